@@ -152,7 +152,6 @@ def _file_identity(file: Path, opened: tuple[int, int] | None) -> str:
     So a file's times count too, also that of the last change of its times.
 
     Args:
-        file: The file of the ledger.
         opened: Device and inode of the open file, which `file` may not be any more.
     """
     file = file.resolve()

@@ -36,7 +36,6 @@ def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
     """Return the hashes that lead from one leaf to the root, the nearest first.
 
     Args:
-        leaves: As for `root_hash`.
         index: The leaf's place, from 0.
     """
     if len(leaves) == 1:
@@ -52,9 +51,7 @@ def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> byte
     """Return the root that a leaf and its path lead to.
 
     Args:
-        leaf: Its hash, from `leaf_hash`.
         index: Its place in the tree, from 0.
-        size: How many leaves the tree has.
         path: From `inclusion_path`.
 
     Raises:

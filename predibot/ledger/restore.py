@@ -116,8 +116,6 @@ class Checked(NamedTuple):
 
 @dataclass(slots=True)
 class _Money:
-    """The sums of a new decision's dollar."""
-
     place: str
     unallocated_usd: float
     scale: float
@@ -156,13 +154,11 @@ class Restorer:
     _venues: dict[tuple[str, int], str] = field(default_factory=dict)
     _money: dict[int, _Money] = field(default_factory=dict)
     _outcome_of: dict[int, tuple[int | None, str | None]] = field(default_factory=dict)
-    """Market row and side by instrument row."""
     _outcomes: dict[tuple[int | None, str | None], int] = field(default_factory=dict)
     """Instrument row by market row and side; the oldest where it was listed before it had tokens."""
     _new_accounts: dict[int, str] = field(default_factory=dict)
     """Place in the export by row of a new account."""
     _orders: dict[int, int] = field(default_factory=dict)
-    """Number of orders by new decision."""
 
     def put(self, table: str, rows: Iterable[Placed]) -> int:
         """Put back rows of one table, and return how many are new.
@@ -263,7 +259,6 @@ class Restorer:
         return new
 
     def _resolve(self, table: str, row: Checked) -> None:
-        """Add the numbers of the rows that a row refers to."""
         values = row.values
         if values.get("run") is not None:
             self._row_of(row, "runs", (values["run"], values["void"]))
@@ -307,7 +302,6 @@ class Restorer:
         self._outcomes.setdefault(outcome, instrument.id)
 
     def _learn_outcomes(self, rows: Sequence[Checked]) -> None:
-        """Store new instruments of markets, and learn all of them."""
         found = self._find_rows("markets", [row.values for row in rows], "event_row")
         listed = dict[str, list[Market]]()
         for place, values in rows:
@@ -324,7 +318,6 @@ class Restorer:
             self._learn_instrument(each)
 
     def _learn(self, table: str, rows: Sequence[Checked], new: Collection[int]) -> None:
-        """Note the row numbers of rows, new or not."""
         own = [_own_values(table, row.values) for row in rows]
         found = self._find_rows(table, own)
         for (place, values), stored in zip(rows, own, strict=True):
@@ -375,7 +368,6 @@ class Restorer:
             self._row_of(row, "markets", (self._venues[values["run"], values["void"]], market.id))
 
     def _count_money(self, row: Checked) -> None:
-        """Add a bet, or a fill of one, to its decision's sums."""
         if row.values["subject_kind"] not in ACCOUNT_SUBJECTS or "booked_usd" in row.values:
             money = self._money.get(row.values["decision_id"])
             if money is None:
@@ -383,7 +375,6 @@ class Restorer:
             (money.add_bet if "booked_usd" in row.values else money.add_fill)(row.place, row.values)
 
     def _bet_order(self, bet: Checked) -> Values:
-        """Return the order of a bet."""
         values, price = bet.values, bet.values["price_yes"]
         if not 0.0 < price < 1.0:
             raise RowRefused(bet.place, f"price_yes is {price:g}; a bet is booked between 0 and 1")
@@ -459,7 +450,6 @@ class Restorer:
             raise RowRefused(row.place, why)
 
     def _find_rows(self, table: str, rows: Sequence[Values], *more: str) -> dict[Key, Any]:
-        """Return the ledger's rows with the natural keys of some rows, by key."""
         of, key = _TABLES[table], key_of(_TABLES[table])
         within = (column.in_({row[column.name] for row in rows}) for column in key)
         found = self.connection.execute(select(*key, of.c.id, *(of.c[name] for name in more)).where(*within))
@@ -491,13 +481,11 @@ _CHECKS: Mapping[str, Callable[[Restorer, Checked], None]] = {
 
 
 def _own_values(table: str, values: Values) -> Values:
-    """Return those values of a row that our table has."""
     return {column: values[name] for column, name in _own_names(table) if name in values}
 
 
 @cache
 def _own_names(table: str) -> tuple[tuple[str, str], ...]:
-    """Return the columns of a table with their names in an export."""
     own = (
         {}
         if table not in TABLES
@@ -511,7 +499,6 @@ def _row_batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator
 
 
 def _price_point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
-    """Return the source and the point of an observed price."""
     price, source = row.values["price"], row.values["source"]
     lowest, highest = instrument.price_bound
     if not lowest <= price <= highest:
@@ -526,8 +513,6 @@ def _first_line(error: BaseException) -> str:
 
 
 class _Column(NamedTuple):
-    """A column of an export."""
-
     name: str
     kind: type
     nullable: bool
@@ -587,7 +572,6 @@ def _check_row(table: str, row: Placed) -> Values:
 
 
 def _parse_cell(column: _Column, cell: Any) -> Any:
-    """Return a cell's value in its column's type."""
     if column.kind is int:
         return _parse_whole(cell)
     if column.kind is float:

@@ -147,7 +147,6 @@ def matches_checksum(file: Path) -> bool:
 
 
 def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:
-    """Return the versions in the head of a SQLite file, its stored checksum, and the computed one."""
     head = file.read(_HEAD_BYTES)
     behind = _PROGRAM_AT + 4
     total = zlib.crc32(head[:_PROGRAM_AT] + head[behind:])

@@ -84,7 +84,6 @@ class Store:
         """Open a ledger for writing; make its tables where there are none, and upgrade older ones after a backup.
 
         Args:
-            address: A sqlite or postgresql URL.
             create: Whether a missing SQLite file is made; else it is an error.
             upgrade: Whether tables are made or upgraded; else other tables are an error.
             reconnect_seconds: How long to wait for a server that goes away later.
@@ -92,7 +91,6 @@ class Store:
             artefacts_inside: Whether traces and pages are kept as rows in a SQLite file.
 
         Raises:
-            UsageError: If predibot does not take the URL.
             LedgerUnusable: If the database is missing, locked, full, newer, or
                 cannot be reached.
         """
@@ -105,7 +103,6 @@ class Store:
         """Open an existing ledger of this version; the database itself refuses every change.
 
         Raises:
-            UsageError: If predibot does not take the URL.
             LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
         """
         url = _prepare_url(address, create=False)
@@ -383,7 +380,6 @@ class Store:
             ) from error
 
     def _retry(self, attempt: Callable[[], T]) -> T:
-        """Return the result of an attempt; repeat it for a while where the server is away."""
         give_up_at, pause = None, _FIRST_PAUSE_SECONDS
         while True:
             try:
@@ -444,7 +440,6 @@ def _reading(connection: Connection) -> Iterator[Connection]:
 
 
 def _prepare_url(address: str, *, create: bool) -> URL:
-    """Return the URL of a ledger that can be opened; make the folder of a new one."""
     url = parse_ledger_url(address)
     file = sqlite_file(url)
     if file is None:

@@ -58,9 +58,6 @@ def without_password(text: str) -> tuple[str, str]:
     """Return an address to give another process, and the password taken out of it.
 
     A file has its whole path, because the other process may stand in another folder.
-
-    Raises:
-        UsageError: If predibot does not take the URL.
     """
     url = parse_ledger_url(text)
     file = sqlite_file(url)

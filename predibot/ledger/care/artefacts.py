@@ -45,7 +45,7 @@ class StoredArtefact:
 
     sha256: str
     n_bytes: int
-    """As it is stored; a row is compressed."""
+    """Compressed for a row."""
     file: Path | None
     """None for a row."""
 

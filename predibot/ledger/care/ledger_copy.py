@@ -50,7 +50,6 @@ def copy_ledger(source: Store, target: Store, listener: ProgressListener) -> Led
     Args:
         source: The ledger, which may be in use.
         target: An empty ledger of this version.
-        listener: Gets the progress.
 
     Raises:
         UsageError: If the target has rows.

@@ -56,7 +56,6 @@ def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
 
     Raises:
         UsageError: If decisions are being made.
-        LedgerUnusable: If the ledger cannot be written.
     """
     with store.write(durable=True) as connection:
         require_nobody_at_work(connection, store, now)
@@ -69,7 +68,6 @@ def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
 
 
 def _old_traces(connection: Connection, store: Store, before: datetime) -> list[_OldTrace]:
-    """Return the stored old traces, once for each bot that has one."""
     # By the machine's clock: the decision's own instant is long ago in a replay.
     made_at = func.max(func.coalesce(attempts.c.ended_at, attempts.c.started_at))
     rows = connection.execute(

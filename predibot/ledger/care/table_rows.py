@@ -75,7 +75,6 @@ def copy_table(source: Connection, target: Connection, which: Table) -> TableSum
 
 
 def _read_batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
-    """Yield all rows in the order of their keys, in batches."""
     statement = select(*(_raw(each) for each in which.columns)).order_by(*_ordered_key(connection, which))
     flags = [index for index, each in enumerate(which.columns) if each.type.python_type is bool]
     with _limit_values(connection):
@@ -124,14 +123,12 @@ def _ordered_key(connection: Connection, which: Table) -> list[Any]:
 
 
 def _to_booleans(row: Values, flags: Sequence[int]) -> Values:
-    """Return a row with booleans in place of SQLite's numbers."""
     if not flags:
         return row
     return tuple(bool(value) if index in flags and value in (0, 1) else value for index, value in enumerate(row))
 
 
 def _advance_sequence(connection: Connection, which: Table) -> None:
-    """Have a server number new rows behind the copied ones."""
     if which.autoincrement_column is None:
         return
     name = which.autoincrement_column.name

@@ -33,7 +33,6 @@ class RowDifference:
     """A row that differs from a receipt of the ledger."""
 
     row: str
-    """Its table, or part of one, and its key."""
     what: Literal["changed", "missing", "new"]
     receipt: int | None
     """None for a row in no receipt."""
@@ -61,22 +60,15 @@ class VerifiedLedger:
 
 @dataclass(slots=True)
 class _Leaves:
-    """The rows in the ledger, and the receipt that covers each."""
-
     leaves: dict[str, Mapping[Key, bytes]] = field(default_factory=dict)
     points: dict[int, dict[Key, bytes]] = field(default_factory=dict)
     """Leaves of price paths by the number of their receipt."""
     void: frozenset[int] = frozenset()
     last: dict[tuple[str, Key], int] = field(default_factory=dict)
-    """The last receipt of each row."""
 
 
 def verified_ledger(connection: Connection) -> VerifiedLedger:
-    """Return how a ledger differs from its receipts; nothing is changed.
-
-    Raises:
-        LedgerUnusable: If the ledger cannot be read.
-    """
+    """Return how a ledger differs from its receipts; nothing is changed."""
     try:
         known = tuple(ledger_receipts_of(connection))
     except LedgerUnusable as error:
@@ -145,7 +137,6 @@ def _read_leaves(connection: Connection) -> _Leaves:
 
 
 def _compare(receipt: LedgerReceipt, found: _Leaves) -> tuple[list[RowDifference], Mapping[str, Mapping[Key, bytes]]]:
-    """Return the rows that differ from a receipt, and the leaves it covers."""
     wrong, leaves = [], dict[str, dict[Key, bytes]]()
     for name, checks in receipt.rows.parts.items():
         there = found.points.get(receipt.number, {}) if name == PRICES else found.leaves.get(name, {})
@@ -172,7 +163,6 @@ def _was_replaced(name: str, key: Key, leaf: bytes | None, receipt: LedgerReceip
 
 
 def _new_rows(found: _Leaves, known: Sequence[LedgerReceipt]) -> Iterator[RowDifference]:
-    """Yield the rows in no receipt."""
     paths = {receipt.number: receipt.rows.parts.get(PRICES, {}) for receipt in known}
     for name, leaves in found.leaves.items():
         yield from (RowDifference(_row_name(name, key), "new", None) for key in leaves if (name, key) not in found.last)
@@ -186,7 +176,6 @@ _NAMES: Mapping[str, RowPart] = {part.name: part for part in PARTS}
 
 
 def _row_name(name: str, key: Key) -> str:
-    """Return a row's table and key as text."""
     if name not in _NAMES:
         return f"{name} {', '.join(map(str, key))}"
     said = (

@@ -43,14 +43,9 @@ class ContentStore:
     """Their folder in `<name>.files/`."""
     suffix: str
     noun: str
-    """One of them, in messages."""
 
     def keep(self, data: bytes) -> str:
-        """Write an artefact, unless it is there, and return its hash.
-
-        Raises:
-            LedgerUnusable: If it cannot be written.
-        """
+        """Write an artefact, unless it is there, and return its hash."""
         # The decision that names it is stored later, and survives a power cut.
         (digest,) = self.keep_all([data], durable=True)
         return digest
@@ -61,9 +56,6 @@ class ContentStore:
         Args:
             contents: Their bytes; rows are written in one transaction.
             durable: Whether files are on the disk when this returns.
-
-        Raises:
-            LedgerUnusable: If one cannot be written.
         """
         found = {hashlib.sha256(data).hexdigest(): data for data in contents}
         if self.store.files is None:
@@ -92,7 +84,6 @@ class ContentStore:
         Raises:
             ArtefactPruned: If it was pruned.
             UsageError: If there is none, or its content does not have the hash.
-            LedgerUnusable: If the ledger cannot be read.
         """
         self._check_digest(digest)
         place, data = self._locate(digest)
@@ -118,11 +109,7 @@ class ContentStore:
         return (place, None) if data is None else (str(older), data)
 
     def path_of(self, digest: str) -> Path | None:
-        """Return an artefact's file; None where there is none, and it may be a row.
-
-        Raises:
-            UsageError: If the digest is no SHA-256.
-        """
+        """Return an artefact's file; None where there is none, and it may be a row."""
         self._check_digest(digest)
         own = None if self.store.files is None else self._path(self.store.files, digest)
         if own is not None and own.exists():
@@ -163,7 +150,6 @@ class ContentStore:
             return b""
 
     def _content(self, digest: str) -> bytes | None:
-        """Return a row's content as it is stored; None without a row."""
         query = select(artefacts.c.content).where(artefacts.c.sha256 == digest)
         content: bytes | None = self.store.run_read(lambda connection: connection.execute(query).scalar_one_or_none())
         if content is None:
@@ -191,9 +177,6 @@ class Pages:
 
         The text is stored unchanged as UTF-8. Only what goes beyond `MAX_PAGE_CHARACTERS` is cut off, and a last line
         says so.
-
-        Raises:
-            LedgerUnusable: If it cannot be written.
         """
         if len(text) > MAX_PAGE_CHARACTERS:
             text = f"{text[:MAX_PAGE_CHARACTERS]}\n… ({len(text):,} characters)"
@@ -234,7 +217,6 @@ def _insert_rows(connection: Connection, rows: Sequence[Mapping[str, object]]) -
 
 
 def _pruned_at(content: object) -> datetime | None:
-    """Return the instant of a row that marks a pruned artefact; None for any other row."""
     if not isinstance(content, bytes) or not content.startswith(PRUNED):
         return None
     try:
@@ -244,7 +226,6 @@ def _pruned_at(content: object) -> datetime | None:
 
 
 def _read_file(path: Path) -> bytes | None:
-    """Return a file's bytes, at most `MAX_BYTES`; None where it cannot be read."""
     try:
         with open_plain(path) as file:
             return file.read(MAX_BYTES)

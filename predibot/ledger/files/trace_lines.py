@@ -49,9 +49,6 @@ class TraceLines:
         Args:
             numbers: From 0, increasing.
             most_bytes: To read of each line.
-
-        Raises:
-            UsageError: If the trace is gone.
         """
         spans = [(self.ends[number - 1] if number else 0, self.ends[number] - 1) for number in numbers]
         if not spans:
@@ -74,11 +71,7 @@ class TraceLines:
             yield end - start, bytes(found)
 
     def find(self, words: str) -> tuple[int, ...]:
-        """Return the numbers of the lines that hold a text; case of Latin letters is ignored.
-
-        Raises:
-            UsageError: If the trace is gone.
-        """
+        """Return the numbers of the lines that hold a text; case of Latin letters is ignored."""
         # As JSON writes it: a backslash stands before a quote within a text.
         wanted = json.dumps(words, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace").lower()
         found, at, before = dict[int, None](), 0, b""
@@ -103,14 +96,12 @@ class TraceLines:
 
 @dataclass(frozen=True, slots=True)
 class _Stop:
-    """Where the decompression of a row can resume."""
-
     at: int
-    """Bytes before it."""
+    """Bytes of the content before it."""
     offset: int
     """Compressed bytes before it."""
     unpacking: Any
-    """The decompressor in that state; whoever resumes takes a copy."""
+    """Whoever resumes takes a copy."""
 
 
 def trace_lines(files: ContentStore, digest: str) -> TraceLines:
@@ -119,7 +110,6 @@ def trace_lines(files: ContentStore, digest: str) -> TraceLines:
     Raises:
         ArtefactPruned: If it was pruned.
         UsageError: If there is none, or its content does not have the hash.
-        LedgerUnusable: If the ledger cannot be read.
     """
     state = state_of(files, digest)
     hashed, ends, at = hashlib.sha256(), array("q"), 0
@@ -141,11 +131,7 @@ def trace_lines(files: ContentStore, digest: str) -> TraceLines:
 
 
 def state_of(files: ContentStore, digest: str) -> tuple[int, ...]:
-    """Return what differs after any change of a trace's file; empty for a row.
-
-    Raises:
-        UsageError: If the digest is no SHA-256.
-    """
+    """Return what differs after any change of a trace's file; empty for a row."""
     path = files.path_of(digest)
     try:
         found = None if path is None else path.stat()
@@ -174,7 +160,6 @@ def _blocks(files: ContentStore, digest: str, stops: list[_Stop] | None = None) 
 
 
 def _unpack(content: bytes, stop: _Stop | None, stops: list[_Stop] | None = None) -> Iterator[bytes]:
-    """Yield the content of a row from a stop, or from its beginning."""
     at, offset = (0, 0) if stop is None else (stop.at, stop.offset)
     unpacking = zlib.decompressobj() if stop is None else stop.unpacking.copy()
     next_stop = at + _STOP_BYTES

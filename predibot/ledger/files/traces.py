@@ -99,11 +99,7 @@ class Traces:
     store: Store
 
     def keep(self, trace: TraceWriter) -> str:
-        """Write a trace, and return the hash of its content.
-
-        Raises:
-            LedgerUnusable: If it cannot be written.
-        """
+        """Write a trace, and return the hash of its content."""
         # Half a surrogate pair is no UTF-8; escaped it is JSON that reads the same.
         return self.files.keep(trace.text.encode("utf-8", "backslashreplace"))
 

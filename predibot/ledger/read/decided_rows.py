@@ -1,4 +1,4 @@
-"""Decided rows: what the bots of some runs decided, as arrays."""
+"""Decisions of runs and their bets as arrays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,6 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, quotes
 
 _RUNS_AT_ONCE = 50
-"""Whose rows one statement asks for."""
 
 
 def _numbers(names: str) -> np.dtype[np.void]:
@@ -26,21 +25,20 @@ BET = _numbers("decision market_row bet_usd price_yes probability confidence bid
 
 
 def decided_in(connection: Connection, run_ids: Sequence[int]) -> tuple[Columns, Columns]:
-    """Return the decisions of some runs, by run and then in the order of the names of bots and subjects, and the bets.
+    """Return the decisions of some runs, by run and then by names of bots and subjects, and their bets.
 
-    Never in the order of row numbers: those depend on who was quicker, and the last digit of a sum on its order.
+    Row numbers order nothing: they depend on which worker was faster, and the last digit of a sum on its order.
 
     Returns:
-        Decisions as `DECISION`, `run` being a place in `run_ids`, and bets as `BET`, by decision and market, `decision`
-        being a place among those. Markets that decisions which abstained were shown are bets of nothing at the price
-        shown.
+        Decisions as `DECISION`, where `run` is an index into `run_ids`, and bets as `BET`, by decision and market,
+        where `decision` is an index into those. An abstention has bets of nothing at the prices it was shown.
     """
     cache, asked = cache_of(connection), ("decided", *run_ids)
     kept = None if cache is None else cache.arrays(asked, (DECISION, BET))
     if kept is not None:
         head, bet = kept
         return head, bet
-    found = [_of_rows(connection, run_ids, start) for start in range(0, len(run_ids), _RUNS_AT_ONCE)]
+    found = [_read_batch(connection, run_ids, start) for start in range(0, len(run_ids), _RUNS_AT_ONCE)]
     head = np.concatenate([np.zeros(0, DECISION), *(each for each, _ in found)])
     bet = np.concatenate([np.zeros(0, BET), *(each for _, each in found)])
     sizes = [len(each) for each, _ in found]
@@ -50,23 +48,22 @@ def decided_in(connection: Connection, run_ids: Sequence[int]) -> tuple[Columns,
     return head, bet
 
 
-def _of_rows(connection: Connection, run_ids: Sequence[int], start: int) -> tuple[Columns, Columns]:
-    """Return what was decided in some of the runs, those from a place on."""
+def _read_batch(connection: Connection, run_ids: Sequence[int], start: int) -> tuple[Columns, Columns]:
     chosen = run_ids[start : start + _RUNS_AT_ONCE]
-    head = _decisions(connection, chosen)
+    head = _read_decisions(connection, chosen)
     by_row = np.argsort(chosen)
     head["run"] = start + by_row[np.searchsorted(np.array(chosen)[by_row], head["run"])]
     head = head[np.argsort(head["run"], kind="stable")]
     by_id = np.argsort(head["id"])
-    bet = np.concatenate([_bets(connection, chosen), _unbet(connection, chosen)])
+    bet = np.concatenate([_read_bets(connection, chosen), _abstained_bets(connection, chosen)])
     place = by_id[np.searchsorted(head["id"][by_id], bet["decision"])] if bet.size else np.zeros(0, np.int64)
     bet["decision"] = place
-    # What an account orders is no bet on an event.
+    # An account's orders are no bets on events.
     bet = bet[head["event_row"][place] > 0.0]
     return head, bet[np.lexsort((bet["market_row"], bet["decision"]))]
 
 
-def _decisions(connection: Connection, run_ids: Sequence[int]) -> Columns:
+def _read_decisions(connection: Connection, run_ids: Sequence[int]) -> Columns:
     collation = collation_of(connection)
     names = (bots.c.name, subjects.c.kind, subjects.c.subject_id)
     statement = (
@@ -76,7 +73,7 @@ def _decisions(connection: Connection, run_ids: Sequence[int]) -> Columns:
             decisions.c.bot_id,
             case({status: index for index, status in enumerate(STATUSES)}, value=decisions.c.status).label("status"),
             decisions.c.decided_at,
-            # What is about no event is a cluster of its own.
+            # A decision on no event is a cluster of its own.
             func.coalesce(subjects.c.event_row, -decisions.c.id).label("event_row"),
             decisions.c.cost_usd,
             decisions.c.cost_known_usd,
@@ -90,8 +87,7 @@ def _decisions(connection: Connection, run_ids: Sequence[int]) -> Columns:
     return columns(connection, statement, nullable="cost_usd")
 
 
-def _bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
-    """Return the bets, with the id of their decision, in no order."""
+def _read_bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
 
     def same(table: Any) -> Any:
         return and_(table.c.decision_id == bets.c.decision_id, table.c.market_row == bets.c.market_row)
@@ -99,9 +95,9 @@ def _bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
     statement = (
         select(
             bets.c.decision_id.label("decision"),
-            # None is on no market, which is nobody's row either.
+            # No market has row 0.
             func.coalesce(bets.c.market_row, 0).label("market_row"),
-            # With its sign apart, as a database makes a number of any text that it negates.
+            # Its sign is apart, because a database makes a number of any text that it negates.
             bets.c.amount.label("bet_usd"),
             bets.c.price_yes,
             forecasts.c.probability,
@@ -114,7 +110,7 @@ def _bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .outerjoin(forecasts, same(forecasts))
         .outerjoin(quotes, and_(same(quotes), quotes.c.role == "booked"))
-        # What an account orders is no bet on an event.
+        # An account's orders are no bets on events.
         .where(decisions.c.run_id.in_(run_ids), subjects.c.event_row.is_not(None))
     )
     found = columns(connection, statement, nullable="probability confidence bid ask")
@@ -122,7 +118,7 @@ def _bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
     return np.array(found[list(BET.names or ())], dtype=BET)
 
 
-def _unbet(connection: Connection, run_ids: Sequence[int]) -> Columns:
+def _abstained_bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
     statement = (
         select(quotes)
         .join(decisions, decisions.c.id == quotes.c.decision_id)
@@ -137,5 +133,5 @@ def _unbet(connection: Connection, run_ids: Sequence[int]) -> Columns:
 
 
 def collation_of(connection: Connection) -> str:
-    """Return the order of texts that is the same in every database: of their characters' numbers."""
+    """Return the collation by code points, which is the same in every database."""
     return "C" if connection.dialect.name == "postgresql" else "BINARY"

@@ -1,4 +1,4 @@
-"""Which decisions have a trace, and whose they are."""
+"""Traces of decisions: which decision each belongs to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from predibot.ledger.write.runs import is_late, runs, with_decisions
 
 @dataclass(frozen=True, slots=True)
 class TracedDecision:
-    """A decision by the names things have, and the hash of its trace."""
+    """A decision by names, and the hash of its trace."""
 
     run: str
     bot: str
@@ -24,34 +24,33 @@ class TracedDecision:
     message: str
     trace_sha256: str | None
     reason_kind: ReasonKind | None = None
-    """Of the message, where it abstained, or failed by its answer."""
+    """Why it abstained, or failed by its answer."""
     late: bool = False
-    """Whether it was made after the deadline of its run, and is in no score."""
+    """Whether it was made after its run's deadline, and is in no score."""
 
     @property
     def name(self) -> str:
-        """Return what a person asks for it by."""
+        """Return the name that users type."""
         return f"{self.run}/{self.bot}/{self.event_id}"
 
 
 def decisions_with_traces(connection: Connection, prefix: str = "") -> tuple[TracedDecision, ...]:
-    """Return every decision that has a trace, of void runs too, in the order in which they were stored.
+    """Return every decision with a trace, of void runs too, in the order in which they were stored.
 
     Args:
-        connection: A reading transaction.
-        prefix: Of the hash of the trace, in hexadecimal digits; empty for all.
+        prefix: First hexadecimal digits of the trace's hash; empty for all.
     """
     begins = [decisions.c.trace_sha256.startswith(prefix, autoescape=True)] if prefix else []
-    return _found(connection, [decisions.c.trace_sha256.is_not(None), *begins])
+    return _traced(connection, [decisions.c.trace_sha256.is_not(None), *begins])
 
 
 def decisions_named(connection: Connection, run: str, bot: str, event_id: str) -> tuple[TracedDecision, ...]:
-    """Return the decisions with this name, that of a run that is not void first, then the newest first."""
-    found = _found(connection, [runs.c.key == run, bots.c.name == bot, subjects.c.subject_id == event_id])
+    """Return the decisions with this name: first of the run that is not void, then the newest first."""
+    found = _traced(connection, [runs.c.key == run, bots.c.name == bot, subjects.c.subject_id == event_id])
     return tuple(reversed(found))
 
 
-def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tuple[TracedDecision, ...]:
+def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tuple[TracedDecision, ...]:
     statement = (
         with_decisions(
             runs.c.key,
@@ -72,19 +71,17 @@ def _found(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tupl
 def timed_decisions(
     connection: Connection, run: str, *, since: datetime | None = None, named: tuple[str, str] | None = None
 ) -> Sequence[Row[Any]]:
-    """Return the decisions with a trace of the run with a key, and when their last try began and ended, as stored.
+    """Return the decisions of a run that have a trace, and when their last try began and ended.
 
     Args:
-        connection: To the ledger.
-        run: The key.
         since: Only those that ended no earlier.
-        named: Only that of this bot on the subject of this id.
+        named: Only that of this bot on this subject id.
     """
     tries = attempts.alias()
     last = select(func.max(tries.c.number)).where(tries.c.task_id == decisions.c.task_id).scalar_subquery()
     statement = (
         with_decisions(
-            # A key that was voided is given again, to a run made later.
+            # The key of a void run is given again to a later run.
             *(runs.c.key.label("run"), runs.c.created_at, bots.c.name.label("bot")),
             *(subjects.c.kind.label("subject_kind"), subjects.c.subject_id),
             *(decisions.c.status, decisions.c.message, decisions.c.cost_usd, decisions.c.trace_sha256),

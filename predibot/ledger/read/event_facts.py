@@ -1,4 +1,4 @@
-"""Played events: what scoring wants to know of the events that runs played, beside their prices."""
+"""Facts of played events that scoring needs, beside prices."""
 
 import json
 import math
@@ -28,8 +28,8 @@ NO_CATEGORY = "no category"
 _MARKET = re.compile(r'\{"ref":\{"id":("(?:[^"\\]|\\.)*")')
 _GROUP = re.compile(r'"exclusive_group":("(?:[^"\\]|\\.)*")')
 _FEES = re.compile(r'"fees":(?:null|\{"rate":([^,}]+),"exponent":([^,}]+)\})')
-_LEAST = re.compile(r'"least_shares":(?:null|([^,}]+))')
-"""How a frozen event writes these facts of each market; in a text the quotes would be escaped."""
+_LEAST_SHARES = re.compile(r'"least_shares":(?:null|([^,}]+))')
+"""How a frozen event writes these facts of each market; within a text, quotes would be escaped."""
 TERMS = ("fee_rate", "fee_exponent", "least_shares")
 _ASKED = np.dtype([(name, np.float64) for name in ("run", "event", "market", *TERMS)])
 
@@ -44,22 +44,22 @@ class PlayedEvent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AskedMarkets:
-    """Which markets each run asked about, as it froze them."""
+    """The markets of each run, as it froze them."""
 
     rows: Columns
-    """By run and in the order they were shown: the run, the rows of the event and the market, and its terms.
+    """By run and in the order shown: run, event row, market row, and the terms.
 
-    These are what a taker pays, and the least limit order; NaN where nothing is stated.
+    Terms are the taker's fee and the least limit order; NaN where nothing is stated.
     """
     groups: Mapping[int, tuple[int, str]]
-    """The row of the event, and the group, of each market of which the venue says that it excludes others."""
+    """Event row and name of the group of each market that excludes others, by market row."""
 
 
 def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -> AskedMarkets:
     """Return the markets of every event that a run of a venue plays, void runs aside.
 
-    An event is frozen anew with each run, and a month has thousands: so the few
-    words that matter are looked up in the text, and the rest is not read.
+    An event is frozen anew with each run, and a month has thousands. So the few
+    facts are found in the text by patterns, and the JSON is not parsed.
     """
     statement = (
         select(run_events.c.run_id, run_events.c.event_row, run_events.c.event_json)
@@ -70,11 +70,11 @@ def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -
     row_of = market_rows(connection, venue)
     asked, groups = list[tuple[float, ...]](), dict[int, tuple[int, str]]()
     for run_id, event_row, event in connection.execute(statement):
-        found = [row_of[_unquoted(name)] for name in _MARKET.findall(event)]
-        # Runs of before the groups, or the fees, were frozen state none.
+        found = [row_of[_unquote(name)] for name in _MARKET.findall(event)]
+        # Older runs froze no groups, or no fees.
         named = zip(found, _GROUP.findall(event), strict=False)
         groups |= {row: (event_row, name) for row, name in named if name != '""'}
-        fees, least = chain(_FEES.findall(event), repeat(("", ""))), chain(_LEAST.findall(event), repeat(""))
+        fees, least = chain(_FEES.findall(event), repeat(("", ""))), chain(_LEAST_SHARES.findall(event), repeat(""))
         asked += [
             (run_id, event_row, row, *(float(each) if each else math.nan for each in (*fee, shares)))
             for row, fee, shares in zip(found, fees, least, strict=False)
@@ -83,7 +83,7 @@ def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -
 
 
 def of_category(connection: Connection, venue: str, as_of: datetime, part: Part) -> list[ColumnElement[bool]]:
-    """Return by what decisions on events of the category asked for are chosen; by nothing where none is."""
+    """Return the condition on decisions that their event is of the part's category; none without a category."""
     if part.category is None:
         return []
     played = played_events(connection, venue, as_of, part)
@@ -92,25 +92,25 @@ def of_category(connection: Connection, venue: str, as_of: datetime, part: Part)
     return [decisions.c.subject_row.in_(about)]
 
 
-def _unquoted(text: str) -> str:
-    """Return what a text of JSON says; hardly any needs to be read as such, and there are hundreds of thousands."""
+def _unquote(text: str) -> str:
+    """Return the text of a JSON string; parsing hundreds of thousands would be slow, and few need it."""
     return str(json.loads(text)) if "\\" in text else text[1:-1]
 
 
 def played_events(
     connection: Connection, venue: str, as_of: datetime, part: Part = EVERYTHING
 ) -> Mapping[int, PlayedEvent]:
-    """Return every event of a venue that some run of those asked for played by the instant, by its row."""
+    """Return by row every event of a venue that a run of the part had played by the instant."""
     found = {}
     for row, title, text in connection.execute(_last_frozen(connection, venue, as_of, part)):
-        # It is our own writing, checked when it was written, and millions are read.
+        # Not validated: predibot wrote it, and millions are read.
         tags = [Tag(tag["label"], tag["slug"]) for tag in json.loads(text).get("tags", ())]
         found[row] = PlayedEvent(title, category_of(tags))
     return found
 
 
 def events_as_played(connection: Connection, venue: str, as_of: datetime) -> tuple[Event, ...]:
-    """Return every event of a venue that some run played by the instant, whole, as the last such run froze it."""
+    """Return every event of a venue that some run had played by the instant, as the last such run froze it."""
     return tuple(
         event_from_json(text, payload="")
         for _, _, text in connection.execute(_last_frozen(connection, venue, as_of, EVERYTHING))
@@ -118,7 +118,7 @@ def events_as_played(connection: Connection, venue: str, as_of: datetime) -> tup
 
 
 def _last_frozen(connection: Connection, venue: str, as_of: datetime, part: Part) -> Select[Any]:
-    """Return row, title and JSON of every event as the last run by the instant froze it."""
+    """Return the statement of row, title and JSON of every event as the last run by the instant froze it."""
     last = (
         select(func.max(run_events.c.run_id).label("run_id"), run_events.c.event_row)
         .join(runs, runs.c.id == run_events.c.run_id)

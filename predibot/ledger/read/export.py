@@ -1,4 +1,4 @@
-"""The ledger as rows for others: by the names things have, not by our row numbers, and never all at once."""
+"""Rows for others: with names in place of row numbers, and never all in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -35,8 +35,8 @@ from predibot.ledger.write.decisions import bets, fills, orders
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import is_late, runs
 
-# Clocks, costs, the folders of archives and what an event was first called may differ where the rest is the same.
-# What was exported later than the others stays out too, so that older canonical exports compare.
+# Clocks, costs, archive folders and first titles may differ between ledgers that hold the same.
+# Columns added later stay out too, so that older canonical exports compare.
 _NOT_CANONICAL: Mapping[str, frozenset[str]] = {
     "runs": frozenset(
         {"venue", "recipe_json", "notes_json", "code_version", "created_at", "voided_at", "void_reason", "deadline_at"}
@@ -52,7 +52,7 @@ _NOT_CANONICAL: Mapping[str, frozenset[str]] = {
     "quotes": frozenset({"depth_json"}),
     "resolutions": frozenset({"seen_at"}),
     "news": frozenset({"url"}),
-    # Why one is archived matters, and not when somebody typed it.
+    # The reason matters, and not when somebody typed it.
     "cohorts": frozenset({"archived_at"}),
 }
 _EARLIER = (
@@ -64,18 +64,18 @@ _IN_NONE = (
     *("tasks", "attempts", "subjects", "instruments", "price_paths", "spending", "reservations", "paces", "permits"),
     *("schedules", "slots", "services", "receipts", "ledger_receipts", "artefacts", "changes"),
 )
-"""What follows from other tables, or belongs to this very ledger."""
+"""Tables that follow from others, or belong to this very ledger."""
 _KNOWN = (*_EARLIER, *_LATER, *_IN_NONE)
 _ADDED = (*_LATER, *(each.name for each in tables.Row.metadata.sorted_tables if each.name not in _KNOWN))
 TABLES = (*_EARLIER, *_ADDED)
-"""What `export` writes, and in which order `import ledger` reads it: what a row names stands before it."""
+"""Exported tables in the order of import: a row refers to earlier tables only."""
 ADDED_TABLES = frozenset({"orders", *_ADDED})
 """Absent from older exports, which know no accounts, no cohorts, or no labels."""
 CANONICAL_TABLES = (
     *("runs", "run_events", "bots", "decisions", "forecasts", "bets", "fills", "sources", "quotes", "observations"),
     *("resolutions", "orders", *_ADDED),
 )
-"""What `export --canonical` writes: everything that two equal ledgers must agree on."""
+"""Tables of `export --canonical`: everything on which two equal ledgers must agree."""
 _SELECTED: Mapping[str, FromClause] = {
     "bets": bets,
     "fills": select(fills, orders.c.instrument_row)
@@ -83,7 +83,7 @@ _SELECTED: Mapping[str, FromClause] = {
     .subquery("fills"),
     "observations": price_paths,
 }
-"""What is read in place of a table of the same name."""
+"""Subqueries read in place of tables of the same name."""
 _BEHIND_KEY: Mapping[str, str] = {
     "runs": "recipe slot_at as_of venue_name game seed digest overrides_json passed_over_json venue recipe_json "
     "notes_json code_version created_at voided_at void_reason deadline_at",
@@ -100,9 +100,9 @@ _BEHIND_KEY: Mapping[str, str] = {
     "accounts": "slot_at",
     "journal": "instrument_row kind at shares cash_usd decision_id market_row revision",
 }
-"""The columns behind the natural key of a table, where they are not those of the table in their order."""
+"""The columns behind a table's natural key, where they are not simply all others; see `named_table`."""
 _POINT_COLUMNS: Mapping[str, TypeEngine[Any]] = {"at": Instant(), "source": Text(), "price": Float()}
-"""What a path is to others: a row for each of its points."""
+"""The columns of a point; a path is exported as a row for each."""
 _PATHS_AT_ONCE = 10
 _ROWS_AT_ONCE = 200
 """Few, because a row may hold a whole rationale or the reasons of a thousand events."""
@@ -110,25 +110,22 @@ _MINUTE, _SECOND = 60_000_000, 1_000_000
 
 Row = Mapping[str, Any]
 DecisionKey = tuple[str, str]
-"""A bot and an event."""
 Rows = Mapping[str, list[Row]]
-"""The rows of one decision, by table."""
+"""By table."""
 _OF_DECISIONS = ("decisions", "forecasts", "bets", "orders", "fills", "sources", "quotes", "labels")
-"""Everything that is stored of a decision."""
+"""All tables with parts of a decision."""
 
 
 def export_rows(
     connection: Connection, table: str, *, canonical: bool = False, run_ids: Sequence[int] | None = None
 ) -> Iterator[Row]:
-    """Yield the rows of a table, instants as text.
+    """Yield the rows of a table, with instants as text.
 
-    Canonical rows come in the order of their natural key and leave out what may
+    Canonical rows come in the order of their natural key. They leave out what may
     differ between two ledgers that hold the same: wall-clock times and costs.
 
     Args:
-        connection: To the ledger; rows are read as they are asked for.
-        table: Its name.
-        canonical: Whether the rows are canonical.
+        connection: To the ledger; rows are read as they are needed.
         run_ids: Only rows of these runs; for tables that belong to runs.
     """
     names = tuple(export_columns(table, canonical=canonical))
@@ -139,17 +136,17 @@ def export_rows(
 def export_values(
     connection: Connection, table: str, *, canonical: bool = False, run_ids: Sequence[int] | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a table as `export_rows` does, without their names."""
+    """Yield the rows of `export_rows` as tuples."""
     statement = _statement(table, canonical=canonical)
     if run_ids is not None:
         statement = statement.where(runs.c.id.in_(run_ids))
     if canonical:
         collation = collation_of(connection)
         key = statement.selected_columns[: named(table).n_keys]
-        statement = statement.order_by(None).order_by(*(term for each in key for term in _by_text(each, collation)))
+        statement = statement.order_by(None).order_by(*(term for each in key for term in _sort_keys(each, collation)))
     if table == "observations":
         paths = connection.execute(statement.execution_options(yield_per=_PATHS_AT_ONCE))
-        yield from _observations(paths, canonical=canonical)
+        yield from _point_rows(paths, canonical=canonical)
         return
     instants = [index for index, each in enumerate(statement.selected_columns) if isinstance(each.type, Instant)]
     for row in connection.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
@@ -164,7 +161,7 @@ def export_values(
 
 
 def decision_rows(connection: Connection, run_key: str) -> Mapping[DecisionKey, Rows]:
-    """Return the canonical rows of every decision of a run, by bot and event; those of a void run are left out."""
+    """Return the canonical rows of every decision of a run by bot and event, void runs aside."""
     found: dict[DecisionKey, dict[str, list[Row]]] = {}
     run_ids = [
         *connection.execute(select(runs.c.id).where(runs.c.key == run_key, runs.c.voided_at.is_(None))).scalars()
@@ -177,25 +174,25 @@ def decision_rows(connection: Connection, run_key: str) -> Mapping[DecisionKey, 
 
 
 def export_columns(table: str, *, canonical: bool = False) -> Mapping[str, type]:
-    """Return the names of a table's columns and what they hold beside None: `str`, `int` or `float`."""
+    """Return the names of a table's columns and the type of their values beside None."""
     columns = _statement(table, canonical=canonical).selected_columns
-    kinds = {name: type_.python_type for name, type_ in _types(table, columns).items()}
+    kinds = {name: type_.python_type for name, type_ in _column_types(table, columns).items()}
     return {name: str if kind is datetime else kind for name, kind in kinds.items()}
 
 
 def export_types(table: str) -> Mapping[str, TypeEngine[Any]]:
-    """Return the names of a table's columns and what the database calls that which they hold."""
-    return _types(table, _statement(table, canonical=False).selected_columns)
+    """Return the names of a table's columns and their database types."""
+    return _column_types(table, _statement(table, canonical=False).selected_columns)
 
 
 @cache
 def named(table: str) -> NamedTable:
-    """Return a table of an export, with the names that its columns have there."""
+    """Return a table with the names of its columns in an export."""
     own = _SELECTED.get(table)
     return named_table(tables.Row.metadata.tables[table] if own is None else own, _BEHIND_KEY.get(table))
 
 
-def _types(table: str, columns: Iterable[ColumnElement[Any]]) -> Mapping[str, TypeEngine[Any]]:
+def _column_types(table: str, columns: Iterable[ColumnElement[Any]]) -> Mapping[str, TypeEngine[Any]]:
     types = {each.key or "": each.type for each in columns}
     if table == "observations":
         del types["points"]
@@ -208,7 +205,7 @@ def _statement(table: str, *, canonical: bool) -> Select[Any]:
     if table == "decisions":
         statement = statement.add_columns(case((is_late(), 1), else_=0).label("late"))
     elif table in ("bets", "orders"):
-        # What is ordered into an account is no bet on an event.
+        # Orders of accounts are no bets on events.
         is_event = subjects.c.event_row.is_not(None)
         statement = statement.where(is_event if table == "bets" else ~is_event)
     left_out = _NOT_CANONICAL.get(table) if canonical else None
@@ -217,38 +214,37 @@ def _statement(table: str, *, canonical: bool) -> Select[Any]:
     return statement.with_only_columns(*(each for each in statement.selected_columns if each.name not in left_out))
 
 
-def _by_text(column: ColumnElement[Any], collation: str) -> Iterator[ColumnElement[Any]]:
-    """Yield what rows are sorted by so that they are in the order of a column's text, nothing first.
+def _sort_keys(column: ColumnElement[Any], collation: str) -> Iterator[ColumnElement[Any]]:
+    """Yield sort keys that put rows in the order of a column's text, nulls first.
 
-    By text, because that is the order of every canonical export so far.
+    Every canonical export so far is sorted by text.
     """
     if isinstance(column.type, Instant):
-        yield from _by_text_of(type_coerce(column, BigInteger))
+        yield from _instant_sort_keys(type_coerce(column, BigInteger))
         return
     text = column if column.type.python_type is str else cast(column, Text)
     yield text.collate(collation).nulls_first()
 
 
-def _by_text_of(at: Any) -> tuple[Any, ...]:
-    """Return what microseconds are sorted by so that they are in the order of the text of their instant.
+def _instant_sort_keys(at: Any) -> tuple[Any, ...]:
+    """Return sort keys that put microseconds in the order of their instants' texts.
 
-    Whole minutes have no seconds in their text, and whole seconds no fraction: they come after the others.
+    The text of whole minutes has no seconds, and that of whole seconds no fraction: they come after the others.
     """
     return (at // _MINUTE, at % _MINUTE == 0, at // _SECOND, at % _SECOND == 0, at)
 
 
 def decision_columns() -> tuple[Label[Any], ...]:
-    """Return the columns that name a decision: its run, its bot and its subject."""
+    """Return the columns that name a decision: run, bot and subject."""
     decision = named("decisions")
     return tuple(each.path[-1].label(each.name) for each in decision.columns[: decision.n_keys])
 
 
-def _observations(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each point of each instrument."""
+def _point_rows(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
     for *named, blob in paths:
         venue, kind, instrument_id, *_ = named
         points, _ = unpacked_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])
         if canonical:
-            points = points[np.lexsort((points["source"], *reversed(_by_text_of(points["at"]))))]
+            points = points[np.lexsort((points["source"], *reversed(_instant_sort_keys(points["at"]))))]
         for at, source, price in points.tolist():
             yield (*named, format_instant(from_microseconds(at)), SOURCES[source], price)

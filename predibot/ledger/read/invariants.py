@@ -1,4 +1,4 @@
-"""Invariants: what must hold of the rows of a ledger, computed anew from the rows themselves."""
+"""Invariants: conditions on a ledger's rows, checked by computing them anew."""
 
 import math
 from collections import Counter, defaultdict
@@ -24,7 +24,7 @@ from predibot.ledger.write.spending import reservations, spending
 from predibot.plugins.games import game_names, make_game
 
 SHARES_TOLERANCE, STAKE_TOLERANCE_USD = 1e-9, 2e-6
-"""Of what is a product or a sum of floats; a game itself lets a stake pass that is a millionth of a dollar too high."""
+"""For products and sums of floats; a game itself accepts a stake a millionth of a dollar too high."""
 _COST_TOLERANCE_USD = 1e-6
 _ENDED = ("recorded", "refused", "failed", "abstained")
 
@@ -37,23 +37,22 @@ class Broken:
 
     check: str
     row: str
-    """By the names things have."""
     seen: str
 
 
 Checked = Counter[str]
-"""How many rows were looked at by each check."""
+"""How many rows each check looked at."""
 
 
 def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
-    """Yield checks, each of which yields every row that breaks it; run after run, so that one at most is in memory."""
+    """Yield checks, each of which yields every row that breaks it; one run at a time is in memory."""
     for run_id in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
-        yield _of_run(connection, checked, run_id)
-    for check in (_tasks, _spending, _prices, _resolutions):
+        yield _check_run(connection, checked, run_id)
+    for check in (_check_tasks, _check_spending, _check_prices, _check_resolutions):
         yield check(connection, checked)
 
 
-def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Broken]:
+def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Broken]:
     named = select(runs.c.key, runs.c.game, runs.c.recipe).where(runs.c.id == run_id)
     key, game, recipe = connection.execute(named).one()
 
@@ -68,7 +67,7 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         event.id: {market.id: question_sha256(event, market) for market in event.markets}
         for event in frozen_events(connection, run_id)
     }
-    # What is about no event is about all that the run plays.
+    # A decision on no event is about all that the run plays.
     anywhere = {market: digest for of_event in asked.values() for market, digest in of_event.items()}
     held = _ever_held(connection, recipe)
     rules = make_game(game) if game in game_names() else None
@@ -86,23 +85,23 @@ def _of_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[B
         checked["quotes of bets"] += len(own[1])
         checked["money conserved"] += is_bet and decision["status"] == "recorded"
         found: dict[str, Iterator[str]] = {
-            "forecasts in range": _forecasts(own[0], decision),
-            "forecasts of orders": _unsaid(own[0], own[1]) if is_said else iter(()),
-            "questions as asked": _questions(
+            "forecasts in range": _check_forecasts(own[0], decision),
+            "forecasts of orders": _check_order_forecasts(own[0], own[1]) if is_said else iter(()),
+            "questions as asked": _check_questions(
                 [row for row in own[0] if row["market_id"] in anywhere or (bot, row["market_id"]) not in held],
                 asked.get(subject, {}) if kind == "event" else anywhere,
             ),
-            "quotes of bets": _quotes(own[1], own[3]),
-            # What an account has is in its journal.
-            "money conserved": _money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(()),
+            "quotes of bets": _check_quotes(own[1], own[3]),
+            # Accounts have journals instead.
+            "money conserved": _check_money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(()),
         }
         yield from (Broken(check, name, seen) for check, all_seen in found.items() for seen in all_seen)
 
 
 def _ever_held(connection: Connection, recipe: str) -> set[tuple[str, str]]:
-    """Return bots with the markets that their accounts ever had something of: those are asked about until they settle.
+    """Return bots with the markets their accounts ever held: those are asked about until they settle.
 
-    Which words they were shown is frozen with an earlier run.
+    The words they were shown are frozen with an earlier run.
     """
     statement = (
         select(accounts.c.bot, markets.c.market_id)
@@ -115,26 +114,26 @@ def _ever_held(connection: Connection, recipe: str) -> set[tuple[str, str]]:
     return {(bot, market) for bot, market in connection.execute(statement)}
 
 
-def _forecasts(said: list[Row], decision: Row) -> Iterator[str]:
+def _check_forecasts(said: list[Row], decision: Row) -> Iterator[str]:
     for row in said:
-        if not _within(row["probability"], 1.0):
+        if not _is_within(row["probability"], 1.0):
             yield f"{row['market_id']}: the probability is {row['probability']!r}, not in [0, 1]"
-        if row["confidence"] is not None and not _within(row["confidence"], 10.0):
+        if row["confidence"] is not None and not _is_within(row["confidence"], 10.0):
             yield f"{row['market_id']}: the confidence is {row['confidence']!r}, not in [0, 10]"
     if said and decision["status"] != "recorded":
         yield f"it {decision['status']} and has {len(said)} forecasts"
 
 
-def _unsaid(said: list[Row], placed: list[Row]) -> Iterator[str]:
+def _check_order_forecasts(said: list[Row], placed: list[Row]) -> Iterator[str]:
     for market in sorted({row["market_id"] for row in placed} - {row["market_id"] for row in said}):
         yield f"{market}: it has an order and no forecast, by which its game is scored"
 
 
-def _within(value: object, most: float) -> bool:
+def _is_within(value: object, most: float) -> bool:
     return isinstance(value, int | float) and 0.0 <= value <= most
 
 
-def _questions(said: list[Row], asked: Mapping[str, str]) -> Iterator[str]:
+def _check_questions(said: list[Row], asked: Mapping[str, str]) -> Iterator[str]:
     for row in said:
         known = asked.get(row["market_id"])
         if known is None:
@@ -143,8 +142,8 @@ def _questions(said: list[Row], asked: Mapping[str, str]) -> Iterator[str]:
             yield f"{row['market_id']}: its question does not have the hash that is stored with the forecast"
 
 
-def _quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
-    """Yield what is wrong with the prices of bets: each is that of the booked quote, or of the shown one for no bet."""
+def _check_quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
+    """Yield bets whose price is not that of the booked quote; a bet of zero may have the shown one's."""
     prices: dict[tuple[str, str], EntryPrice | None] = {}
     for row in quoted:
         values = {name: row[name] for name in ("at", *QUOTE_PRICES)}
@@ -163,8 +162,8 @@ def _quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
             yield f"{market}: booked at {booked.yes!r} ({booked.source}), its quote says {price.yes!r} ({price.source})"
 
 
-def _money(decision: Row, placed: list[Row], bought: list[Row], stake_usd: float) -> Iterator[str]:
-    """Yield what is wrong with the money: bets and rest are the stake, fills are the bets, cash is shares by price."""
+def _check_money(decision: Row, placed: list[Row], bought: list[Row], stake_usd: float) -> Iterator[str]:
+    """Yield breaches of: bets and rest are the stake, fills are the bets, cash is shares by price."""
     if decision["status"] != "recorded":
         if placed or bought:
             yield f"it {decision['status']} and has {len(placed)} bets and {len(bought)} fills"
@@ -189,8 +188,7 @@ def _money(decision: Row, placed: list[Row], bought: list[Row], stake_usd: float
             yield f"{market}: booked ${abs(bet['booked_usd'])!r}, the fills paid ${paid_usd[market]!r}"
 
 
-def _tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the work that ended in another way than its decision says, or without one."""
+def _check_tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
     query = (
         select(runs.c.key, bots.c.name, subjects.c.subject_id, tasks.c.status, decisions.c.status.label("decided"))
         .join(runs, runs.c.id == tasks.c.run_id)
@@ -206,8 +204,8 @@ def _tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
             yield Broken("work has its decision", f"{key}/{bot}/{subject}", f"it {status}, its decision is {decided}")
 
 
-def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the accounts that hold less than nothing, or less than what the decisions say that they cost."""
+def _check_spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield spending accounts below zero, or below the known costs of their decisions."""
     check = "spending counted"
     for table in (spending, reservations):
         for row in connection.execute(select(table)).mappings():
@@ -236,8 +234,7 @@ def _spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
             )
 
 
-def _prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the instruments whose prices are no prices, or in no order."""
+def _check_prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
     check = "prices in order"
     statement = (
         select(price_paths.c.instrument_row, price_paths.c.points, instruments.c.highest_price)
@@ -256,8 +253,7 @@ def _prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
             yield Broken(check, f"instrument {row}", "its prices are not in order of time, each once")
 
 
-def _resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the resolutions that pay what no share does, or of which a revision is missing."""
+def _check_resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
     check, before = "resolutions whole", ("", 0)
     for row in export_rows(connection, "resolutions"):
         checked[check] += 1
@@ -265,7 +261,7 @@ def _resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
         expected = before[1] + 1 if before[0] == name else 1
         if row["revision"] != expected:
             yield Broken(check, name, f"revision {row['revision']} stands where {expected} belongs")
-        # None is a market that was voided without a payout.
-        if row["payout_yes"] is not None and not _within(row["payout_yes"], 1.0):
+        # None is a market voided without a payout.
+        if row["payout_yes"] is not None and not _is_within(row["payout_yes"], 1.0):
             yield Broken(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
         before = (name, row["revision"])

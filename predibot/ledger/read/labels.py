@@ -1,4 +1,4 @@
-"""Answers of a run: what it asked about, what each bot said, and what those decided whom others pool or judge."""
+"""Answers in label games: the items of a run, each bot's label, and decisions for bots that pool others."""
 
 import json
 from collections import defaultdict
@@ -16,7 +16,7 @@ from predibot.ledger.write.runs import StoredRun, stored_runs, with_decisions
 
 
 def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
-    """Return name, cutoff and members, whose answers it was shown, of the bots of a run in order of entry."""
+    """Return name, cutoff and members of a run's bots in order of entry; members' answers are shown to it."""
     statement: Select[Any] = select(bots.c.name, bots.c.knowledge_cutoff, bots.c.members_json)
     return connection.execute(statement.where(bots.c.run_id == run_id).order_by(bots.c.id)).all()
 
@@ -28,7 +28,7 @@ def labelled_runs(connection: Connection, game: str) -> tuple[StoredRun, ...]:
 
 
 def frozen_items(connection: Connection, run_id: int) -> Iterator[tuple[str, str]]:
-    """Yield the id and the payload of everything that a run froze, in its order."""
+    """Yield id and payload of every item that a run froze, in order."""
     statement = (
         select(events.c.event_id, run_events.c.payload)
         .join(events, events.c.id == run_events.c.event_row)
@@ -39,9 +39,9 @@ def frozen_items(connection: Connection, run_id: int) -> Iterator[tuple[str, str
 
 
 def said_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
-    """Return what each bot said of each text, by bot in order of entry; `label` is None where there is none.
+    """Return each bot's label of each text, by bot in order of entry; `label` is None where there is none.
 
-    `message` is why there is none, and `is_lenient` whether the label did not stand alone in what a model wrote.
+    `message` says why there is none, and `is_lenient` whether a model wrote more than the label.
     """
     is_lenient = decisions.c.notes_json.contains(json.dumps(LENIENT), autoescape=True).label("is_lenient")
     named = (bots.c.name.label("bot"), bots.c.model, subjects.c.subject_id)
@@ -56,10 +56,7 @@ def said_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
 
 
 def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:
-    """Return what each bot of a run decided on a subject, by bot; who said nothing that was taken is absent.
-
-    Of orders those in weight, as they were applied.
-    """
+    """Return the decision of each bot of a run on a subject; only recorded ones, and only orders in weight."""
     statement = (
         with_decisions(decisions.c.id, bots.c.name, decisions.c.rationale, decisions.c.unallocated_usd, labels.c.label)
         .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))

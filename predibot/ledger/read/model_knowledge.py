@@ -1,4 +1,4 @@
-"""Knowledge: what the ledger says of the models behind each decision, and of which others it was made."""
+"""What the models behind each decision can have known of its outcome, also through pooled bots."""
 
 import json
 from collections.abc import Mapping
@@ -19,18 +19,17 @@ from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Deciders:
-    """Who decided on what, (n,) each; all decisions of a run, because one may be made of others."""
+    """Who decided on what, (n,) each; all decisions of a run, because one may pool others."""
 
     bot_row: Ints
-    """A bot has a row of its own in every run."""
+    """A bot has another row in every run."""
     event: Ints
-    """The same number for one event."""
     opened_model: NDArray[np.bool_]
     is_live: NDArray[np.bool_]
     decided_at: Floats
-    """In seconds since 1970, as the next one."""
+    """Seconds since 1970."""
     event_settled_at: Floats
-    """Infinite where a market of the event has not settled."""
+    """Seconds since 1970; infinite where a market of the event has not settled."""
 
 
 def run_is_live(connection: Connection) -> "Case[int]":
@@ -41,14 +40,14 @@ def run_is_live(connection: Connection) -> "Case[int]":
 def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
-    In a world that is made up a model without a cutoff has read nothing of what came later.
+    In an invented world, a model without a cutoff has read nothing of what came later.
     """
     present, index = np.unique(made.bot_row, return_inverse=True)
-    # Of all models of a bot: the start of its UTC day.
+    # A cutoff counts from the start of its UTC day.
     statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None))
     days = {row: day for row, day in connection.execute(statement)}
     starts = {day: parse_instant(day).timestamp() for day in set(days.values())}
-    cutoffs = dict.fromkeys(_in_invented_worlds(connection), -np.inf) | {row: starts[day] for row, day in days.items()}
+    cutoffs = dict.fromkeys(_invented_world_bots(connection), -np.inf) | {row: starts[day] for row, day in days.items()}
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
     own = knowledge_of(
         made.opened_model,
@@ -57,18 +56,17 @@ def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np
         decided_at=made.decided_at,
         event_settled_at=made.event_settled_at,
     )
-    return inherited_knowledge(own, *_pools(made, _members(connection)))
+    return inherited_knowledge(own, *_pooled_decisions(made, _pooled_bots(connection)))
 
 
-def _in_invented_worlds(connection: Connection) -> list[int]:
+def _invented_world_bots(connection: Connection) -> list[int]:
     names = connection.execute(select(runs.c.venue_name).distinct()).scalars()
     invented = runs.c.venue_name.in_([name for name in names if known_venue(name).invented])
     return list(connection.execute(select(bots.c.id).join(runs, runs.c.id == bots.c.run_id).where(invented)).scalars())
 
 
-def _members(connection: Connection) -> Mapping[int, tuple[int, ...]]:
-    """Return the rows of the bots that each bot pools, by its own row; of those that pool others."""
-    # Of a bot that was stored before its members were, the argument of the ensemble has to tell.
+def _pooled_bots(connection: Connection) -> Mapping[int, tuple[int, ...]]:
+    # An older bot's members stand only in its strategy's arguments.
     untold = and_(bots.c.members_json.is_(None), bots.c.arguments_json.contains('"members"'))
     pools = or_(bots.c.members_json.not_in(("", "[]", "null")), untold)
     columns = (bots.c.id, bots.c.run_id, bots.c.members_json, bots.c.arguments_json)
@@ -88,7 +86,7 @@ def _members(connection: Connection) -> Mapping[int, tuple[int, ...]]:
     }
 
 
-def _pools(made: Deciders, members: Mapping[int, tuple[int, ...]]) -> tuple[Ints, Ints]:
+def _pooled_decisions(made: Deciders, members: Mapping[int, tuple[int, ...]]) -> tuple[Ints, Ints]:
     """Return the rows of decisions that pool another on the same event, and the rows of those, (m,) each."""
     pooling, pooled = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     by_bot = np.argsort(made.bot_row, kind="stable")

@@ -12,7 +12,7 @@ from predibot.scoring.records.part import Part
 
 
 def runs_in(connection: Connection, part: Part) -> list[ColumnElement[bool]]:
-    """Return by what runs are chosen; which of their decisions, a category tells besides."""
+    """Return the conditions on runs of a part; `of_category` has those on events."""
     is_live = None if part.mode is None else runs.c.venue.in_(live_venues(connection))
     chosen = [
         None if part.since is None else runs.c.slot_at >= part.since,
@@ -23,40 +23,37 @@ def runs_in(connection: Connection, part: Part) -> list[ColumnElement[bool]]:
 
 
 def by_recipe_and_bots(part: Part) -> list[ColumnElement[bool]]:
-    """Return by what decisions of runs are chosen besides."""
+    """Return the conditions on recipe and bots of a part."""
     of_recipe = [] if part.recipe is None else [runs.c.recipe == part.recipe]
     return [*of_recipe, *([bots.c.name.in_(part.bots)] if part.bots else [])]
 
 
 @dataclass(frozen=True, slots=True)
 class RowFilter(Part):
-    """Which decisions, and forecasts, are asked for; without an instant as all that is known."""
+    """Which decisions and forecasts to read."""
 
     run: str | None = None
-    """The key of a run."""
     void: bool = False
-    """Whether those of runs that were taken out of all scores are told too."""
+    """Whether void runs are read too."""
     event: str | None = None
-    """Only on the event with this id."""
     events: Sequence[str] | None = None
-    """Only on the events with these ids."""
     subject: str | None = None
-    """Only on what has this id, an event or not."""
+    """Id of a subject, an event or not."""
     status: str | None = None
     rows: Sequence[int] | None = None
-    """Only these, by their numbers in the ledger."""
+    """Row numbers of decisions."""
 
     def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
-        """Return by what the rows of decisions, runs and bots are chosen."""
+        """Return the conditions on decisions, runs and bots."""
         chosen = [
             *runs_in(connection, self),
             *by_recipe_and_bots(self),
             None if self.run is None else runs.c.key == self.run,
             None if self.as_of is None else decisions.c.decided_at <= self.as_of,
             None if self.void else runs.c.voided_at.is_(None),
-            None if self.event is None else _about([self.event], "event"),
-            None if self.events is None else _about(self.events, "event"),
-            None if self.subject is None else _about([self.subject]),
+            None if self.event is None else _is_about([self.event], "event"),
+            None if self.events is None else _is_about(self.events, "event"),
+            None if self.subject is None else _is_about([self.subject]),
             None if self.status is None else decisions.c.status == self.status,
             None if self.venue is None else runs.c.venue == self.venue,
             None if self.rows is None else decisions.c.id.in_(self.rows),
@@ -64,7 +61,7 @@ class RowFilter(Part):
         return [each for each in chosen if each is not None]
 
 
-def _about(ids: Sequence[str], *kinds: str) -> ColumnElement[bool]:
-    """Return by what decisions on subjects are chosen: their index names the rows of those."""
+def _is_about(ids: Sequence[str], *kinds: str) -> ColumnElement[bool]:
+    """Return the condition on the subjects of decisions, written so that their index is used."""
     of_kind = [subjects.c.kind.in_(kinds)] if kinds else []
     return decisions.c.subject_row.in_(select(subjects.c.id).where(subjects.c.subject_id.in_(ids), *of_kind))

@@ -1,4 +1,4 @@
-"""What the ledger tells a reader, row by row: runs, decisions and forecasts under the names of the export's columns."""
+"""Runs, decisions and forecasts as objects, with the names of the export's columns."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,126 +30,112 @@ class LedgerRun:
     """A run: one pass of a recipe."""
 
     run: str
-    """Its key."""
     void: int
-    """0 for a run that counts; of several void runs with one key, which it is."""
+    """0 for a run that counts; else the ordinal among void runs with its key."""
     recipe: str
     slot_at: datetime
     as_of: datetime
-    """The instant it stands at."""
+    """The instant whose information it had."""
     venue: str
-    """As it was asked for, such as `archive:<folder>`."""
+    """As the user named it, such as `archive:<folder>`."""
     venue_name: str
-    """Whose instruments these are, as runs name it."""
+    """The name of the venue itself, which instruments have."""
     game: str
     seed: int
     digest: str
-    """Of its recipe."""
     bots: int
-    """How many take part, as the next one."""
     events: int
     recorded: int
-    """How many decisions have this status, as the next three."""
+    """Number of decisions with this status, as the next three."""
     refused: int
     failed: int
     abstained: int
     notes: tuple[str, ...]
     voided_at: datetime | None
     void_reason: str | None
-    """Why it was taken out of all scores."""
     deadline_at: datetime | None
-    """Decisions made later are in no score; None for no deadline."""
+    """Later decisions are in no score; None for no deadline."""
     late: int
-    """How many those are."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerDecision:
-    """What one bot did about one event, or why it did not."""
+    """A bot's decision on one event, or why there is none."""
 
     run: str
     void: int
     bot: str
     subject_kind: str
     subject_id: str
-    """Of an event, its id at the venue."""
+    """For an event, its id at the venue."""
     title: str | None
-    """Of the event."""
     status: Status
     decided_at: datetime
     """When the answer was accepted, or the attempt ended."""
     message: str
     """Why it was refused, failed or abstained."""
     reason_kind: ReasonKind | None
-    """Of an abstention."""
     rationale: str
     notes: tuple[str, ...]
     unallocated_usd: float | None
     stated_unallocated_usd: float | None
     scale: float
-    """By which the bets that were asked for were multiplied."""
+    """Factor between asked and booked bets."""
     cost_usd: float | None
-    """Of all its tries; None where a part of it is unknown."""
+    """Cost of all its tries; None where a part is unknown."""
     cost_known_usd: float
     seconds: float
     models: tuple[str, ...] | None
-    """Those that were opened for it; None where nobody wrote them down."""
+    """Models opened for it; None where unknown."""
     trace_sha256: str | None
-    """Of its trace; None where there is none."""
     failures: int
-    """How many of its tries failed."""
     next_try_at: datetime | None
-    """Before this a failed one is not tried again unasked; None for at once."""
+    """A failed one is not tried again unasked before; None for at once."""
     strategy: str
-    """Of the bot, as the next two."""
     model: str | None
     knowledge_cutoff: date | None
     knowledge: Knowledge
-    """What the models behind it can have known of how the event ended."""
+    """What the models behind it can have known of the event's outcome."""
     recipe: str
     slot_at: datetime
-    """Of the run, as the recipe."""
     late: bool
     """Whether it was made after the run's deadline, and is in no score."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerForecast:
-    """What one bot said and bet on one market, and what the market paid."""
+    """A bot's forecast and bet on one market, and the market's payout."""
 
     run: str
     void: int
     bot: str
     subject_kind: str
     subject_id: str
-    """Of an event, its id at the venue."""
+    """For an event, its id at the venue."""
     market_id: str
     title: str
-    """Of the event."""
     question: str
     probability: float
     """Of YES, in [0, 1]."""
     confidence: float | None
-    """0 to 10, where it was stated."""
+    """0 to 10, if stated."""
     rationale: str
     question_sha256: str
     asked_usd: float | None
-    """What the bot wanted to bet: positive on YES, negative on NO, and zero is a bet too."""
+    """The bet the bot wanted: positive on YES, negative on NO; zero is a bet too."""
     booked_usd: float | None
-    """What was booked of it."""
     price_yes: float | None
-    """p0, the price of YES it was booked at, strictly between 0 and 1."""
+    """p0, the booked price of YES, strictly between 0 and 1."""
     price_source: str | None
     decided_at: datetime
     settled_at: datetime | None
     """None while the market is open, as the next one."""
     payout_yes: float | None
-    """What a share of YES paid, in [0, 1]; neither 0 nor 1 where the market is void."""
+    """Payout of a share of YES, in [0, 1]; neither 0 nor 1 for a void market."""
     knowledge: Knowledge
-    """What the models behind the decision can have known of how the event ended."""
+    """What the models behind the decision can have known of the event's outcome."""
     recipe: str
     slot_at: datetime
-    """Of the run, as the recipe."""
     late: bool
     """Whether it was made after the run's deadline, and is in no score."""
 
@@ -182,7 +168,7 @@ def told_decisions(connection: Connection, asked: RowFilter) -> tuple[LedgerDeci
 def _numbered_decisions(connection: Connection, asked: RowFilter) -> Mapping[int, LedgerDecision]:
     knowledge = _knowledge(connection, asked)
     statement = (
-        _decided(
+        _select_decisions(
             *(decisions.c[name] for name in _OF_DECISION),
             decisions.c.notes_json,
             decisions.c.models_json,
@@ -217,59 +203,52 @@ SORTED_BY: Mapping[str, Any] = {
     "cost": decisions.c.cost_usd,
     "seconds": decisions.c.seconds,
 }
-"""By what a list of decisions can be sorted."""
+"""Sort columns of a list of decisions."""
 
 
 def listed_decisions(
     connection: Connection, asked: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
 ) -> tuple[LedgerDecision, ...]:
-    """Return a part of a list of decisions.
+    """Return a page of a sorted list of decisions.
 
     Args:
-        connection: A reading transaction.
-        asked: Which decisions the list holds.
-        limit: How many at most.
-        skip: How many come before.
-        by: One of `SORTED_BY`; what is equal, and what is missing at the end, stands newest first.
+        by: One of `SORTED_BY`; missing values stand last, and equal ones newest first.
         rising: Whether the smallest stands first.
     """
     column = SORTED_BY[by]
-    # A name without its events would be joined for nothing.
+    # Only sorting by title needs events.
     statement = with_decisions(decisions.c.id).where(*asked.conditions(connection))
     if by == "about":
         statement = statement.outerjoin(events, events.c.id == subjects.c.event_row)
     order = (column.is_(None), column.asc() if rising else column.desc(), runs.c.slot_at.desc(), decisions.c.id.desc())
     rows = connection.execute(statement.order_by(*order).limit(limit).offset(skip)).scalars().all()
-    return _in_order(connection, asked, rows)
+    return _read_in_order(connection, asked, rows)
 
 
 def newest_decisions(
     connection: Connection, asked: RowFilter, *, limit: int, before: int | None = None
 ) -> tuple[tuple[LedgerDecision, ...], int | None]:
-    """Return decisions as they were stored, newest first, and what the next ones are asked for with.
+    """Return decisions in the order they were stored, newest first, and the `before` of the next call.
 
-    What is stored meanwhile comes before these, so that none is told twice and none is left out.
+    New decisions come before these, so that a reader of all pages misses none and gets none twice.
 
     Args:
-        connection: A reading transaction.
-        asked: Which decisions the list holds.
-        limit: How many at most.
-        before: What the call before returned; None for the newest. None is returned where no more are there.
+        before: From the previous call; None for the newest. None is returned with the last page.
     """
     statement = with_decisions(decisions.c.id).where(*asked.conditions(connection)).order_by(decisions.c.id.desc())
     if before is not None:
         statement = statement.where(decisions.c.id < before)
     rows = connection.execute(statement.limit(limit + 1)).scalars().all()
-    return _in_order(connection, asked, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
+    return _read_in_order(connection, asked, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
 
 
 def count_decisions(connection: Connection, asked: RowFilter) -> Mapping[str, int]:
-    """Return how many decisions of each status there are; a status without any is absent."""
+    """Return the number of decisions by status; a status without any is absent."""
     statement = with_decisions(decisions.c.status, func.count()).where(*asked.conditions(connection))
     return {status: count for status, count in connection.execute(statement.group_by(decisions.c.status))}
 
 
-def _in_order(connection: Connection, asked: RowFilter, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
+def _read_in_order(connection: Connection, asked: RowFilter, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
     if not rows:
         return ()
     told = _numbered_decisions(connection, RowFilter(void=asked.void, as_of=asked.as_of, rows=rows))
@@ -277,8 +256,8 @@ def _in_order(connection: Connection, asked: RowFilter, rows: Sequence[int]) -> 
 
 
 def listed_events(connection: Connection) -> Sequence[Row[Any]]:
-    """Return the events that decisions of runs that count are about, with how many, that of the newest slot first."""
-    # By rows first: titles are long.
+    """Return the events of decisions that count, with the number of these, by newest slot first."""
+    # Grouped by row number, because titles are long.
     counted = (
         select(decisions.c.subject_row, func.count().label("n"), func.max(runs.c.slot_at).label("last"))
         .join(runs, runs.c.id == decisions.c.run_id)
@@ -301,12 +280,12 @@ def told_forecasts(connection: Connection, asked: RowFilter) -> tuple[LedgerFore
     knowledge = _knowledge(connection, asked)
     about = with_decisions(subjects.c.event_row).where(*asked.conditions(connection))
     payouts = _payouts(connection, asked.as_of, about)
-    # Else the bets of the whole ledger would be gathered for one event.
+    # Else the database would read all bets of the ledger for one event.
     chosen = with_decisions(decisions.c.id).where(*asked.conditions(connection))
     bets = cast(Select[Any], EVERY_BET.element).where(orders.c.decision_id.in_(chosen)).subquery("bets")
     columns = [table.c[name] for table, names in (*_OF_FORECAST.items(), (bets, _OF_BET)) for name in names]
     statement = (
-        _decided(forecasts.c.market_row, *columns)
+        _select_decisions(forecasts.c.market_row, *columns)
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
         .join(markets, markets.c.id == forecasts.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
@@ -339,15 +318,14 @@ _OF_FORECAST = {
 _OF_BET = ("asked_usd", "booked_usd", "price_yes", "price_source")
 
 
-def _decided(*columns: Any) -> Select[Any]:
-    """Return the statement of what belongs to decisions, with their number and what names them."""
+def _select_decisions(*columns: Any) -> Select[Any]:
     of_run = (runs.c.recipe, runs.c.slot_at, case((is_late(), 1), else_=0).label("late"))
     statement = with_decisions(decisions.c.id, *decision_columns(), *of_run, decisions.c.decided_at, *columns)
     return statement.order_by(runs.c.slot_at, runs.c.id, bots.c.id, subjects.c.subject_id)
 
 
 def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapping[int, tuple[float, datetime]]:
-    """Return what each settled market of some events paid and when, by its row, as it was known at the instant."""
+    """Return payout and settlement of each settled market of some events, as known at the instant."""
     statement = (
         select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
         .join(markets, markets.c.id == resolutions.c.market_row)
@@ -356,14 +334,13 @@ def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapp
     )
     if as_of is not None:
         statement = statement.where(resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
-    # Of several revisions the last one stays; one that was voided without a payout paid nothing at no time.
+    # The last revision counts; a market voided without a payout has none.
     last = {market: (payout, settled_at) for market, payout, settled_at in connection.execute(statement)}
     return {market: (payout, settled_at) for market, (payout, settled_at) in last.items() if payout is not None}
 
 
 def _knowledge(connection: Connection, asked: RowFilter) -> Mapping[int, Knowledge]:
-    """Return what the models behind each decision can have known, by its row."""
-    # Also of bots that nobody asked for, and without an answer: another may pool them, in its run and on its subject.
+    # All bots of the run on the subject are needed, because one may pool another.
     whole = replace(asked, bots=(), status=None, rows=None)
     statement = with_decisions(
         decisions.c.id,
@@ -382,7 +359,7 @@ def _knowledge(connection: Connection, asked: RowFilter) -> Mapping[int, Knowled
     if not found:
         return {}
     rows, bot, event, decided_at, opened, live = zip(*found, strict=True)
-    # When the last market of each event settled, infinite where one has not.
+    # An event's last settlement is infinite while one market is open.
     ended: dict[int, float] = {}
     about = listed([row for row in set(event) if row > 0])
     payouts = _payouts(connection, asked.as_of, about)
@@ -404,9 +381,9 @@ def _knowledge(connection: Connection, asked: RowFilter) -> Mapping[int, Knowled
 def told_prices(
     connection: Connection, event_ids: Sequence[str]
 ) -> Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]]:
-    """Return the prices of YES that are stored, oldest first, by event and market id; of none nothing.
+    """Return the stored prices of YES, oldest first, by event and market id.
 
-    Of one instant with several prices the last one stored is taken.
+    Of several prices at one instant the one stored last is taken.
     """
     chosen = (
         select(events.c.event_id, markets.c.market_id, price_paths.c.points)

@@ -1,4 +1,4 @@
-"""Invariants of runs: their recipes and bots, what they decide about, and when and for how much they did."""
+"""Invariants of runs: their recipes and bots, and the subject, time and cost of decisions."""
 
 import hashlib
 import json
@@ -17,20 +17,19 @@ from predibot.ledger.write.runs import IMPORTED, runs, with_decisions
 from predibot.plugins.strategies import spec_of, starts_program
 
 _CLOCK_SLACK = timedelta(minutes=1)
-"""By which a clock may be set back while a decision is made."""
+"""A clock may be set back so far while a decision is made."""
 _COST_TOLERANCE_USD = 1e-9
 _NO_RULES = {"event"}
-"""Overrides that are not in the recipe of a run, of which the digest is that of the recipe without any."""
+"""Overrides that change no digest of a run's recipe."""
 
 
 def checks_of_runs(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
     """Yield checks, each of which yields every row that breaks it."""
-    for check in (_recipes, _bots, _subjects, _decisions):
+    for check in (_check_recipes, _check_bots, _check_subjects, _check_decisions):
         yield check(connection, checked)
 
 
-def _recipes(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the runs that say something else than the recipe that is stored with them."""
+def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Broken]:
     check = "runs are their recipes"
     columns = (runs.c.key, runs.c.recipe, runs.c.game, runs.c.seed, runs.c.digest, runs.c.recipe_json)
     for run in connection.execute(select(*columns, runs.c.overrides_json).order_by(runs.c.id)):
@@ -46,15 +45,15 @@ def _recipes(connection: Connection, checked: Checked) -> Iterator[Broken]:
             yield Broken(check, run.key, "its digest is not that of its recipe")
 
 
-def _bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the bots that pool others than their arguments name, as far as their strategy is as it was."""
+def _check_bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield bots that pool others than their arguments name, if their strategy's code is the same."""
     check = "members as named"
     columns = (runs.c.key, bots.c.name, bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256)
     statement = select(*columns, bots.c.members_json).join(runs, runs.c.id == bots.c.run_id)
     for bot in connection.execute(statement.where(bots.c.members_json.is_not(None)).order_by(bots.c.id)):
         try:
             if starts_program(bot.strategy):
-                # It looks for them as it is made, and a ledger may come from anybody.
+                # Such a strategy starts a program when it is made, and a ledger may come from anybody.
                 continue
             spec = spec_of(bot.strategy, json.loads(bot.arguments_json))
         except (PluginError, UsageError):
@@ -67,8 +66,8 @@ def _bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
             yield Broken(check, f"{bot.key}/{bot.name}", f"it pools {said}, its arguments name {[*spec.needs.members]}")
 
 
-def _subjects(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the subjects that are called an event and are none, or another, or are one and not called so."""
+def _check_subjects(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield subjects that are called an event and are none, or another, or are one and are not called so."""
     check = "subjects are what they say"
     of = (events.c.venue.label("of_venue"), events.c.event_id)
     statement = select(subjects, *of).outerjoin(events, events.c.id == subjects.c.event_row).order_by(subjects.c.id)
@@ -80,8 +79,8 @@ def _subjects(connection: Connection, checked: Checked) -> Iterator[Broken]:
             yield Broken(check, f"{row.venue}/{row.kind}/{row.subject_id}", f"its row says that it is {is_of}")
 
 
-def _decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the decisions of another time than that of their run or their tries, or of two costs."""
+def _check_decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield decisions outside the time of their run and tries, and those with two costs."""
     check = "decisions in their time"
     tried = (
         select(
@@ -98,8 +97,8 @@ def _decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
     for row in connection.execute(statement.order_by(decisions.c.id).execution_options(yield_per=1_000)):
         name = f"{row.key}/{row.name}/{row.subject_id}"
         checked[check] += 1
-        # In a replay at the instant of its run, else while it was tried.
-        if row.decided_at != row.as_of and not _within(row.decided_at, row.began_at or row.as_of, row.ended_at):
+        # A replay decides at the instant of its run; any other decision is made during its tries.
+        if row.decided_at != row.as_of and not _is_within(row.decided_at, row.began_at or row.as_of, row.ended_at):
             yield Broken(
                 check,
                 name,
@@ -115,5 +114,5 @@ def _decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
             )
 
 
-def _within(at: datetime, began_at: datetime, ended_at: datetime | None) -> bool:
+def _is_within(at: datetime, began_at: datetime, ended_at: datetime | None) -> bool:
     return began_at - _CLOCK_SLACK <= at and (ended_at is None or at <= ended_at + _CLOCK_SLACK)

@@ -1,4 +1,4 @@
-"""What scoring reads from the ledger: plain arrays, as of an instant, straight from the cursor."""
+"""Arrays of decisions, bets, prices and outcomes for scoring, as of an instant."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -41,37 +41,34 @@ def track_record(
     *,
     join: Mapping[str, str] | None = None,
 ) -> TrackRecord:
-    """Return all decisions on events of a venue's runs that are not void, with what was known at the instant.
+    """Return all decisions on events of a venue's runs that are not void, as known at the instant.
 
-    Those made after the deadline of their run are left out.
+    Decisions after the deadline of their run are left out.
 
     Args:
-        connection: A reading transaction.
-        venue: Whose instruments, as runs name it.
         as_of: Nothing that was decided, observed or settled later is read.
         part: Only its decisions.
-        join: What each event, by the venue's id, belongs together with; left out, each stands by itself, as one that
-            it does not name.
+        join: Cluster of each event, by the venue's id; any other event is a cluster of its own.
 
     Raises:
-        UsageError: If no event is of the category that is asked for.
-        LedgerUnusable: If the prices are not as predibot writes them.
-        ValueError, TypeError, LookupError, ArithmeticError: If something else is not: a ledger may be anybody's file.
+        UsageError: If no event is of the part's category.
+        LedgerUnusable: If the prices are malformed.
+        ValueError, TypeError, LookupError, ArithmeticError: If anything else is: a ledger may be anybody's file.
     """
     at = to_microseconds(as_of)
     in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
     listed = columns(connection, in_order)
     market_rows = listed["id"].astype(np.int64)
     payout, settled_at = settled(connection, venue, market_rows, as_of)
-    # Also of bots that nobody asked for: another may pool them.
-    made_in, head, bet = _decided(connection, venue, as_of, part)
+    # All bots are read, because one may pool another.
+    made_in, head, bet = _read_decided(connection, venue, as_of, part)
     _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
     live = made_in["live"][head["run"].astype(np.int64)] == 1.0
     knowledge = _knowledge(connection, head, live, listed["event_row"].astype(np.int64), settled_at)
     played = played_events(connection, venue, as_of, part)
     if part.category is not None:
-        in_it = _of_category(head["event_row"], played, part.category)
-        head, bet = _only(in_it, head, bet)
+        in_it = _is_of_category(head["event_row"], played, part.category)
+        head, bet = _select(in_it, head, bet)
         knowledge = knowledge[in_it]
     event_rows = _event_rows(connection, venue, head["event_row"])
     observed = observations(connection, venue, market_rows, as_of)
@@ -79,16 +76,16 @@ def track_record(
     if part.bots:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(part.bots))).scalars()
         asked = np.isin(head["bot_id"], list(rows))
-        head, bet = _only(asked, head, bet)
+        head, bet = _select(asked, head, bet)
         knowledge = knowledge[asked]
     names, bot_index, baselines = _bots(connection, head["bot_id"])
     event, decision = head["event_row"].astype(np.int64), bet["decision"].astype(np.int64)
     categories, category = _categories(event, played)
     slot, run_id = (made_in[name][head["run"].astype(np.int64)] for name in ("slot_at", "id"))
     run = run_id.astype(np.int64)
-    fee_rate, fee_exponent, least_shares = _terms(run[decision], bet["market_row"], asked_of.rows)
-    asked_decision, asked_market = _asked(run, event, market_rows, asked_of.rows)
-    places = _places(event_rows, event)
+    fee_rate, fee_exponent, least_shares = _bet_terms(run[decision], bet["market_row"], asked_of.rows)
+    asked_decision, asked_market = _questions(run, event, market_rows, asked_of.rows)
+    places = _index_of(event_rows, event)
     return TrackRecord(
         as_of=at / _MICROSECONDS,
         bots=names,
@@ -101,7 +98,7 @@ def track_record(
         decision_cost_known_usd=head["cost_known_usd"].copy(),
         bet_decision=decision,
         bet_market=np.searchsorted(market_rows, bet["market_row"]).astype(np.int64),
-        # Copied, or each would keep all eight columns in memory.
+        # Copied, because a view would keep all eight columns in memory.
         bet_usd=bet["bet_usd"].copy(),
         bet_price_yes=bet["price_yes"].copy(),
         bet_probability=bet["probability"].copy(),
@@ -132,7 +129,7 @@ def track_record(
 def _check_numbers(
     made_in: Columns, head: Columns, bet: Columns, market_rows: Ints, payout: Floats, settled_at: Floats
 ) -> None:
-    """Refuse numbers that the constraints of our tables do not let in; the maker of the file may have left them out."""
+    """Refuse numbers that break our tables' constraints, which a foreign file may lack."""
     last = float(LAST_MICROSECOND)
     for what, values, low, high in (
         ("a status", head["status"], 0.0, len(STATUSES) - 1.0),
@@ -149,15 +146,15 @@ def _check_numbers(
         ("a payout", payout, 0.0, 1.0),
         ("the instant of a settlement", settled_at, 0.0, last / _MICROSECONDS),
     ):
-        # What is missing is no wrong number.
+        # NaN, a missing value, passes.
         if ((values < low) | (values > high)).any():
             raise ValueError(f"{what} is not from {low:g} to {high:g}")
     if not np.isin(bet["market_row"], market_rows).all():
         raise ValueError("a bet is on a market that is not there")
 
 
-def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Columns, Columns, Columns]:
-    """Return the runs, and decisions and bets as `decided_in` has them, by slot, and then in the order of names."""
+def _read_decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Columns, Columns, Columns]:
+    """Return runs, and decisions and bets as in `decided_in`, by slot and then by names."""
     statement = (
         select(runs.c.id, runs.c.slot_at, runs.c.deadline_at, run_is_live(connection).label("live"))
         .where(
@@ -170,14 +167,13 @@ def _decided(connection: Connection, venue: str, as_of: datetime, part: Part) ->
     )
     made_in = columns(connection, statement, nullable="deadline_at")
     head, bet = decided_in(connection, made_in["id"].astype(np.int64).tolist())
-    # What is about no event has no place in scores of bets and forecasts, nor what was decided after its deadline.
+    # Scores of bets and forecasts need an event, and a decision before its deadline.
     late = head["decided_at"] > made_in["deadline_at"][head["run"].astype(np.int64)]
     known = (head["event_row"] > 0.0) & ~late & (head["decided_at"] <= to_microseconds(as_of))
-    return made_in, *((head, bet) if known.all() else _only(known, head, bet))
+    return made_in, *((head, bet) if known.all() else _select(known, head, bet))
 
 
-def _only(kept: NDArray[np.bool_], head: Columns, bet: Columns) -> tuple[Columns, Columns]:
-    """Return some of the decisions, and their bets."""
+def _select(kept: NDArray[np.bool_], head: Columns, bet: Columns) -> tuple[Columns, Columns]:
     decision = bet["decision"].astype(np.int64)
     bet = bet[kept[decision]]
     bet["decision"] = (np.cumsum(kept) - 1)[decision[kept[decision]]]
@@ -185,7 +181,7 @@ def _only(kept: NDArray[np.bool_], head: Columns, bet: Columns) -> tuple[Columns
 
 
 def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], Ints, frozenset[str]]:
-    """Return the names that decided, in order of entry, the index of each decision's, and which never knew anything."""
+    """Return the bots' names in order of entry, the index of each decision's bot, and the baselines' names."""
     present = np.unique(bot_rows)
     named = {row: (name, how) for row, name, how in connection.execute(select(bots.c.id, bots.c.name, bots.c.strategy))}
     whose = [named[int(row)] for row in present]
@@ -197,7 +193,7 @@ def _bots(connection: Connection, bot_rows: Floats) -> tuple[tuple[str, ...], In
 
 
 def _event_rows(connection: Connection, venue: str, decided_on: Floats) -> Ints:
-    """Return the rows of the events decided on in the order of the venue's ids, which is that of no ledger."""
+    """Return the rows of events decided on, in the order of the venue's ids, which every ledger shares."""
     in_order = events.c.event_id.collate(collation_of(connection))
     statement = select(events.c.id).where(events.c.venue == venue).order_by(in_order)
     rows = columns(connection, statement)["id"].astype(np.int64)
@@ -206,8 +202,7 @@ def _event_rows(connection: Connection, venue: str, decided_on: Floats) -> Ints:
     return rows[np.isin(rows, decided_on)]
 
 
-def _places(labels: Ints, values: Ints) -> Ints:
-    """Return where each value stands among labels that have all of them, (n,)."""
+def _index_of(labels: Ints, values: Ints) -> Ints:
     order = np.argsort(labels)
     return order[np.searchsorted(labels[order], values)]
 
@@ -223,16 +218,16 @@ def settled(connection: Connection, venue: str, market_rows: Ints, as_of: dateti
     found = columns(connection, statement, nullable="payout_yes")
     payout, settled_at = np.full(market_rows.size, np.nan), np.full(market_rows.size, np.nan)
     where = np.searchsorted(market_rows, found["market_row"])
-    # Of several revisions the last one is assigned last.
+    # The last revision is assigned last.
     payout[where] = found["payout_yes"]
     settled_at[where] = found["settled_at"] / _MICROSECONDS
-    # One that was voided without a payout never says who was right.
+    # A market voided without a payout has no outcome.
     settled_at[np.isnan(payout)] = np.nan
     return payout, settled_at
 
 
 def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
-    """Return when the last market of each decision's event settled, infinite where one has not or there is none."""
+    """Return when the last market of each decision's event settled, infinite where one is open or there is none."""
     rows, index = np.unique(event_of_market, return_inverse=True)
     last = np.full(rows.size + 1, -np.inf)
     np.maximum.at(last, index, np.where(np.isnan(settled_at), np.inf, settled_at))
@@ -245,7 +240,6 @@ def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
 def _knowledge(
     connection: Connection, head: Columns, live: NDArray[np.bool_], event_of_market: Ints, settled_at: Floats
 ) -> NDArray[np.int8]:
-    """Return what the models behind each decision can have known, as indices into `KNOWLEDGE`."""
     event = head["event_row"].astype(np.int64)
     made = Deciders(
         bot_row=head["bot_id"].astype(np.int64),
@@ -259,7 +253,7 @@ def _knowledge(
 
 
 def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[str, ...], Ints]:
-    """Return the categories there are, by name, and which each decision's event is in, (n_d,)."""
+    """Return the category names, and the index of each decision's, (n_d,)."""
     named = {row: each.category or NO_CATEGORY for row, each in played.items()}
     names = tuple(sorted({*named.values(), NO_CATEGORY}))
     rows, index = np.unique(event, return_inverse=True)
@@ -267,7 +261,7 @@ def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[s
     return names, of_event[index] if rows.size else np.zeros(0, dtype=np.int64)
 
 
-def _of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category: str) -> NDArray[np.bool_]:
+def _is_of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category: str) -> NDArray[np.bool_]:
     """Return which decisions are on an event of a category.
 
     Raises:
@@ -281,12 +275,12 @@ def _of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category
     return np.isin(decided_on, rows)
 
 
-def _asked(run: Ints, event: Ints, market_rows: Ints, asked: Columns) -> tuple[Ints, Ints]:
+def _questions(run: Ints, event: Ints, market_rows: Ints, asked: Columns) -> tuple[Ints, Ints]:
     """Return the decision and the market of every question asked, (n_a,) each, by decision and then by market."""
     span = max(asked["event"].max(initial=0.0), event.max(initial=0)) + 1.0
     cell = asked["run"] * span + asked["event"]
     order = np.lexsort((asked["market"], cell))
-    # What is about no event was asked about no market.
+    # A decision on no event has no questions.
     first, last = (np.searchsorted(cell[order], run * span + event, side) for side in ("left", "right"))
     sizes = last - first
     decision = np.repeat(np.arange(run.size), sizes)
@@ -295,27 +289,26 @@ def _asked(run: Ints, event: Ints, market_rows: Ints, asked: Columns) -> tuple[I
 
 
 def _clusters(connection: Connection, event_rows: Ints, join: Mapping[str, str]) -> Ints:
-    """Return the number of each event's cluster, (n_e,), in the order of the rows."""
     named = {row: name for row, name in connection.execute(select(events.c.id, events.c.event_id))}
     names = [named[row] for row in event_rows.tolist()]
-    # The first event of a cluster need not be one that was decided on.
+    # A cluster's first event may be one without decisions.
     _, cluster = np.unique(np.array([join.get(name, name) for name in names], dtype=np.str_), return_inverse=True)
     return cluster.astype(np.int64)
 
 
 def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
-    """Return the number of the group in which each market excludes the others, (n_m,), -1 for none."""
+    """Return the number of each market's exclusive group, (n_m,), -1 for none."""
     groups = [asked_of.groups.get(row) for row in market_rows.tolist()]
     number = {group: index for index, group in enumerate(dict.fromkeys(groups)) if group is not None}
     return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
 
 
-def _terms(run: Ints, market: Floats, asked: Columns) -> list[Floats]:
-    """Return of each bet, as its own run froze it, rate and exponent of the fee and the least order, (n_b,) each."""
+def _bet_terms(run: Ints, market: Floats, asked: Columns) -> list[Floats]:
+    """Return fee rate, fee exponent and least order of each bet, as its run froze them, (n_b,) each."""
     span = max(asked["market"].max(initial=0.0), market.max(initial=0.0)) + 1.0
     code, of_bet = asked["run"] * span + asked["market"], run * span + market
     order = np.argsort(code, kind="stable")
-    # Behind all there is one that states nothing.
+    # The last place stands for markets that state nothing.
     codes = np.append(code[order], np.inf)
     place = np.searchsorted(codes, of_bet)
     place[codes[place] != of_bet] = order.size
@@ -323,7 +316,7 @@ def _terms(run: Ints, market: Floats, asked: Columns) -> list[Floats]:
 
 
 def observations(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Ints, Floats, Floats]:
-    """Return market, instant, price of YES; of equal instants track's own quote comes last."""
+    """Return market, instant and price of YES; of equal instants track's own quote comes last."""
     statement = (
         select(instruments.c.market_row, price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)

@@ -1,4 +1,4 @@
-"""How a ledger stands, for who watches it: counted by the database, so that a year of runs costs no more than a day."""
+"""State of a ledger for monitoring, counted by the database, so that a year costs no more than a day."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,30 +30,28 @@ class SlotCounts:
     """The newest one, whenever it was."""
     counts: Mapping[SlotStatus, int]
     latest: timedelta | None
-    """How late the latest of them began; None where none did."""
+    """Largest delay of a start; None where none started."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCost:
-    """What decisions cost."""
+    """Cost of decisions."""
 
     known_usd: float
     unknown: int
-    """How many decisions have a part of which nobody knows what it cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerHolds:
-    """What an owner holds: claims of decisions, and dollars set aside of limits."""
+    """Claims and reservations of an owner."""
 
     claims: int
     set_aside_usd: float
     lease_until: datetime
-    """The last of its leases."""
 
 
 def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: datetime) -> SlotCounts:
-    """Return what became of the slots of a recipe."""
+    """Return what became of a recipe's slots."""
     of_recipe = (_slots.c.recipe == recipe, _slots.c.slot_at <= now)
     last_at = connection.execute(select(func.max(_slots.c.slot_at)).where(*of_recipe)).scalar_one()
     late = type_coerce(_slots.c.started_at, BigInteger) - type_coerce(_slots.c.slot_at, BigInteger)
@@ -78,14 +76,14 @@ _COST = (
 
 
 def cost_of(connection: Connection, recipe: str, *, since: datetime, run_key: str | None = None) -> KnownCost:
-    """Return what the decisions of a recipe's runs cost since an instant, or those of one run; void ones too."""
+    """Return the cost of decisions of a recipe's runs since an instant, or of one run; void ones too."""
     which = runs.c.slot_at > since if run_key is None else runs.c.key == run_key
     statement = select(*_COST).join(runs, runs.c.id == decisions.c.run_id).where(runs.c.recipe == recipe, which)
     return KnownCost(*connection.execute(statement).one())
 
 
 def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[str, datetime | None], KnownCost]:
-    """Return what the decisions of some runs cost, by key and when the run was taken out of all scores, if it was."""
+    """Return the cost of decisions of some runs, by key and when the run was voided, if it was."""
     statement = (
         select(runs.c.key, runs.c.voided_at, *_COST)
         .join(decisions, decisions.c.run_id == runs.c.id)
@@ -96,9 +94,9 @@ def costs_of_runs(connection: Connection, keys: Sequence[str]) -> Mapping[tuple[
 
 
 def open_retries(connection: Connection) -> Row[int, Any]:
-    """Return how many failed decisions of runs that count are `open`, tried again where their run goes on.
+    """Return how many failed decisions of runs that count are `open`, to be tried again when their run goes on.
 
-    And `next_try_at`, when the first of them may be; None where there is none, or at once.
+    `next_try_at` is the first instant of such a try; None for none, or at once.
     """
     statement = (
         select(func.count().label("open"), func.min(tasks.c.next_try_at).label("next_try_at"))
@@ -115,7 +113,7 @@ def open_retries(connection: Connection) -> Row[int, Any]:
 
 
 def held_by_owner(connection: Connection) -> Mapping[str, OwnerHolds]:
-    """Return what each owner of claims and of amounts set aside holds."""
+    """Return claims and reservations by owner."""
     claimed = select(tasks.c.owner, func.count(), func.max(tasks.c.lease_until)).where(tasks.c.status == "claimed")
     held = {
         owner: OwnerHolds(count, 0.0, until) for owner, count, until in connection.execute(claimed.group_by("owner"))
@@ -123,16 +121,16 @@ def held_by_owner(connection: Connection) -> Mapping[str, OwnerHolds]:
     columns = (reservations.c.owner, func.max(reservations.c.usd), func.max(reservations.c.lease_until))
     for owner, usd, until in connection.execute(select(*columns).group_by(reservations.c.owner)):
         before = held.get(owner, OwnerHolds(0, 0.0, until))
-        # The same amount is set aside at several levels.
+        # The same amount is reserved at several levels.
         held[owner] = OwnerHolds(before.claims, Exact(usd=int(usd)).spending().usd, max(before.lease_until, until))
     return held
 
 
 def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> Row[int, Any, int, int]:
-    """Return how many `markets` runs on live venues play that are not settled, void ones aside, and how old prices are.
+    """Return the number of unsettled `markets` of live runs that count, and how old prices are.
 
-    `tracked_until` is the newest price of a history, None where there is none; `unreadable` were played for longer than
-    prices may be old, and never was one read; of the `stale` the newest is older than that.
+    `tracked_until` is the newest price of a history, or None. Markets are `unreadable` if they were played for longer
+    than `stale` and have no price, and `stale` if their newest price is older than that.
     """
     played = (
         select(run_events.c.event_row)
@@ -164,7 +162,7 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
 
 
 def spent_on(connection: Connection, day: datetime) -> Spending:
-    """Return what was settled and is set aside on a UTC day."""
+    """Return what is settled and reserved on a UTC day."""
     account = f"day/{day:%Y-%m-%d}"
     total = Exact()
     for table in (spending, reservations):

@@ -49,7 +49,6 @@ class ForeignRow(NamedTuple):
     """A row that predibot did not write as it is."""
 
     row: str
-    """Table and key."""
     seen: str
 
 
@@ -94,7 +93,6 @@ def _broken_constraints(connection: Connection, table: Table) -> Iterator[Foreig
 
 
 def _constraint_queries(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield a statement for the rows that break each constraint, and its message."""
     keyed = _select(table, table.primary_key)
     for constraint in table.constraints:
         if isinstance(constraint, CheckConstraint):
@@ -169,7 +167,6 @@ def _check_number(value: Any, *, most: float) -> None:
 
 
 def _json_check(name: str) -> Callable[[Any], object]:
-    """Return a check of a JSON column: its type, and that it can be read."""
 
     def read(value: Any) -> None:
         json_columns()[name].validate_json(_check_text(value))
@@ -187,4 +184,3 @@ _BY_NAME: Mapping[str, Callable[[Any], object]] = {
     "receipts": unpacked_numbers,
     "rows_packed": unpacked_rows,
 }
-"""Checks by column name."""

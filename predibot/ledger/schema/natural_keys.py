@@ -126,7 +126,6 @@ def _expand(columns: Iterable[Any], before: tuple[Any, ...] = ()) -> Iterator[Na
 
 
 def _parse_column(table: FromClause, word: str) -> Iterator[Named]:
-    """Yield the columns that a word of `named_table` means."""
     names, _, called = word.partition("=")
     *through, last = names.split(".")
     if not through:

@@ -44,11 +44,7 @@ def packed_leaves(leaves: Sequence[Leaf]) -> bytes:
 
 
 def unpacked_leaves(blob: Any) -> tuple[Leaf, ...]:
-    """Return the leaves that `packed_leaves` packed.
-
-    Raises:
-        LedgerUnusable: If the bytes are malformed.
-    """
+    """Return the leaves that `packed_leaves` packed."""
     try:
         columns = json.loads(unpacked(blob))
         leaves = tuple(Leaf(*row) for row in zip(*columns, strict=True))

@@ -68,11 +68,7 @@ def receipt_numbers(receipts: bytes | None, size: int) -> NDArray[np.uint32]:
 
 
 def unpacked_numbers(receipts: bytes | None) -> NDArray[np.uint32]:
-    """Return the stored numbers of receipts.
-
-    Raises:
-        LedgerUnusable: If the bytes are malformed.
-    """
+    """Return the stored numbers of receipts."""
     if receipts is None:
         return np.zeros(0, dtype=_NUMBER)
     if not isinstance(receipts, bytes) or len(receipts) % _NUMBER.itemsize:

@@ -37,11 +37,7 @@ def packed_rows(rows: PackedRows) -> bytes:
 
 
 def unpacked_rows(blob: Any) -> PackedRows:
-    """Return the rows that `packed_rows` packed.
-
-    Raises:
-        LedgerUnusable: If the bytes are malformed.
-    """
+    """Return the rows that `packed_rows` packed."""
     try:
         parts, totals = json.loads(unpacked(blob))
         found = {name: _unpack_part(columns, checks) for name, (columns, checks) in parts.items()}

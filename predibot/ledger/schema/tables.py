@@ -177,7 +177,6 @@ class BotRow(Row, table=True):
     arguments_json: str = _text()
     source_sha256: str = _text()
     model: str | None = Field(default=None, sa_type=StoredText)
-    """None for a bot without a model."""
     knowledge_cutoff: str | None = Field(default=None, sa_type=StoredText)
     """Last day of the model's training data, as `2025-06-01`; None where unknown."""
     members_json: str | None = Field(default=None, sa_type=StoredText)
@@ -194,7 +193,6 @@ class SubjectRow(Row, table=True):
     kind: str = _text()
     subject_id: str = _text()
     event_row: int | None = Field(default=None, foreign_key="events.id", index=True)
-    """None for a subject that is no event."""
 
 
 class TaskRow(Row, table=True):
@@ -310,7 +308,6 @@ class OrderRow(Row, table=True):
     """The booked price: of the instrument, for a bet on an event that of YES; None where there was none."""
     price_source: str | None = Field(default=None, sa_type=StoredText)
     note: str | None = Field(default=None, sa_type=Prose)
-    """Why some or all of it was not filled."""
     ended_at: datetime | None = _instant(nullable=True)
     """When a pending order was filled, expired or replaced; None for any other."""
 
@@ -334,7 +331,6 @@ class FillRow(Row, table=True):
     fee_usd: float
     cash_usd: float
     model: str = _text()
-    """The fill model that set the price."""
 
 
 class LabelRow(Row, table=True):
@@ -481,7 +477,7 @@ class AccountRow(Row, table=True):
     recipe: str = _text()
     game: str = _text()
     mode: str = _text()
-    """Live or replay; the two never share an account."""
+    """The two never share an account."""
     methodology: str = Field(default="", sa_type=StoredText, sa_column_kwargs={"server_default": text("''")})
     """The version of the game's rules; empty where there is only one."""
     bot: str = _text()
@@ -511,10 +507,8 @@ class CohortRow(Row, table=True):
     """Its Sunday, such as `2026-03-01`."""
     methodology: str = _text()
     run_id: int = Field(foreign_key="runs.id", index=True)
-    """The run that started it."""
     started_at: datetime = _instant()
     line_up: str = _text()
-    """A JSON list of its members."""
     archived_at: datetime | None = _instant(nullable=True)
     """From then on it is in no score, and decides no more; None where it is not archived."""
     archived_reason: str | None = Field(default=None, sa_type=Prose)
@@ -581,9 +575,7 @@ class MarkRow(Row, table=True):
     instrument_row: int = Field(foreign_key="instruments.id", primary_key=True, index=True)
     price: float
     priced_at: datetime = _instant()
-    """When that was the price; it may be long before the valuation."""
     state: str = Field(default="quoted", sa_type=StoredText, sa_column_kwargs={"server_default": "quoted"})
-    """State of the instrument at the time."""
 
 
 class TurnRow(Row, table=True):
@@ -597,7 +589,6 @@ class TurnRow(Row, table=True):
     account_id: int = Field(foreign_key="accounts.id", primary_key=True)
     slot_at: datetime = Field(sa_type=Instant, primary_key=True)
     run_id: int = Field(foreign_key="runs.id", index=True)
-    """The run that plays the slot."""
     at: datetime = _instant()
     """Instant of its prices; the slot's valuation has it floored."""
     journal_number: int
@@ -621,7 +612,6 @@ class NewsRow(Row, table=True):
     snippet: str = Field(default="", sa_type=Prose)
     published_at: datetime | None = _instant(nullable=True)
     failure: str | None = Field(default=None, sa_type=Prose)
-    """Why there were no news."""
     url: str | None = Field(default=None, sa_type=Prose)
     """None of the search, and of items from before addresses were stored."""
 
@@ -633,7 +623,6 @@ class ReceiptRow(Row, table=True):
     run_id: int = Field(foreign_key="runs.id", primary_key=True)
     number: int = Field(primary_key=True)
     form: int
-    """Which fields a leaf has."""
     root: str = _text()
     made_at: datetime = _instant()
     leaves_packed: bytes = Field(sa_type=LargeBinary)
@@ -646,7 +635,6 @@ class LedgerReceiptRow(Row, table=True):
     __tablename__ = "ledger_receipts"
     number: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
     form: int
-    """Which columns a leaf has."""
     root: str = _text()
     made_at: datetime = _instant()
     rows_packed: bytes = Field(sa_type=LargeBinary)
@@ -658,7 +646,6 @@ class ArtefactRow(Row, table=True):
 
     __tablename__ = "artefacts"
     sha256: str = Field(primary_key=True, sa_type=StoredText)
-    """Hash of the uncompressed content."""
     content: bytes = Field(sa_type=LargeBinary)
 
 
@@ -679,7 +666,6 @@ class ScheduleRow(Row, table=True):
     __tablename__ = "schedules"
     recipe: str = Field(primary_key=True, sa_type=StoredText)
     argument: str = _text()
-    """The recipe's file or name, to read it again."""
     since: datetime = _instant()
     """Only later slots are its own."""
     paused_at: datetime | None = _instant(nullable=True)
@@ -707,7 +693,6 @@ class SlotRow(Row, table=True):
     """Start of the first try, which tells how late it was."""
     ended_at: datetime | None = _instant(nullable=True)
     next_try_at: datetime | None = _instant(nullable=True)
-    """When a failed slot is tried again; None for never."""
     run_key: str | None = Field(default=None, sa_type=StoredText)
     reason: str = Field(default="", sa_type=Prose)
 

@@ -64,13 +64,10 @@ def open_account(
     """Return the row of a bot's account, opened with a deposit where the bot has none.
 
     Args:
-        connection: A writing transaction.
         run: A run of the recipe and the game; all runs of a recipe share the account.
-        bot: The name of the bot.
         subject: The instance of the game, such as a portfolio or a cohort.
         mode: Whether the run is live; a replay has an account of its own.
         deposit_usd: The first deposit.
-        at: When it was paid in.
         methodology: The version of the game's rules, where it has several.
     """
     row = {
@@ -196,9 +193,6 @@ def add_to_journal(
     """Add rows to an account's journal.
 
     Args:
-        connection: The transaction that stores what they follow from.
-        account_id: The account.
-        rows: In their order.
         decision_id: The decision that they follow from.
         resolution: Or market row and revision of the resolution that they follow from.
         known: The journal as it was read before.
@@ -288,8 +282,6 @@ def add_valuations(connection: Connection, account_id: int, worths: Sequence[Wor
     """Store an account's value at some instants, each once.
 
     Args:
-        connection: A writing transaction.
-        account_id: Which account.
         worths: Oldest first, each in an interval of its own.
         interval: How often the game values accounts; instants are floored to it.
 

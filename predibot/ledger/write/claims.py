@@ -84,9 +84,7 @@ class Claimant:
     began_at: datetime
     """What fails later is not tried again in the same call."""
     is_gone: Callable[[str], bool]
-    """Whether an owner is known to run no more."""
     retry: frozenset[Retry] = frozenset()
-    """What is tried again on request."""
 
 
 def new_token() -> str:
@@ -107,12 +105,6 @@ def claim(
     """Return the claim on a piece of work, or why there is none.
 
     Args:
-        connection: To the ledger.
-        run_id: The row of the run.
-        bot_id: The row of the bot.
-        subject: What is decided about.
-        claimant: Who asks.
-        now: The instant it is.
         token: The claim's token. A repeated request with the same token, because no answer came, gets the first
             one's claim; left out, it is a new one.
     """
@@ -180,7 +172,6 @@ def has_ended_since(connection: Connection, run_id: int, bot_id: int, subject: S
 
 
 def _is_task_of(run_id: int, bot_id: int, subject: Subject) -> tuple[ColumnElement[bool], ...]:
-    """Return conditions for the task of a piece of work, joined with its subject."""
     is_about = (subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
     return (tasks.c.run_id == run_id, tasks.c.bot_id == bot_id, *is_about)
 
@@ -212,11 +203,6 @@ def finish(
     """End a claim, in the transaction that stores the result.
 
     Args:
-        connection: To the ledger.
-        held: The claim.
-        status: How it ended.
-        message: Why there is no decision, where there is none.
-        now: The instant it is.
         for_good: Whether a failure is tried again only on request.
 
     Returns:
@@ -273,7 +259,6 @@ def is_abandoned(task: Row[tuple[object, ...]], claimant: Claimant, *, now: date
 
 
 def _take_over(connection: Connection, task: Row[tuple[object, ...]], held: dict[str, object]) -> bool:
-    """Take over a task if it is still as it was read, and return whether it was."""
     same_token = tasks.c.token.is_(None) if task.token is None else tasks.c.token == task.token
     same = (tasks.c.id == task.id, tasks.c.status == task.status, tasks.c.failures == task.failures, same_token)
     return connection.execute(update(tasks).where(*same).values(**held).returning(tasks.c.id)).first() is not None

@@ -22,11 +22,7 @@ def start_cohort(
     """Start a cohort whose universe is what a run froze, and return whether it is new.
 
     Args:
-        connection: A writing transaction.
-        run: The run that starts it.
         name: Its Sunday, as `2026-03-01`.
-        mode: Whether the run is live.
-        methodology: The version of the game's rules.
         line_up: Its members, whatever a recipe says later.
     """
     row = {

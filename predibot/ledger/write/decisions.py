@@ -90,7 +90,6 @@ class Finished:
     cost_known_usd: float = 0.0
     seconds: float = 0.0
     trace_sha256: str | None = None
-    """Hash of its trace; None without one."""
     account_id: int | None = None
     """The account that its booking goes into; None in a game without accounts."""
     sources: tuple[Source, ...] = ()
@@ -135,11 +134,9 @@ class StoredDecision:
     cost_known_usd: float
     bets: tuple[StoredBet, ...]
     notes: tuple[str, ...] = ()
-    """Remarks of the bot itself."""
     reason_kind: ReasonKind | None = None
     """Why it abstained; None where an older predibot did not say."""
     failures: int = 0
-    """How many tries failed."""
     next_try_at: datetime | None = None
     """When a failed one is tried again unasked, at the earliest; None for at once, or never."""
     subject_kind: str = "event"
@@ -308,7 +305,6 @@ def _forget_attempt(connection: Connection, held: Claim) -> None:
 
 
 def _add_held_markets(connection: Connection, run_id: int, finished: Finished, catalogue: Catalogue) -> Catalogue:
-    """Return a run's catalogue with the markets of other runs that an account holds."""
     if all(market.id in catalogue.market_rows for event in finished.events for market in event.markets):
         return catalogue
     venue = connection.execute(select(runs.c.venue_name).where(runs.c.id == run_id)).scalar_one()

@@ -30,7 +30,6 @@ _RECEIPTING = 7_305_991_203
 _LONGEST_TEXT = 1_000
 _SAFE = 2**53
 _AT_ONCE = 300
-"""Keys in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,6 @@ class LedgerReceipt:
     """A receipt over the rows written since the one before."""
 
     number: int
-    """From 1."""
     form: int
     root: str
     made_at: datetime
@@ -51,20 +49,12 @@ class LedgerReceipt:
 
 
 def ledger_receipts_of(connection: Connection) -> Iterator[LedgerReceipt]:
-    """Yield the receipts of a ledger, oldest first, each unpacked when it is needed.
-
-    Raises:
-        LedgerUnusable: If one is malformed.
-    """
+    """Yield the receipts of a ledger, oldest first, each unpacked when it is needed."""
     return map(_to_receipt, connection.execute(select(ledger_receipts).order_by(ledger_receipts.c.number)))
 
 
 def last_ledger_receipt(connection: Connection) -> LedgerReceipt | None:
-    """Return the newest receipt of a ledger, None where there is none.
-
-    Raises:
-        LedgerUnusable: If it is malformed.
-    """
+    """Return the newest receipt of a ledger, None where there is none."""
     newest = select(ledger_receipts).order_by(ledger_receipts.c.number.desc()).limit(1)
     return next(map(_to_receipt, connection.execute(newest)), None)
 
@@ -79,8 +69,6 @@ def add_ledger_receipt(
     """Store a receipt over all rows in none yet, and return it; None without such rows.
 
     Args:
-        connection: A writing transaction.
-        now: The instant it is.
         changed: Rows by part that a command has just changed; they are covered again.
     """
     if connection.dialect.name == "postgresql":
@@ -119,9 +107,6 @@ def root_over(before: str | None, number: int, made_at: datetime, leaves: Mappin
 
     Args:
         before: The root of the receipt before; None for the first.
-        number: The receipt's number.
-        made_at: When it was made.
-        leaves: Leaf hashes by part and key.
     """
     head = {"before": before, "form": LEDGER_FORM, "made_at": format_instant(made_at), "number": number}
     rows = [leaf for name in sorted(leaves) for leaf in leaves[name].values()]
@@ -132,8 +117,6 @@ def leaves_of_part(connection: Connection, part: RowPart, keys: Collection[Key] 
     """Return the leaf hashes of a part's rows by key, in the order of keys.
 
     Args:
-        connection: To the ledger.
-        part: Which rows.
         keys: Only these; left out, all.
     """
     names = [column.name for column in (*part.key, *part.columns)]
@@ -187,7 +170,6 @@ def keys_of_part(connection: Connection, part: RowPart) -> set[Key]:
 def _new_rows(
     connection: Connection, last: LedgerReceipt | None, changed: Mapping[str, Collection[Key]]
 ) -> Iterator[tuple[RowPart, Mapping[Key, bytes]]]:
-    """Yield the leaves in no receipt yet, by part."""
     totals = _totals_of(last)
     # Most calls add to few tables, so that receipts need not be read for the others.
     behind = [part for part in PARTS if _count(connection, part) != totals.get(part.name, 0) or part.name in changed]

@@ -122,7 +122,6 @@ class LedgerPermits:
 
 
 def _lock_host(connection: Connection, host: str) -> Row[Any]:
-    """Lock and return the row of a host."""
     insert_new(connection, PaceRow, [{"host": host, "free_at": EPOCH, "at_once": None, "lowered_at": None}])
     # SQLite has one writer at a time anyway; PostgreSQL locks the row.
     query = select(paces).where(paces.c.host == host).with_for_update()

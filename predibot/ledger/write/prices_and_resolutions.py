@@ -35,7 +35,6 @@ class Followed:
     tracked_from: datetime | None
     tracked_until: datetime | None
     is_named: bool = False
-    """Whether its market has more than two outcomes."""
 
 
 def followed(connection: Connection, venue: str, *, spec: str | None = None) -> tuple[Followed, ...]:
@@ -44,7 +43,6 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
     Of more than two outcomes, those are tracked that some account ever had: a market may have a hundred.
 
     Args:
-        venue: Its name.
         spec: Only runs on this very venue, such as one of several archives.
     """
     wanted_from = func.min(runs.c.as_of)

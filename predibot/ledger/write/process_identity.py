@@ -64,7 +64,6 @@ def is_gone(owner: str) -> bool:
 
 
 def _machine() -> str:
-    """Return the host, its boot and its PID namespace."""
     boot = namespace = ""
     # Two hosts may have one name, and the first PID namespace has the same number everywhere.
     with suppress(OSError):

@@ -21,7 +21,6 @@ class Receipt:
     """A run's decisions at one instant, as one hash."""
 
     number: int
-    """From 1 for each run."""
     form: int
     root: str
     made_at: datetime
@@ -51,11 +50,7 @@ def receipted_runs(connection: Connection, key: str | None = None) -> Sequence[R
 
 
 def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
-    """Return the receipts of a run, oldest first.
-
-    Raises:
-        LedgerUnusable: If one is malformed.
-    """
+    """Return the receipts of a run, oldest first."""
     rows = connection.execute(select(receipts).where(receipts.c.run_id == run_id).order_by(receipts.c.number))
     return tuple(
         Receipt(row.number, row.form, row.root, row.made_at, unpacked_leaves(row.leaves_packed)) for row in rows

@@ -97,11 +97,9 @@ class BotPlan:
     arguments: Mapping[str, Any]
     source_sha256: str
     model: str | None = None
-    """None for a bot without a model."""
     knowledge_cutoff: date | None = None
     """Last day of its model's training data; None where unknown."""
     members: tuple[str, ...] = ()
-    """The bots whose decisions it pools."""
 
 
 def find_run(connection: Connection, key: str) -> StoredRun | None:

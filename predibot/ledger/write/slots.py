@@ -31,7 +31,6 @@ class SlotResult:
 
     status: SlotStatus
     reason: str = ""
-    """Why it is not done, or a remark where it is."""
     run_key: str | None = None
     was_tried: bool = True
     """Whether it came to its end; False where it was stopped, and goes on with the next start."""

@@ -72,12 +72,10 @@ def book_reservations(connection: Connection, owner: str) -> float:
 
 
 def _is_of(owner: str) -> ColumnElement[bool]:
-    """Return whether a reservation is an owner's or a helper's of it."""
     return or_(reservations.c.owner == owner, reservations.c.owner.startswith(helper_owner(owner, ""), autoescape=True))
 
 
 def _lock_account(connection: Connection, account: str) -> Exact:
-    """Lock an account, and return what is settled."""
     insert_new(connection, SpendingRow, [{"account": account, **asdict(Exact())}])
     # SQLite has one writer at a time anyway; PostgreSQL locks the row.
     query = select(*_SETTLED).where(spending.c.account == account).with_for_update()
@@ -97,10 +95,8 @@ class LedgerAccount:
         """Name it; it goes on from what was spent under this key.
 
         Args:
-            store: The ledger it is kept in.
             key: Its name, such as `day 2026-03-01`.
             level: What it is an account of, for messages.
-            limits: The most that may be spent.
             holder: Whose reservations are made; by default this process, for a minute each.
         """
         self._store = store
@@ -188,7 +184,6 @@ class LedgerAccount:
         return self.standing().total.spending()
 
     def _reservations(self, connection: Connection) -> Mapping[_Reservation, Exact]:
-        """Return reservations by owner and kind."""
         query = select(reservations.c.owner, reservations.c.kept, *_SET_ASIDE).where(
             reservations.c.account == self._key
         )
@@ -201,7 +196,6 @@ class LedgerAccount:
         return total.within(self.limits)
 
     def _store_reservation(self, connection: Connection, mine: _Reservation, amount: Exact) -> None:
-        """Store this process's reservation."""
         owner, kept = mine
         key = {"account": self._key, "owner": owner, "kept": kept}
         where = [reservations.c[name] == value for name, value in key.items()]
@@ -213,7 +207,6 @@ class LedgerAccount:
             connection.execute(update(reservations).where(*where).values(values))
 
     def _drop_gone(self, connection: Connection, held: Mapping[_Reservation, Exact]) -> Mapping[_Reservation, Exact]:
-        """Drop the reservations of gone processes, and return the others."""
         now = self._holder.clock()
         query = select(reservations.c.owner, reservations.c.lease_until).where(reservations.c.account == self._key)
         rows = connection.execute(query.order_by(reservations.c.lease_until))

@@ -66,7 +66,6 @@ class KnownMarket:
     row: int
     event_id: str
     title: str
-    """The event's."""
     question: str
     ref: MarketRef
     outcomes: tuple[str, ...] = SIDES
@@ -77,7 +76,6 @@ class KnownMarket:
 
 
 def _account_decisions(*columns: Any) -> Select[Any]:
-    """Return a statement over the decisions of the account `account_id`, in runs that count."""
     return (
         select(*columns)
         .select_from(turns)
@@ -166,7 +164,6 @@ def fields_of(value: object, names: Iterable[str]) -> dict[str, Any]:
 def _end_pending(
     connection: Connection, ended: Sequence[tuple[PendingOrder, OrderStatus, str]], *, at: datetime
 ) -> None:
-    """End pending orders; earlier notes stay."""
     if not ended:
         return
     same = (_orders.c.decision_id == bindparam("decision"), _orders.c.number == bindparam("order"))

@@ -1,1 +1,1 @@
-"""What is read of accounts, those of the members of cohorts among them: what they have, how they did, what is due."""
+"""Readers of accounts, also of cohort members': holdings, scores, and what is due."""

@@ -1,7 +1,7 @@
-"""Accounts as of an instant: what is booked, what resolutions have paid since, and what is held at its last prices.
+"""Accounts as of an instant: bookings, payouts of resolutions since, and holdings at their last prices.
 
-A bot's account is settled when its next turn comes, or when a live venue is tracked. What is known of its markets is
-known at once: whoever reads an account reads it as of the same instant as everything else, and nothing is written.
+A bot's account is settled at its next turn, or when a live venue is tracked. Resolutions are known at once: a reader
+sees an account as of the same instant as everything else, and nothing is written.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ from predibot.ledger.write.turns import MarketSide, outcome_number, sides_where
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a position was last seen at."""
+    """The last price of a position."""
 
     price: float
     priced_at: datetime
@@ -40,43 +40,36 @@ class AccountAsOf:
     """An account with all that was known at an instant."""
 
     rows: tuple[JournalRow, ...]
-    """Its journal, and behind it what resolutions have paid since, each when it was effective."""
+    """Its journal, and then payouts of resolutions since, each when it was effective."""
     booked: int
-    """How many of them are stored."""
     account: Account
-    """What they come to."""
     valued_at: datetime | None
     value_usd: float | None
-    """At the last prices, or as it was last valued where none is newer; None where something held never had one."""
+    """At the last prices, or the last valuation where none is newer; None where a holding never had one."""
     marks: Mapping[Instrument, Mark]
 
 
-_Seen = Mapping[tuple[int, int], tuple[datetime, float]]
-"""When and at what an outcome was last seen, by its market and number."""
+_LastPrices = Mapping[tuple[int, int], tuple[datetime, float]]
+"""Instant and last price of an outcome, by market row and number."""
 
 
 def accounts_as_of(
     connection: Connection, own: Sequence[int], as_of: datetime, *, as_booked: bool = False
 ) -> Mapping[int, AccountAsOf]:
-    """Return accounts as they were at an instant, by row; those that were opened later are left out.
+    """Return accounts as they were at an instant, by row; those opened later are absent.
 
     Args:
-        connection: A reading transaction.
-        own: Their rows.
         as_of: Nothing that was booked, valued, observed or effective later is read.
-        as_booked: Whether nothing but what is stored of the accounts themselves counts: what a bot has at its turn.
-
-    Raises:
-        ValueError: If a journal cannot be folded: `predibot ledger verify` says why.
+        as_booked: Whether only stored rows of the accounts count, as at a bot's turn.
     """
-    journals = _journals(connection, own, as_of)
-    valued, marked = _valued(connection, own, as_of), _marked(connection, own, as_of)
-    traded = instruments.c.id.in_(_traded(own, as_of))
+    journals = _read_journals(connection, own, as_of)
+    valued, marked = _read_values(connection, own, as_of), _read_marks(connection, own, as_of)
+    traded = instruments.c.id.in_(_traded_instruments(own, as_of))
     sides = {} if as_booked else sides_where(connection, traded, instruments.c.kind != EQUITY)
     revisions = resolutions_of(connection, select(instruments.c.market_row).where(traded)) if sides else {}
-    settled = {row: _settled(booked, sides, revisions, as_of) for row, booked in journals.items()}
+    settled = {row: _settle(booked, sides, revisions, as_of) for row, booked in journals.items()}
     held = {sides[each].market_row for of in settled.values() for each in of.account.positions if each in sides}
-    seen = _last_seen(connection, held, own, as_of)
+    seen = _read_last_prices(connection, held, own, as_of)
     found = {}
     for row, known in settled.items():
         rows, account = known.rows, known.account
@@ -85,13 +78,13 @@ def accounts_as_of(
         newer = {
             each: Mark(price, priced_at, "closed" if (old := stored.get(each)) and old.state == "closed" else "quoted")
             for each in account.positions
-            if each in sides and (last := _price_of(sides[each], seen)) is not None
+            if each in sides and (last := _last_price(sides[each], seen)) is not None
             for priced_at, price in [last]
             if priced_at > (stored[each].priced_at if each in stored else at or rows[0].at)
         }
         if newer or len(rows) > booked:
             at = max(at or rows[0].at, rows[-1].at, *(mark.priced_at for mark in newer.values()))
-            # What has no price since it was bought is worth what it cost.
+            # A position without a price since is worth its cost.
             value_usd = account.cash_usd + sum(
                 held.shares * mark.price if (mark := newer.get(each, stored.get(each))) else held.cost_usd
                 for each, held in account.positions.items()
@@ -100,13 +93,12 @@ def accounts_as_of(
     return found
 
 
-def _settled(
+def _settle(
     booked: Journal,
     sides: Mapping[Instrument, MarketSide],
     revisions: Mapping[int, Sequence[Resolution]],
     as_of: datetime,
 ) -> Journal:
-    """Return a journal with what resolutions have paid since behind it."""
     seen = {row.instrument: row.revision for row in booked.rows if row.instrument is not None}
     paid = {
         instrument: [
@@ -115,7 +107,7 @@ def _settled(
             if (of_outcome := revision.of_outcome(sides[instrument].number)) is not None
         ]
         for instrument, paid_by in seen.items()
-        # Nothing is left to do of what was paid last, by the last revision.
+        # An outcome paid by the last revision is done.
         if instrument in sides
         and sides[instrument].market_row in revisions
         and paid_by != len(revisions[sides[instrument].market_row])
@@ -131,14 +123,14 @@ def _settled(
     return booked.with_rows(sorted(further, key=lambda row: row.at))
 
 
-def _price_of(side: MarketSide, seen: _Seen) -> tuple[datetime, float] | None:
-    """Return the last price of an outcome; that of NO follows from that of YES."""
+def _last_price(side: MarketSide, seen: _LastPrices) -> tuple[datetime, float] | None:
+    """Return the last price of an outcome; that of NO follows from YES."""
     is_no = side.number == 1 and not side.is_named
     last = seen.get((side.market_row, 0 if is_no else side.number))
     return (last[0], 1.0 - last[1]) if is_no and last is not None else last
 
 
-def _journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, Journal]:
+def _read_journals(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, Journal]:
     statement = (
         select(journal.c.account_id, journal.c.kind, journal.c.at, journal.c.cash_usd, journal.c.shares)
         .add_columns(journal.c.instrument_row, journal.c.revision)
@@ -162,16 +154,14 @@ def _instruments(connection: Connection, rows: set[int]) -> Mapping[int, Instrum
     return {row: Instrument(*name) for row, *name in connection.execute(statement)}
 
 
-def _traded(own: Sequence[int], as_of: datetime) -> "Select[tuple[int | None]]":
-    """Return the statement of the instruments that accounts ever had."""
+def _traded_instruments(own: Sequence[int], as_of: datetime) -> "Select[tuple[int | None]]":
     return select(journal.c.instrument_row).where(journal.c.account_id.in_(own), journal.c.at <= as_of).distinct()
 
 
-def _last_seen(connection: Connection, held: set[int], own: Sequence[int], as_of: datetime) -> _Seen:
-    """Return when and at what the outcomes of some of the markets were last seen that accounts ever had."""
+def _read_last_prices(connection: Connection, held: set[int], own: Sequence[int], as_of: datetime) -> _LastPrices:
     if not held:
         return {}
-    traded = select(instruments.c.market_row).where(instruments.c.id.in_(_traded(own, as_of)))
+    traded = select(instruments.c.market_row).where(instruments.c.id.in_(_traded_instruments(own, as_of)))
     statement = (
         select(instruments.c.market_row, instruments.c.side, instruments.c.outcome, price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)
@@ -191,8 +181,7 @@ def _last_seen(connection: Connection, held: set[int], own: Sequence[int], as_of
     return found
 
 
-def _last_valued(as_of: datetime) -> Any:
-    """Return the instant of an account's last valuation, for the statement that it stands in."""
+def _last_valued_at(as_of: datetime) -> Any:
     return (
         select(func.max(valuations.c.at))
         .where(valuations.c.account_id == accounts.c.id, valuations.c.at <= as_of)
@@ -201,24 +190,24 @@ def _last_valued(as_of: datetime) -> Any:
     )
 
 
-def _valued(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, tuple[datetime, float]]:
+def _read_values(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, tuple[datetime, float]]:
     inner = valuations.alias("last")
     statement = (
         select(accounts.c.id, inner.c.at, inner.c.value_usd)
         .select_from(accounts)
-        .join(inner, and_(inner.c.account_id == accounts.c.id, inner.c.at == _last_valued(as_of)))
+        .join(inner, and_(inner.c.account_id == accounts.c.id, inner.c.at == _last_valued_at(as_of)))
         .where(accounts.c.id.in_(own))
         .order_by(accounts.c.id, inner.c.revision)
     )
-    # Of several revisions the last one stays.
+    # The last revision stays.
     return {account: (at, value) for account, at, value in connection.execute(statement)}
 
 
-def _marked(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, dict[Instrument, Mark]]:
+def _read_marks(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, dict[Instrument, Mark]]:
     statement = (
         select(accounts.c.id, marks.c.instrument_row, marks.c.price, marks.c.priced_at, marks.c.state)
         .select_from(accounts)
-        .join(marks, and_(marks.c.account_id == accounts.c.id, marks.c.at == _last_valued(as_of)))
+        .join(marks, and_(marks.c.account_id == accounts.c.id, marks.c.at == _last_valued_at(as_of)))
         .where(accounts.c.id.in_(own))
         .order_by(accounts.c.id, marks.c.revision)
     )

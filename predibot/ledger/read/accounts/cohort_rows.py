@@ -1,4 +1,4 @@
-"""Cohorts for a reader in Python: a row a member, under the names that exports and documents have."""
+"""Cohorts as objects for Python: one row a member, with the names of exports and documents."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,13 +10,13 @@ from predibot.games.positions import Standing
 from predibot.ledger.read.accounts.cohorts import cohorts_as_of
 from predibot.ledger.schema.values import LAST_INSTANT
 
-_OF_COHORT = ("recipe", "game", "mode", "methodology", "started_at", "archived_reason")
-_OF_ACCOUNT = ("stake_usd", "cash_usd", "value_usd", "profit_usd", "standing", "valued_at")
+_COHORT_FIELDS = ("recipe", "game", "mode", "methodology", "started_at", "archived_reason")
+_ACCOUNT_FIELDS = ("stake_usd", "cash_usd", "value_usd", "profit_usd", "standing", "valued_at")
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerCohort:
-    """What one bot made of one weekly cohort."""
+    """A member's result in one weekly cohort."""
 
     cohort: str
     """Its Sunday, as `2026-03-01`."""
@@ -25,23 +25,22 @@ class LedgerCohort:
     mode: str
     methodology: str
     bot: str
-    """Its stable id."""
     display_name: str
     started_at: datetime
     complete_at: datetime | None
-    """When nothing could happen in it any more; None of one that goes on."""
+    """When nothing could happen in it any more; None while it goes on."""
     archived_reason: str | None
-    """Why it is in no score; None of one that is."""
+    """Why it is in no score; None if it is."""
     stake_usd: float | None
-    """None of a member without an account, as the next five."""
+    """None for a member without an account, as the next five."""
     cash_usd: float | None
     value_usd: float | None
-    """None also where nobody knows what it holds is worth."""
+    """None also where a position has no known value."""
     profit_usd: float | None
     standing: Standing | None
     valued_at: datetime | None
     open: int
-    """How many positions it holds, those included whose market is closed and not settled."""
+    """Number of positions held, also in markets closed and not settled."""
     won: int
     lost: int
     exited: int
@@ -51,26 +50,24 @@ class LedgerCohort:
 def told_cohorts(
     connection: Connection, *, recipe: str | None = None, as_of: datetime | None = None
 ) -> tuple[LedgerCohort, ...]:
-    """Return every member of every cohort, archived ones too, by recipe, mode and Sunday, in the order of line-ups.
+    """Return every member of every cohort, archived ones too, by recipe, mode and Sunday, in line-up order.
 
     Args:
-        connection: A reading transaction.
-        recipe: Only of the recipe with this name.
-        as_of: Nothing later is told; None for all that is stored.
+        as_of: Nothing later is read; None for all that is stored.
     """
     found = []
     for cohort in cohorts_as_of(connection, as_of or LAST_INSTANT, recipe=recipe):
         for member in cohort.members:
             own = cohort.accounts.get(member.bot_id)
             states = {} if own is None else own.states
-            of_account: dict[str, Any] = {name: getattr(own, name, None) for name in _OF_ACCOUNT}
+            of_account: dict[str, Any] = {name: getattr(own, name, None) for name in _ACCOUNT_FIELDS}
             found.append(
                 LedgerCohort(
                     cohort=cohort.name,
                     bot=member.bot_id,
                     display_name=member.display_name,
                     complete_at=cohort.ended_at,
-                    **{name: getattr(cohort, name) for name in _OF_COHORT},
+                    **{name: getattr(cohort, name) for name in _COHORT_FIELDS},
                     **of_account,
                     open=states.get("open", 0) + states.get("PENDING", 0),
                     won=states.get("WON", 0),

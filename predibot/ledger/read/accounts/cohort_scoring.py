@@ -1,4 +1,4 @@
-"""What scoring reads of cohorts: what each bot made of its stakes, what it forecast, what it bet, and what it cost."""
+"""Results of cohorts for scoring: returns on stakes, forecasts, bets, and costs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,17 +37,15 @@ def cohort_records(
     *,
     archived: bool = False,
 ) -> tuple[CohortsRecord, ...]:
-    """Return what the members of cohorts did, by recipe, game, mode and methodology, as it was known at an instant.
+    """Return the results of cohorts, by recipe, game, mode and methodology, as known at an instant.
 
     Args:
-        connection: A reading transaction.
-        venue: Whose cohorts, as runs name it.
         as_of: Nothing that was booked, valued, decided or settled later is read.
-        part: Only its bots, and the cohorts of its recipe and mode that began then; of one category there are none.
+        part: Only its bots, and cohorts of its recipe and mode that began then; a category has none.
         archived: Whether archived cohorts are in it too.
 
     Raises:
-        ValueError, LookupError, TypeError: If a row is not as predibot writes it: a ledger may be anybody's file.
+        ValueError, LookupError, TypeError: If a row is malformed: a ledger may be anybody's file.
     """
     kept = cohorts_as_of(connection, as_of, venue=venue, recipe=part.recipe)
     asked = [
@@ -63,7 +61,7 @@ def cohort_records(
         groups[each.group].append(each)
     rows = [each.row for each in own]
     decided = decisions_of_accounts(connection, venue, rows, as_of)
-    said = _forecasts(connection, rows, as_of)
+    said = _read_forecasts(connection, rows, as_of)
     of_runs = bots.c.run_id.in_([each.run_id for each in kept])
     played = connection.execute(select(bots.c.run_id, bots.c.name, bots.c.strategy).where(of_runs))
     strategies = {(run_id, name): strategy for run_id, name, strategy in played}
@@ -76,7 +74,7 @@ def cohort_records(
         found.append(
             CohortsRecord(
                 *group,
-                bots=tuple(_bots(connection, venue, of_bots, in_it, decided, said, strategies, as_of)),
+                bots=tuple(_cohort_bots(connection, venue, of_bots, in_it, decided, said, strategies, as_of)),
                 cohorts=len(in_it),
                 complete=sum(each.ended_at is not None for each in in_it.values()),
                 archived=sum(each in asked for each in of_group) - len(in_it),
@@ -86,7 +84,7 @@ def cohort_records(
     return tuple(found)
 
 
-def _bots(
+def _cohort_bots(
     connection: Connection,
     venue: str,
     members: Sequence[MemberAccount],
@@ -96,7 +94,7 @@ def _bots(
     strategies: Mapping[tuple[int, str], str],
     as_of: datetime,
 ) -> Iterator[CohortBot]:
-    """Yield each bot with its accounts, those apart whose models can have known something else."""
+    """Yield each bot with its accounts, apart where its models can have known something else."""
     of_account = {int(row): decided[decided["account_id"] == row] for row in np.unique(decided["account_id"])}
     alike: defaultdict[tuple[str, Knowledge], list[MemberAccount]] = defaultdict(list)
     for each in members:
@@ -131,7 +129,6 @@ def _bots(
 
 
 def _result(member: MemberAccount, cohort: KeptCohort, as_of: datetime) -> CohortResult | None:
-    """Return what a member made of its stake; None where nobody knows what it is worth."""
     if member.value_usd is None:
         return None
     states = member.states
@@ -150,7 +147,7 @@ def _result(member: MemberAccount, cohort: KeptCohort, as_of: datetime) -> Cohor
 def _remarks(
     members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str], decided: Columns
 ) -> Iterator[str]:
-    """Yield which members have no result, so that nobody takes them for zero, and how often the system decided."""
+    """Yield which members have no result, so that nobody takes them for zero, and how often the system held."""
     of_them = np.isin(decided["account_id"], [each.row for each in members])
     if held := int((decided["status"][of_them] == HELD_BY_SYSTEM).sum()):
         was = "1 decision is a HOLD" if held == 1 else f"{held:,} decisions are HOLDs"
@@ -168,14 +165,14 @@ def _remarks(
             yield f"without an account in {cohort.name}, and so in no return of it: {', '.join(absent)}"
 
 
-def _forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> Columns:
-    """Return the account, the stated probability and what YES paid, of markets that paid 0 or 1."""
+def _read_forecasts(connection: Connection, own: Sequence[int], as_of: datetime) -> Columns:
+    """Return account, probability and payout of forecasts on markets that paid 0 or 1."""
     revisions = (
         select(resolutions.c.market_row, resolutions.c.payout_yes)
         .where(resolutions.c.effective_at <= as_of)
         .order_by(resolutions.c.market_row, resolutions.c.revision)
     )
-    # Of several revisions the last one stays. Joined here, because a database reads all of them for every forecast.
+    # The last revision stays. Joined here, because a database would read all revisions for every forecast.
     paid = dict(columns(connection, revisions, nullable="payout_yes").tolist())
     settled = np.array(sorted(market for market, payout in paid.items() if payout in (0.0, 1.0)), dtype=np.float64)
     payouts = np.array([paid[market] for market in settled.tolist()], dtype=np.float64)

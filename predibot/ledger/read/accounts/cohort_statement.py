@@ -1,4 +1,4 @@
-"""Statements of cohorts: who plays one, what each made of it, what is held by several, and what is due."""
+"""Statements of cohorts: members, results, shared markets, decisions due, and sources of prices."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _FINAL = ("recorded", "refused", "abstained")
 
 @dataclass(frozen=True, slots=True)
 class PositionLine:
-    """A position of a member, and where its last price comes from."""
+    """A position of a member, and the source of its last price."""
 
     bot: str
     market_id: str
@@ -45,39 +45,39 @@ class PositionLine:
     question: str
     position: CohortPosition
     price: float | None
-    """That it was last marked at; None of one that has ended, or was never marked."""
+    """Its last mark; None if it has ended, or was never marked."""
     priced_at: datetime | None
     """When that was the price; it may be long before the valuation."""
     source: str | None
-    """What the price is; None where nobody wrote that down."""
+    """Source of the price; None where it is not stored."""
     is_stale: bool
-    """Whether the market had no price when it was last marked."""
+    """Whether the market had no price at the last valuation."""
 
     @property
     def value_usd(self) -> float | None:
-        """Return what it is worth at that price."""
+        """Return its value at that price."""
         return None if self.price is None else self.position.shares * self.price
 
 
 @dataclass(frozen=True, slots=True)
 class HeldPositions:
-    """What accounts of a cohort have bought, and where prices of it come from."""
+    """Positions of a cohort's accounts, and where their prices come from."""
 
     lines: tuple[PositionLine, ...]
-    """By account, in the order in which they were opened, ended ones too."""
+    """In the order in which accounts were opened, ended positions too."""
     bought_at: Mapping[str, int]
-    """How many filled orders were booked at a price of each source."""
+    """Filled orders by source of their price."""
     conflicts: tuple[PriceConflict, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SharedMarket:
-    """A market that several members hold something of."""
+    """A market in which several members hold something."""
 
     market_id: str
     question: str
     holders: tuple[tuple[str, str, float], ...]
-    """The bot, the side and the shares."""
+    """Bot, side and shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +87,26 @@ class CohortStatement:
     cohort: KeptCohort
     as_of: datetime
     week: int
-    """Which week of it this is, 1 for the first."""
     markets: int
     unresolved: int
-    """Markets of its universe that are not known to have paid."""
+    """Number of its markets that are not known to have paid."""
     decided: Mapping[str, Sequence[Row[Any]]]
-    """The decisions of each member with an account, oldest first: the run, when, the status, the message, how many
-    orders, and the cost."""
+    """Decisions of each member with an account, oldest first: run, instant, status, message, number of
+    orders, and cost.
+    """
     held: HeldPositions
-    """In the order of the line-up."""
     shared: tuple[SharedMarket, ...]
     """Those that most members hold first."""
     due: tuple[str, ...]
-    """The members whose decision of this week is not made."""
+    """Members without a decision this week."""
 
 
 def cohort_statements(
     connection: Connection, name: str, as_of: datetime, *, recipe: str | None = None
 ) -> tuple[CohortStatement, ...]:
-    """Return the statement of each cohort of a Sunday: one a recipe, game, mode and methodology.
-
-    Raises:
-        ValueError: If a row is not as predibot writes it.
-    """
+    """Return the statement of each cohort of a Sunday: one a recipe, game, mode and methodology."""
     kept = cohorts_as_of(connection, as_of, recipe=recipe)
-    return tuple(_statement(connection, each, as_of) for each in kept if each.name == name)
+    return tuple(_cohort_statement(connection, each, as_of) for each in kept if each.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,39 +121,34 @@ class AccountPositions:
 def positions_of_accounts(
     connection: Connection, own: Sequence[int], as_of: datetime
 ) -> Mapping[int, AccountPositions]:
-    """Return the positions of accounts as they were at an instant, by account; those of no cohort are left out.
-
-    Raises:
-        ValueError: If a row is not as predibot writes it.
-    """
+    """Return the positions of accounts at an instant, by account; those of no cohort are absent."""
     named = select(accounts.c.bot, accounts.c.recipe).where(accounts.c.id.in_(own)).distinct()
     wanted = connection.execute(named).all()
     kept = {each.row: each for each in kept_cohorts(connection, as_of)}
     of_recipes = [each for each in kept.values() if each.recipe in {row.recipe for row in wanted}]
     return {
         member.row: AccountPositions(
-            kept[member.cohort], member.standing, _held(connection, kept[member.cohort], [member], as_of)
+            kept[member.cohort], member.standing, _read_positions(connection, kept[member.cohort], [member], as_of)
         )
         for member in member_accounts(connection, of_recipes, as_of, bot_names=[row.bot for row in wanted])
         if member.row in own
     }
 
 
-def _held(
+def _read_positions(
     connection: Connection, cohort: KeptCohort, members: Sequence[MemberAccount], as_of: datetime
 ) -> HeldPositions:
     rows = [each.row for each in members]
     seen = prices_seen(connection, rows, as_of)
     lines = tuple(_position_lines(connection, cohort, members, seen))
-    return HeldPositions(lines, _bought_at(connection, rows, as_of), price_conflicts(seen))
+    return HeldPositions(lines, _count_price_sources(connection, rows, as_of), price_conflicts(seen))
 
 
 def _position_lines(
     connection: Connection, cohort: KeptCohort, members: Sequence[MemberAccount], seen: Sequence[SeenPrice]
 ) -> Iterator[PositionLine]:
-    """Yield the positions of members with the names of what they are of, and where their last prices come from."""
     named = _outcomes(connection, cohort)
-    # What the price is goes before that somebody was valued at it.
+    # Any other source of a price goes before a valuation's.
     ordered = sorted(seen, key=lambda each: each.source != MARK)
     sources = {(each.outcome, each.at, round(each.price, 9)): each.source for each in ordered}
     for member in members:
@@ -171,7 +161,7 @@ def _position_lines(
             if mark is not None:
                 is_binary = market is not None and len(market.outcomes) == 2
                 name = outcome_name(market_id, side if is_binary else None, instrument.id)
-                # Of a market of two outcomes all prices are those of YES.
+                # A market of two outcomes has prices of YES only.
                 of_yes = (round(price, 9) for price in (mark.price, 1.0 - mark.price))
                 source = next((sources[key] for p in of_yes if (key := (name, mark.priced_at, p)) in sources), None)
             yield PositionLine(
@@ -187,11 +177,13 @@ def _position_lines(
             )
 
 
-def _statement(connection: Connection, cohort: KeptCohort, as_of: datetime) -> CohortStatement:
+def _cohort_statement(connection: Connection, cohort: KeptCohort, as_of: datetime) -> CohortStatement:
     own = cohort.accounts
-    made = _decisions(connection, [each.row for each in own.values()], as_of)
+    made = _read_decisions(connection, [each.row for each in own.values()], as_of)
     named = {each.bot_id: place for place, each in enumerate(cohort.members)}
-    held = _held(connection, cohort, sorted(own.values(), key=lambda each: named.get(each.bot, len(named))), as_of)
+    held = _read_positions(
+        connection, cohort, sorted(own.values(), key=lambda each: named.get(each.bot, len(named))), as_of
+    )
     decided = {bot: made[each.row] for bot, each in own.items()}
     this_week = week_of(as_of)
     done = {
@@ -208,13 +200,12 @@ def _statement(connection: Connection, cohort: KeptCohort, as_of: datetime) -> C
         unresolved=unresolved,
         decided=decided,
         held=held,
-        shared=tuple(_shared(held.lines)),
+        shared=tuple(_shared_markets(held.lines)),
         due=tuple(each.bot_id for each in cohort.members if each.bot_id not in done) if cohort.decides else (),
     )
 
 
-def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
-    """Return the decisions of each account, oldest first."""
+def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
     counted = select(func.count()).where(orders.c.decision_id == decisions.c.id).correlate(decisions).scalar_subquery()
     statement = (
         select(accounts.c.id, runs.c.key.label("run"), decisions.c.decided_at, decisions.c.status, decisions.c.message)
@@ -229,7 +220,7 @@ def _decisions(connection: Connection, own: Sequence[int], as_of: datetime) -> M
     return found
 
 
-def _shared(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]:
+def _shared_markets(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]:
     held = defaultdict[str, list[PositionLine]](list)
     for line in positions:
         if line.position.is_open:
@@ -241,7 +232,6 @@ def _shared(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]:
 
 
 def _outcomes(connection: Connection, cohort: KeptCohort) -> Mapping[Instrument, tuple[Market, Outcome]]:
-    """Return all outcomes of a cohort's universe, each with its market."""
     return {
         outcome.instrument: (market, outcome)
         for event in frozen_events(connection, cohort.run_id)
@@ -251,7 +241,7 @@ def _outcomes(connection: Connection, cohort: KeptCohort) -> Mapping[Instrument,
     }
 
 
-def _bought_at(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[str, int]:
+def _count_price_sources(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[str, int]:
     booked = select(journal.c.decision_id).where(
         journal.c.account_id.in_(own), journal.c.kind == "fill", journal.c.at <= as_of
     )
@@ -268,17 +258,9 @@ MARK = "valuation"
 
 
 def prices_seen(connection: Connection, own: Sequence[int], as_of: datetime) -> tuple[SeenPrice, ...]:
-    """Return every stored price of the outcomes that accounts ever held, up to an instant.
+    """Return every stored price up to an instant of the outcomes that accounts ever held.
 
-    A price of NO counts as one of YES, which is what it lacks to one dollar.
-
-    Args:
-        connection: A reading transaction.
-        own: The rows of the accounts.
-        as_of: The instant.
-
-    Raises:
-        LedgerUnusable: If observed prices are not as predibot writes them.
+    A price of NO counts as one dollar less that price, for YES.
     """
     held = select(journal.c.instrument_row).where(journal.c.account_id.in_(own), journal.c.shares != 0.0).distinct()
     statement = (
@@ -289,21 +271,20 @@ def prices_seen(connection: Connection, own: Sequence[int], as_of: datetime) -> 
     )
     known = {row.id: row for row in connection.execute(statement)}
     return (
-        *_of_quotes(connection, own, known, as_of),
-        *_observed(connection, known, as_of),
-        *_marked(connection, own, known, as_of),
+        *_quote_prices(connection, own, known, as_of),
+        *_observed_prices(connection, known, as_of),
+        *_mark_prices(connection, own, known, as_of),
     )
 
 
 def outcome_name(market_id: str, side: str | None, instrument_id: str) -> str:
-    """Return what the prices of an outcome are found by: of a market of two outcomes it is the market."""
+    """Return the name of an outcome's prices: of two outcomes the market's, else the instrument's."""
     return market_id if side is not None else instrument_id
 
 
-def _of_quotes(
+def _quote_prices(
     connection: Connection, own: Sequence[int], known: Mapping[int, Any], as_of: datetime
 ) -> Iterator[SeenPrice]:
-    """Yield the prices of the quotes that decisions of these accounts were booked at."""
     named = {row.market_row: row.market_id for row in known.values() if row.side is not None}
     decided = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.decision_id.is_not(None))
     prices = (quotes.c.bid, quotes.c.ask, quotes.c.displayed, quotes.c.last, quotes.c.history)
@@ -320,7 +301,7 @@ def _of_quotes(
             yield SeenPrice(named[market_row], at, source, price)
 
 
-def _observed(connection: Connection, known: Mapping[int, Any], as_of: datetime) -> Iterator[SeenPrice]:
+def _observed_prices(connection: Connection, known: Mapping[int, Any], as_of: datetime) -> Iterator[SeenPrice]:
     statement = (
         select(price_paths.c.instrument_row, price_paths.c.points)
         .where(price_paths.c.instrument_row.in_([row for row, each in known.items() if each.side != "NO"]))
@@ -335,10 +316,10 @@ def _observed(connection: Connection, known: Mapping[int, Any], as_of: datetime)
                 yield SeenPrice(name, instant, f"observed {SOURCES[source]}", price)
 
 
-def _marked(
+def _mark_prices(
     connection: Connection, own: Sequence[int], known: Mapping[int, Any], as_of: datetime
 ) -> Iterator[SeenPrice]:
-    """Yield what was marked while it was quoted; what was not has the price of another instant."""
+    """Yield marks of quoted instruments; any other mark has the price of another instant."""
     statement = (
         select(marks.c.instrument_row, marks.c.priced_at, marks.c.price)
         .where(marks.c.account_id.in_(own), marks.c.at <= as_of, marks.c.state == "quoted")

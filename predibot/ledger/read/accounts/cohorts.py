@@ -1,4 +1,4 @@
-"""The cohorts of a ledger and the accounts of their members, as of an instant, in a few queries for all of them."""
+"""Cohorts with the accounts of their members, as of an instant, in a few queries for all."""
 
 import json
 import math
@@ -26,12 +26,12 @@ from predibot.plugins.games import stored_game
 
 cohorts = table_of(CohortRow)
 _SHARED = ("recipe", "game", "mode", "methodology")
-"""What an account has in common with its cohort, beside the venue and the name."""
+"""Columns that an account and its cohort share, beside venue and name."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptCohort:
-    """A cohort as it is stored, and what is known of it."""
+    """A cohort as it is stored, and with its accounts where they are read."""
 
     row: int
     recipe: str
@@ -41,7 +41,7 @@ class KeptCohort:
     name: str
     methodology: str
     run_id: int
-    """Its universe is what this run froze."""
+    """The run that froze its universe."""
     started_at: datetime
     members: tuple[Member, ...]
     played: Game | None
@@ -49,15 +49,14 @@ class KeptCohort:
     archived_at: datetime | None = None
     archived_reason: str | None = None
     accounts: Mapping[str, "MemberAccount"] = field(default_factory=dict)
-    """Of its members by bot, in the order of their rows; this and what follows as of an instant, where that is read."""
+    """Accounts of its members by bot, in the order of rows; read as of an instant, as all that follows."""
     ended_at: datetime | None = None
-    """When nothing could happen in it any more; None of one that goes on."""
+    """When nothing could happen in it any more; None while it goes on."""
     decides: bool = False
-    """Whether its members decide in this week."""
 
     @property
     def rules(self) -> CohortRules:
-        """Return how it goes on; where nobody knows, all decide as long as they can."""
+        """Return its rules; without a game, all cohorts decide as long as they can."""
         return (None if self.played is None else self.played.cohorts) or CohortRules()
 
     @property
@@ -66,22 +65,22 @@ class KeptCohort:
         return cohort_start(self.name)
 
     def known(self, open_positions: int = 0, open_markets: int = 1) -> Cohort:
-        """Return it as its rules look at it."""
+        """Return the cohort as its rules see it."""
         return Cohort(self.start, self.archived_at is not None, open_positions, open_markets)
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """Return recipe, game, mode and methodology: only of one such group results may be compared."""
+        """Return recipe, game, mode and methodology: only results of one group may be compared."""
         return self.recipe, self.game, self.mode, self.methodology
 
     @property
     def open_positions(self) -> int:
-        """Return how many there are, of all members."""
+        """Return the number of all members' positions."""
         return sum(len(each.account.positions) for each in self.accounts.values())
 
     @property
     def values_usd(self) -> Mapping[str, float | None]:
-        """Return what members have, by bot."""
+        """Return the members' values by bot."""
         return {bot: each.value_usd for bot, each in self.accounts.items()}
 
     @property
@@ -93,11 +92,10 @@ class KeptCohort:
 
 @dataclass(frozen=True, slots=True)
 class MemberAccount:
-    """The account of a member of a cohort, as of an instant."""
+    """The account of a cohort's member, as of an instant."""
 
     row: int
     cohort: int
-    """The row of its cohort."""
     bot: str
     known: AccountAsOf
     positions: tuple[CohortPosition, ...]
@@ -107,32 +105,32 @@ class MemberAccount:
 
     @property
     def account(self) -> Account:
-        """Return what it has."""
+        """Return the fold of its journal."""
         return self.known.account
 
     @property
     def booked_at(self) -> datetime:
-        """Return when something was last traded or paid."""
+        """Return when it last traded or was paid."""
         return self.known.rows[-1].at
 
     @property
     def stake_usd(self) -> float:
-        """Return what it began with."""
+        """Return its first deposit."""
         return self.account.paid_in_usd
 
     @property
     def cash_usd(self) -> float:
-        """Return the cash it has."""
+        """Return its cash."""
         return self.account.cash_usd
 
     @property
     def value_usd(self) -> float | None:
-        """Return what it is worth, its cash where it holds nothing; None if nobody knows."""
+        """Return its value, its cash where it holds nothing; None if unknown."""
         return self.known.value_usd if self.account.positions else self.cash_usd
 
     @property
     def profit_usd(self) -> float | None:
-        """Return what it gained."""
+        """Return its gain."""
         return None if self.value_usd is None else self.value_usd - self.stake_usd
 
     @property
@@ -142,7 +140,7 @@ class MemberAccount:
 
     @property
     def states(self) -> Mapping[PositionState, int]:
-        """Return how many positions are in each state."""
+        """Return the number of positions in each state."""
         return Counter(position.state for position in self.positions)
 
 
@@ -156,13 +154,10 @@ def kept_cohorts(
     """Return the cohorts that have started by an instant, archived ones too, oldest first in each group.
 
     Args:
-        connection: A reading transaction.
-        as_of: Those that start later are left out.
-        venue: Only of this venue, as runs name it.
-        recipe: Only of the recipe with this name.
+        as_of: Later cohorts are left out.
 
     Raises:
-        ValueError, TypeError, UsageError: If a row is not as predibot writes it.
+        ValueError, TypeError, UsageError: If a row is malformed.
     """
     asked = {"venue": venue, "recipe": recipe}
     statement = (
@@ -195,17 +190,10 @@ def member_accounts(
     bot_names: Sequence[str] = (),
     as_booked: bool = False,
 ) -> tuple[MemberAccount, ...]:
-    """Return the accounts of cohorts as they were at an instant, in the order of their rows.
+    """Return the accounts of cohorts at an instant, in the order of their rows.
 
     Args:
-        connection: A reading transaction.
-        found: The cohorts.
-        as_of: As for `accounts_as_of`.
         bot_names: Only of these bots; empty for all.
-        as_booked: As for `accounts_as_of`.
-
-    Raises:
-        ValueError: If a journal cannot be folded: `predibot ledger verify` says why.
     """
     statement = (
         select(accounts.c.id, cohorts.c.id, accounts.c.bot)
@@ -240,9 +228,9 @@ def member_accounts(
 def cohorts_as_of(
     connection: Connection, as_of: datetime, *, venue: str | None = None, recipe: str | None = None
 ) -> tuple[KeptCohort, ...]:
-    """Return the cohorts that have started by an instant, with their accounts; arguments and order as `kept_cohorts`.
+    """Return `kept_cohorts` with their accounts.
 
-    Archived ones are among them, also because newer ones end the window of older ones.
+    Archived ones are among them, also because newer cohorts end the window of older ones.
     """
     kept = kept_cohorts(connection, as_of, venue=venue, recipe=recipe)
     own, groups = defaultdict[int, dict[str, MemberAccount]](dict), defaultdict[tuple[str, ...], list[KeptCohort]](list)
@@ -254,7 +242,7 @@ def cohorts_as_of(
     for of_group in groups.values():
         rules = of_group[0].rules
         held = {each.row: sum(len(one.account.positions) for one in own[each.row].values()) for each in of_group}
-        # Only where all decide does the window end with the markets.
+        # Only where all cohorts decide do the markets end the window.
         paid = {
             each.row: unresolved_markets(connection, each, as_of)
             for each in of_group
@@ -275,7 +263,7 @@ def cohorts_as_of(
 
 
 def unresolved_markets(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
-    """Return how many markets a cohort plays, how many are not known to have paid, and when the last was that has."""
+    """Return how many markets a cohort plays, how many have not paid, and when the last one paid."""
     universe = {market.id for event in frozen_events(connection, cohort.run_id) for market in event.markets}
     statement = (
         select(markets.c.market_id, func.min(resolutions.c.effective_at))

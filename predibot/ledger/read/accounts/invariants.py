@@ -31,24 +31,24 @@ from predibot.ledger.write.turns import pending_orders, turns
 from predibot.plugins.games import stored_game
 
 _TOLERANCE = 1e-9
-"""Of what is a sum or a product of floats, for each dollar or share of it."""
+"""For sums and products of floats, for each dollar or share."""
 
 _FIT, _RULES = "cohorts and accounts fit", "bets of cohorts keep rules"
 _OF_ISSUERS = ("split", "dividend", "delisting")
-"""What happens to what is held, whatever anybody decides."""
+"""Events of what is held, whatever anybody decides."""
 
 
 def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
-    """Yield a check of each account, of its journal and its valuations, and one of all cohorts with their members."""
+    """Yield a check of each account with journal and valuations, and one of all cohorts."""
     columns = (accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
     named = select(accounts.c.id, accounts.c.game, *columns).join(subjects, subjects.c.id == accounts.c.subject_row)
     for account_id, game, *parts in connection.execute(named.order_by(accounts.c.id)).all():
-        yield _account(connection, checked, account_id, game, "/".join(parts))
-    yield _cohorts(connection, checked)
+        yield _check_account(connection, checked, account_id, game, "/".join(parts))
+    yield _check_cohorts(connection, checked)
 
 
 def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield what is wrong with orders and their fills, one order after the other."""
+    """Yield what is wrong with orders and their fills, order by order."""
     check = "fills belong to orders"
     statement = (
         with_decisions(
@@ -89,11 +89,11 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
         filled = [row for row in (order, *more) if row.shares is not None]
         checked[check] += 1
         name = f"{order.key}/{order.name}/{order.subject_id}"
-        for seen in (*_order(order, filled), *(text for row in filled for text in _fill(row))):
+        for seen in (*_check_order(order, filled), *(text for row in filled for text in _check_fill(row))):
             yield Broken(check, name, f"{order.instrument_id}: {seen}")
 
 
-def _order(order: Any, filled: list[Any]) -> Iterator[str]:
+def _check_order(order: Any, filled: list[Any]) -> Iterator[str]:
     if filled and order.price is None and order.ended_at is None:
         yield "it was filled, and has no price that it was booked by"
     if order.status == "filled" and order.amount and not filled and order.unit != "weight":
@@ -102,7 +102,7 @@ def _order(order: Any, filled: list[Any]) -> Iterator[str]:
     total = abs(math.fsum(of_unit.get(order.unit, ())))
     if not total <= order.amount + _slack(order.amount):
         yield f"its fills come to {total:g} {order.unit}, the order is of {order.amount:g}"
-    # What expires at once does so with its decision.
+    # An order that expires at once has no later end.
     if order.status == "replaced" and order.ended_at is None:
         yield "it is replaced, and nobody knows since when"
     if order.status == "pending" and (filled or order.ended_at is not None):
@@ -111,8 +111,8 @@ def _order(order: Any, filled: list[Any]) -> Iterator[str]:
         yield f"its order of {order.amount:g} {order.unit} is {order.status}, and its fills come to all of it"
 
 
-def _fill(row: Any) -> Iterator[str]:
-    # A weight is reached by buying or by selling.
+def _check_fill(row: Any) -> Iterator[str]:
+    # A weight is reached by buying or selling.
     if row.unit != "weight" and (row.shares > 0.0) != (row.side == "buy"):
         yield f"its order is to {row.side}, and {row.shares:g} shares were filled"
     highest = math.inf if row.highest_price is None else row.highest_price
@@ -120,7 +120,7 @@ def _fill(row: Any) -> Iterator[str]:
         yield f"filled at {row.paid:g}, which is outside [{row.lowest_price:g}, {highest:g}]"
     is_bet_on_no = row.event_row is not None and row.outcome == "NO"
     mid = None if row.price is None else 1.0 - row.price if is_bet_on_no else row.price
-    # One that was pending was filled at the prices of another slot.
+    # A pending order is filled at the prices of another slot.
     at_once = row.ended_at is None
     if at_once and row.model == "mid" and mid is not None and not abs(row.paid - mid) <= _slack(mid):
         yield f"filled at {row.paid!r}, its mid was {mid!r}"
@@ -133,14 +133,14 @@ def _fill(row: Any) -> Iterator[str]:
 
 
 def _is_offered(row: Any) -> bool:
-    """Return whether the booked quote of YES offers that price: who buys NO takes the bid, who sells it the ask."""
+    """Return whether the booked quote of YES offers the price: a buyer of NO takes the bid, a seller the ask."""
     is_no = row.outcome == "NO"
     offered = row.ask if (row.side == "buy") != is_no else row.bid
     return offered is not None and abs(row.paid - (1.0 - offered if is_no else offered)) <= _TOLERANCE
 
 
 def _is_in_book(row: Any) -> bool:
-    """Return whether the booked depth offers so many shares at that price, a walk from the best level on."""
+    """Return whether the booked depth offers the shares at that price, from the best level on."""
     try:
         book = depth_from_json(row.depth_json) or Depth()
     except ValueError:
@@ -156,7 +156,7 @@ def _is_in_book(row: Any) -> bool:
     )
 
 
-def _account(connection: Connection, checked: Checked, account_id: int, game: str, name: str) -> Iterator[Broken]:
+def _check_account(connection: Connection, checked: Checked, account_id: int, game: str, name: str) -> Iterator[Broken]:
     check = "accounts are their journals"
     rows = stored_journal(connection, account_id)
     checked[check] += len(rows)
@@ -164,7 +164,7 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
     if connection.execute(numbers).scalar() not in (None, len(rows)):
         yield Broken(check, name, "a row of its journal is missing")
     played = _game_of(connection, account_id, game)
-    yield from (Broken(check, name, seen) for seen in _from_nothing(rows, played))
+    yield from (Broken(check, name, seen) for seen in _check_causes(rows, played))
     try:
         after = [Account(), *accounts_of(rows)]
     except ValueError as error:
@@ -172,26 +172,29 @@ def _account(connection: Connection, checked: Checked, account_id: int, game: st
         return
     if not all(map(_is_conserved, after)):
         yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
-    yield from (Broken(check, name, seen) for seen in _borrowed(rows, after))
-    yield from (Broken(check, name, seen) for seen in _unlike_fills(connection, account_id))
-    valued = _valuations(connection, checked, account_id, after)
+    yield from (Broken(check, name, seen) for seen in _check_debts(rows, after))
+    yield from (Broken(check, name, seen) for seen in _check_fills_booked(connection, account_id))
+    valued = _check_valuations(connection, checked, account_id, after)
     at_closes = played is not None and played.trades_at_closes
     yield from (Broken("valuations are folds", name, seen) for seen in valued)
     yield from (
-        Broken("turns are whole", name, seen) for seen in _turns(connection, checked, account_id, rows, at_closes)
+        Broken("turns are whole", name, seen) for seen in _check_turns(connection, checked, account_id, rows, at_closes)
     )
-    yield from (Broken("journals follow resolutions", name, seen) for seen in _settled(connection, checked, account_id))
+    yield from (
+        Broken("journals follow resolutions", name, seen)
+        for seen in _check_settlements(connection, checked, account_id)
+    )
 
 
 def _game_of(connection: Connection, account_id: int, game: str) -> Game | None:
-    """Return the game of an account with what its last recipe says of it; plain where nothing that fits is stored."""
+    """Return the game of an account with its last recipe's settings; the plain game where none fit."""
     last = select(runs.c.recipe_json).join(turns, turns.c.run_id == runs.c.id).where(turns.c.account_id == account_id)
     stored = connection.execute(last.order_by(turns.c.slot_at.desc()).limit(1)).scalar()
     return stored_game(game, stored or "{}")
 
 
-def _from_nothing(rows: Sequence[JournalRow], game: Game | None) -> Iterator[str]:
-    """Yield the rows that nothing led to: it begins with what the game gives, and the rest follows from something."""
+def _check_causes(rows: Sequence[JournalRow], game: Game | None) -> Iterator[str]:
+    """Yield rows without a cause: a journal begins with the game's deposit, and the rest follows from something."""
     for number, row in enumerate(rows, start=1):
         is_first = (number, row.kind) == (1, "deposit")
         if not (is_first or row.follows_from or row.kind in _OF_ISSUERS):
@@ -200,8 +203,8 @@ def _from_nothing(rows: Sequence[JournalRow], game: Game | None) -> Iterator[str
             yield f"it began with ${row.cash_usd:g}, game {game.name} gives ${game.stake_usd:g}"
 
 
-def _borrowed(rows: Sequence[JournalRow], after: Sequence[Account]) -> Iterator[str]:
-    """Yield the rows that spent what was not there: only a reversal leaves a debt, and who owes only sells."""
+def _check_debts(rows: Sequence[JournalRow], after: Sequence[Account]) -> Iterator[str]:
+    """Yield rows that spent too much: only a reversal leaves a debt, and a debtor only sells."""
     for number, (row, before, now) in enumerate(zip(rows, after, after[1:], strict=False), start=1):
         if now.owing and not before.owing and row.kind != "reversal":
             yield f"row {number}, a {row.kind}, leaves ${now.cash_usd:g}; money is never borrowed"
@@ -210,14 +213,12 @@ def _borrowed(rows: Sequence[JournalRow], after: Sequence[Account]) -> Iterator[
 
 
 def _is_conserved(account: Account) -> bool:
-    """Return whether cash and the cost of what is held are what was paid in and made."""
     cost_usd = math.fsum(position.cost_usd for position in account.positions.values())
     made_usd = account.paid_in_usd + account.realised_usd + account.dividends_usd - account.fees_usd
     return abs(account.cash_usd + cost_usd - made_usd) <= _slack(abs(made_usd) + abs(account.cash_usd))
 
 
-def _unlike_fills(connection: Connection, account_id: int) -> Iterator[str]:
-    """Yield the decisions of which the journal books other shares or cash than their fills."""
+def _check_fills_booked(connection: Connection, account_id: int) -> Iterator[str]:
     own = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
     booked = select(journal.c.decision_id, journal.c.instrument_row, journal.c.shares, journal.c.cash_usd).where(
         journal.c.account_id == account_id, journal.c.kind == "fill"
@@ -238,10 +239,10 @@ def _unlike_fills(connection: Connection, account_id: int) -> Iterator[str]:
             yield f"the journal of decision {decision_id} and its fills differ by {total[0]:g} shares, ${total[1]:g}"
 
 
-def _turns(
+def _check_turns(
     connection: Connection, checked: Checked, account_id: int, rows: Sequence[JournalRow], at_closes: bool
 ) -> Iterator[str]:
-    """Yield what is wrong with the turns: each has its valuation, and what it filled cost what was marked then.
+    """Yield what is wrong with the turns: each has its valuation, and no order is left pending.
 
     Shares are valued, and their orders filled, at closes alone: a turn on a Sunday has the valuation of Friday.
     """
@@ -268,8 +269,8 @@ def _turns(
             yield f"order {pending.number} of decision {pending.decision_id} is still pending, and the account went on"
 
 
-def _settled(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
-    """Yield the settlements that are not what their revision of a resolution pays, or before it was known."""
+def _check_settlements(connection: Connection, checked: Checked, account_id: int) -> Iterator[str]:
+    """Yield settlements that are not what their resolution pays, or come before it was known."""
     columns = (journal.c.number, journal.c.kind, journal.c.at, journal.c.shares, journal.c.cash_usd)
     statement = (
         select(*columns, resolutions, instruments.c.side, instruments.c.outcome)
@@ -293,15 +294,10 @@ def _settled(connection: Connection, checked: Checked, account_id: int) -> Itera
                 yield f"row {row.number} pays ${row.cash_usd:g} for {-row.shares:g} shares, of which each paid {paid!r}"
 
 
-def _valuations(connection: Connection, checked: Checked, account_id: int, after: Sequence[Account]) -> Iterator[str]:
-    """Yield the valuations that are not what the journal comes to at their own marks.
-
-    Args:
-        connection: To the ledger.
-        checked: Counts them.
-        account_id: Whose they are.
-        after: The account after each number of rows of its journal.
-    """
+def _check_valuations(
+    connection: Connection, checked: Checked, account_id: int, after: Sequence[Account]
+) -> Iterator[str]:
+    """Yield valuations that are not the journal's value at their own marks."""
     statement = select(valuations).where(valuations.c.account_id == account_id)
     for row in connection.execute(statement.order_by(valuations.c.at, valuations.c.revision)).all():
         checked["valuations are folds"] += 1
@@ -310,7 +306,7 @@ def _valuations(connection: Connection, checked: Checked, account_id: int, after
         if abs(account.cash_usd - row.cash_usd) > _slack(account.cash_usd):
             yield f"{seen} has ${row.cash_usd!r}, the journal comes to ${account.cash_usd!r}"
         try:
-            worth_usd = value_usd(account, _marks(connection, row))
+            worth_usd = value_usd(account, _read_marks(connection, row))
         except ValueError as error:
             yield f"{seen} cannot be computed: {error}"
             continue
@@ -318,7 +314,7 @@ def _valuations(connection: Connection, checked: Checked, account_id: int, after
             yield f"{seen} says ${row.value_usd!r}, positions and cash are worth ${worth_usd!r}"
 
 
-def _marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
+def _read_marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
     same = [marks.c[name] == getattr(valuation, name) for name in ("account_id", "at", "revision")]
     columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, marks.c.priced_at, marks.c.price)
     found = connection.execute(
@@ -327,15 +323,14 @@ def _marks(connection: Connection, valuation: Any) -> dict[Instrument, Price]:
     return {Instrument(row.venue, row.kind, row.instrument_id): Price(row.priced_at, row.price) for row in found}
 
 
-def _cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield what is wrong with cohorts, with the accounts of their members, and with what these booked."""
+def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
     kept = kept_cohorts(connection, LAST_INSTANT)
     statement = select(runs.c.id, runs.c.recipe, runs.c.game, runs.c.venue_name)
     played = {row.id: row for row in connection.execute(statement)}
     for each in kept:
         checked[_FIT] += 1
         name = f"{each.recipe}/{each.mode}/{each.name}"
-        yield from (Broken(_FIT, name, seen) for seen in _cohort(each, played[each.run_id]))
+        yield from (Broken(_FIT, name, seen) for seen in _check_cohort(each, played[each.run_id]))
     by_key = {(*each.group, each.venue, each.name): each for each in kept}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.methodology)
     named = (
@@ -354,10 +349,12 @@ def _cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
         if bot not in {member.bot_id for member in cohort.members}:
             yield Broken(_FIT, name, f"{bot!r} is not in the line-up of its cohort")
         newer = [each.start for each in kept if each.group == cohort.group and each.start > cohort.start]
-        yield from (Broken(_RULES, name, seen) for seen in _member(connection, checked, account_id, cohort, newer))
+        yield from (
+            Broken(_RULES, name, seen) for seen in _check_member(connection, checked, account_id, cohort, newer)
+        )
 
 
-def _cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
+def _check_cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
     try:
         cohort_start(cohort.name)
         stored_game(cohort.game, "{}", cohort.methodology)
@@ -373,10 +370,9 @@ def _cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
         yield "its line-up has nobody, or somebody twice"
 
 
-def _member(
+def _check_member(
     connection: Connection, checked: Checked, account_id: int, cohort: KeptCohort, newer: Sequence[datetime]
 ) -> Iterator[str]:
-    """Yield what an account did that the rules of its game and of its cohort forbid."""
     rows, latest, game = stored_journal(connection, account_id), cohort.rules.latest, cohort.played
     for number, paid_at in connection.execute(_paid_before(account_id)):
         yield f"row {number} trades a market that has paid since {format_instant(paid_at)}"
@@ -396,7 +392,7 @@ def _member(
 
 
 def _paid_before(account_id: int) -> Any:
-    """Return the statement of the trades of an account in markets that had paid, and since when."""
+    """Return the statement of an account's trades in markets that had paid, and since when."""
     return (
         select(journal.c.number, func.min(resolutions.c.effective_at))
         .join(instruments, instruments.c.id == journal.c.instrument_row)
@@ -409,7 +405,6 @@ def _paid_before(account_id: int) -> Any:
 
 
 def _orders_of(connection: Connection, account_id: int) -> Mapping[str, list[Any]]:
-    """Return the orders of each decision of which something was filled, by what rows of the journal say of it."""
     booked = select(journal.c.decision_id).where(journal.c.account_id == account_id, journal.c.kind == "fill")
     statement = (
         select(orders.c.decision_id, orders.c.side, orders.c.amount, orders.c.status)

@@ -1,4 +1,4 @@
-"""What scoring reads of accounts: values and holdings slot by slot as plain arrays, straight from the cursor."""
+"""Arrays of accounts for scoring: values and holdings slot by slot."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -40,15 +40,15 @@ turns = table_of(TurnRow)
 
 _MICROSECONDS = 1e6
 _LONGEST = timedelta(days=730)
-"""Prices are looked at every day for so long after something was last booked."""
+"""Prices are read for every day up to so long after the last booking."""
 
 HELD_BY_SYSTEM = len(STATUSES)
-"""Stands for the status of a decision that the system made, because no answer of the bot could be taken."""
+"""Status code of a decision that the system made, because the bot's answer could not be used."""
 
 
 _Name = TypeVar("_Name")
 _Group = tuple[str, str, str, str]
-"""Recipe, game, mode and subject: what may be compared."""
+"""Recipe, game, mode and subject, within which accounts may be compared."""
 _Targets = Mapping[int, tuple[Ints, Floats]]
 """Instruments and weights, by decision."""
 
@@ -59,30 +59,27 @@ def account_records(
     as_of: datetime,
     part: Part = EVERYTHING,
 ) -> tuple[AccountsRecord, ...]:
-    """Return the accounts that had a turn, by recipe, game, mode and subject, as they were known at the instant.
+    """Return the accounts that had a turn, by recipe, game, mode and subject, as known at the instant.
 
     Args:
-        connection: A reading transaction.
-        venue: Whose subjects, as runs name it.
         as_of: Nothing that was booked, valued, observed or settled later is read.
         part: Only accounts of its recipe, bots and mode.
 
     Raises:
-        LedgerUnusable: If prices are not as predibot writes them.
-        ValueError, LookupError: If something else is not: a ledger may be anybody's file.
+        ValueError, LookupError: If anything else is: a ledger may be anybody's file.
     """
-    named = _named(connection, venue, part)
+    named = _read_accounts(connection, venue, part)
     if not named:
         return ()
     own = [each.id for each in named]
     ledger = _Ledger(
-        turns=_turns(connection, own, as_of),
-        valuations=_valuations(connection, own, as_of),
-        journal=_journal(connection, own, as_of),
-        marks=_marks(connection, own, as_of),
-        targets=_targets(connection, own),
+        turns=_read_turns(connection, own, as_of),
+        valuations=_read_valuations(connection, own, as_of),
+        journal=_read_journal(connection, own, as_of),
+        marks=_read_marks(connection, own, as_of),
+        targets=_read_targets(connection, own),
         decisions=decisions_of_accounts(connection, venue, own, as_of),
-        pending=_pending(connection, own, as_of),
+        pending=_count_pending(connection, own, as_of),
         groups=asked_markets(connection, venue).groups,
         known=accounts_as_of(connection, own, as_of),
     )
@@ -90,7 +87,7 @@ def account_records(
     for each in named:
         if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size:
             groups[each.recipe, each.game, each.mode, each.subject_id].append(each)
-    return tuple(_record(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
+    return tuple(_account_record_group(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +99,20 @@ class _Ledger:
     journal: Columns
     marks: Columns
     targets: Columns
-    """The weights asked for, in the order of decisions."""
     decisions: Columns
     pending: Mapping[int, int]
     groups: Mapping[int, tuple[int, str]]
-    """The row of the event, and the group, of each market of which the venue says that it excludes others."""
+    """Event row and name of the group of each market that excludes others, by market row."""
     known: Mapping[int, AccountAsOf]
-    """With what was paid and seen since the last slot."""
+    """With payouts and prices since the last slot."""
 
     def of(self, table: str, account: int) -> Columns:
-        """Return the rows of an account."""
         rows: Columns = getattr(self, table)
         first, last = np.searchsorted(rows["account_id"], [account, account + 1])
         return rows[first:last]
 
 
-def _named(connection: Connection, venue: str, part: Part) -> Sequence[Row[Any]]:
-    """Return accounts and what they are called."""
+def _read_accounts(connection: Connection, venue: str, part: Part) -> Sequence[Row[Any]]:
     statement = (
         select(accounts.c.id, accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.subject_id)
         .add_columns(accounts.c.bot, func.coalesce(bots.c.strategy, "").label("strategy"))
@@ -127,7 +121,7 @@ def _named(connection: Connection, venue: str, part: Part) -> Sequence[Row[Any]]
         .outerjoin(bots, bots.c.id == tasks.c.bot_id)
         .where(
             subjects.c.venue == venue,
-            # Of cohorts the stakes are scored, not the slots.
+            # Cohorts are scored by stakes, not slots.
             subjects.c.kind != COHORT,
             *([] if part.recipe is None else [accounts.c.recipe == part.recipe]),
             *([] if part.mode is None else [accounts.c.mode == part.mode]),
@@ -138,7 +132,7 @@ def _named(connection: Connection, venue: str, part: Part) -> Sequence[Row[Any]]
     return connection.execute(statement).all()
 
 
-def _turns(connection: Connection, own: list[int], as_of: datetime) -> Columns:
+def _read_turns(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     statement = (
         select(turns.c.account_id, turns.c.slot_at, turns.c.at)
         .where(turns.c.account_id.in_(own), turns.c.at <= as_of)
@@ -147,8 +141,8 @@ def _turns(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     return columns(connection, statement)
 
 
-def _valuations(connection: Connection, own: list[int], as_of: datetime) -> Columns:
-    """Return one row a valuation: its value is the last revision's, its place in the journal the first one's."""
+def _read_valuations(connection: Connection, own: list[int], as_of: datetime) -> Columns:
+    """Return one row a valuation: the value of its last revision, and the first one's place in the journal."""
     statement = (
         select(valuations.c.account_id, valuations.c.at, valuations.c.journal_number, valuations.c.value_usd)
         .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
@@ -162,7 +156,7 @@ def _valuations(connection: Connection, own: list[int], as_of: datetime) -> Colu
     return last
 
 
-def _journal(connection: Connection, own: list[int], as_of: datetime) -> Columns:
+def _read_journal(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     is_fill = case((journal.c.kind.in_(("fill", "fee")), 1), else_=0).label("is_fill")
     statement = (
         select(journal.c.account_id, journal.c.number, is_fill, journal.c.instrument_row, journal.c.decision_id)
@@ -173,8 +167,7 @@ def _journal(connection: Connection, own: list[int], as_of: datetime) -> Columns
     return columns(connection, statement, nullable="instrument_row decision_id")
 
 
-def _marks(connection: Connection, own: list[int], as_of: datetime) -> Columns:
-    """Return the marks of each valuation's last revision."""
+def _read_marks(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     last = (
         select(valuations.c.account_id, valuations.c.at, func.max(valuations.c.revision).label("revision"))
         .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
@@ -191,8 +184,7 @@ def _marks(connection: Connection, own: list[int], as_of: datetime) -> Columns:
     return columns(connection, statement)
 
 
-def _targets(connection: Connection, own: list[int]) -> Columns:
-    """Return the weights that decisions asked for of which something was filled."""
+def _read_targets(connection: Connection, own: list[int]) -> Columns:
     filled = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.kind == "fill").distinct()
     statement = (
         select(orders.c.decision_id, orders.c.instrument_row, orders.c.amount)
@@ -202,8 +194,8 @@ def _targets(connection: Connection, own: list[int]) -> Columns:
     return columns(connection, statement)
 
 
-def _numbered(targets: Columns, rows: Ints) -> _Targets:
-    """Return instruments and weights by decision; what nobody holds has a number of its own, below zero."""
+def _index_targets(targets: Columns, rows: Ints) -> _Targets:
+    """Return indices of instruments, and weights, by decision; an instrument nobody holds is below zero."""
     asked = targets["instrument_row"].astype(np.int64)
     number = np.where(np.isin(asked, rows), np.searchsorted(rows, asked), -1 - asked)
     decision, first = np.unique(targets["decision_id"], return_index=True)
@@ -215,13 +207,13 @@ def _numbered(targets: Columns, rows: Ints) -> _Targets:
 
 
 def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Columns:
-    """Return the decisions of accounts, in the order of accounts and then as they were made.
+    """Return the decisions of accounts, by account and then by time.
 
-    `status` is an index into `STATUSES`, or `HELD_BY_SYSTEM`; `knowledge`, what the models behind it can have known, is
-    one into `KNOWLEDGE`. What the models of all bots know is asked for, because one may pool another.
+    `status` is an index into `STATUSES`, or `HELD_BY_SYSTEM`. `knowledge`, what the models behind it can have known, is
+    an index into `KNOWLEDGE`. All bots are read for it, because one may pool another.
     """
     status = case(
-        # No answer could be taken, and something is recorded all the same: the system held.
+        # Recorded without a usable answer: the system held.
         (and_(decisions.c.reason_kind == "answer", decisions.c.status == "recorded"), HELD_BY_SYSTEM),
         *((decisions.c.status == name, number) for number, name in enumerate(STATUSES)),
     )
@@ -240,7 +232,7 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
         opened_model=found["opened"] == 1.0,
         is_live=found["live"] == 1.0,
         decided_at=found["decided_at"] / _MICROSECONDS,
-        # A portfolio goes on.
+        # A portfolio never ends.
         event_settled_at=np.full(len(found), np.inf),
     )
     if len(found):
@@ -249,23 +241,23 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
 
 
 def counted_statuses(status: Floats) -> Mapping[str, int]:
-    """Return how many decisions ended with each status of `decisions_of_accounts`; what the system held has failed."""
+    """Return the number of decisions by status; what the system held has failed."""
     counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
     found = dict(zip(STATUSES, counts, strict=False))
     return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}
 
 
 def known_sum(costs_usd: Floats) -> float | None:
-    """Return what decisions cost together; None where a part of one is not known."""
+    """Return the cost of decisions together; None where a part is unknown."""
     return None if np.isnan(costs_usd).any() else float(costs_usd.sum())
 
 
-def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
+def _count_pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
     statement = (
         select(accounts.c.id, func.count())
         .select_from(decided_accounts().join(orders, orders.c.decision_id == decisions.c.id))
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        # What ended later was pending then.
+        # An order that ended later was pending then.
         .where(or_(orders.c.status == "pending", orders.c.ended_at > as_of))
         .group_by(accounts.c.id)
     )
@@ -273,7 +265,7 @@ def _pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping
 
 
 def decided_accounts() -> Any:
-    """Return accounts with their decisions: what their bot decided on their subject in the runs they had turns in."""
+    """Return accounts joined with their decisions: their bot's on their subject, in runs they had turns in."""
     return (
         accounts.join(turns, turns.c.account_id == accounts.c.id)
         .join(runs, runs.c.id == turns.c.run_id)
@@ -289,7 +281,7 @@ def decided_accounts() -> Any:
     )
 
 
-def _record(
+def _account_record_group(
     connection: Connection,
     group: _Group,
     named: Sequence[Row[Any]],
@@ -298,23 +290,23 @@ def _record(
 ) -> AccountsRecord:
     own = {each.id: ledger.of("turns", each.id) for each in named}
     slots, place = np.unique(np.concatenate([rows["slot_at"] for rows in own.values()]), return_inverse=True)
-    # Of several bots the last comes to a slot last: nobody held anything at a price of later.
+    # A slot has the instant of its last turn, so that no holding has a later price.
     at = np.zeros(slots.size)
     np.maximum.at(at, place, np.concatenate([rows["at"] for rows in own.values()]))
-    folded = {each.id: _folded(ledger, each.id) for each in named}
+    folded = {each.id: _fold_account(ledger, each.id) for each in named}
     rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
-    numbered = _numbered(ledger.targets, rows)
+    numbered = _index_targets(ledger.targets, rows)
     names, outcome, market, is_share = _instruments(connection, rows)
     prices, settled = _prices(connection, rows, market, outcome, at, ledger, own, slots, as_of)
-    found = tuple(_account(each, ledger, folded[each.id], slots, rows, numbered) for each in named)
+    found = tuple(_account_record(each, ledger, folded[each.id], slots, rows, numbered) for each in named)
     recipe, game, mode, subject = group
     instants = tuple(from_microseconds(int(slot)) for slot in slots)
     if not is_share:
-        behind = _behind(connection, ledger.groups, market, outcome)
+        behind = _market_numbers(connection, ledger.groups, market, outcome)
         return AccountsRecord(
             recipe, game, mode, subject, instants, names, outcome, prices, found, *behind, settled=settled
         )
-    # In shares of before all splits, so that holdings of one slot can be priced at another.
+    # Shares are counted as before all splits, so that holdings of one slot can be priced at another.
     factors = _split_factors(connection, list(own), rows, at, as_of)
     found = tuple(
         replace(
@@ -331,7 +323,7 @@ def _record(
 
 
 def _split_factors(connection: Connection, own: list[int], rows: Ints, at: Floats, as_of: datetime) -> Floats:
-    """Return into how many shares one had been split by each slot, (slots, instruments), as journals say it."""
+    """Return the cumulative split factor at each slot, (slots, instruments), from journals."""
     statement = (
         select(journal.c.account_id, journal.c.instrument_row, journal.c.kind, journal.c.at, journal.c.shares)
         .where(journal.c.account_id.in_(own), journal.c.at <= as_of, journal.c.shares != 0.0)
@@ -364,9 +356,7 @@ def _sectors(connection: Connection, recipe: str, market: Ints) -> tuple[str, ..
 
 
 @dataclass(frozen=True, slots=True)
-class _Folded:
-    """What a journal comes to at each slot."""
-
+class _SlotHoldings:
     instruments: Ints
     shares_before: Floats
     cash_before_usd: Floats
@@ -374,21 +364,21 @@ class _Folded:
     cash_usd: Floats
     value_usd: Floats
     filled: Mapping[int, int]
-    """The decision whose orders were filled at a slot, by its place."""
+    """The decision whose orders were filled at a slot, by the slot's index."""
 
 
-def _folded(ledger: _Ledger, account: int) -> _Folded:
-    """Return the fold of an account's journal at each of its turns, before and after the fills there.
+def _fold_account(ledger: _Ledger, account: int) -> _SlotHoldings:
+    """Return an account at each of its turns, before and after the fills there.
 
-    The valuation of a slot says how far the journal was before them; the fills that follow it are of this slot, until
-    something else is booked. Sums are made row by row, as in the account itself: what is sold whole leaves nothing.
+    A slot's valuation says how far the journal was before them. The fills that follow are of this slot, until
+    something else is booked. Sums are made row by row, as in the account itself: a position sold whole leaves nothing.
     """
-    valued, place = ledger.of("valuations", account), _valued(ledger, account)
+    valued, place = ledger.of("valuations", account), _valuation_index(ledger, account)
     rows = ledger.of("journal", account)
     number, is_fill, instrument = rows["number"], rows["is_fill"] == 1.0, rows["instrument_row"]
     begin = valued["journal_number"][place]
     others = np.append(number[~is_fill], np.inf)
-    # Before the next slot is valued, too: where nothing else was booked its own fills are not of this one.
+    # Fills behind the next slot's valuation belong to that slot.
     end = np.minimum(others[np.searchsorted(others, begin, side="right")], np.append(begin[1:], np.inf) + 1.0) - 1.0
     known = np.unique(instrument[~np.isnan(instrument)])
     before, after = np.zeros((len(begin), known.size)), np.zeros((len(begin), known.size))
@@ -397,30 +387,31 @@ def _folded(ledger: _Ledger, account: int) -> _Folded:
     last = np.searchsorted(instrument[order], known, side="right")
     for column, (start, stop) in enumerate(zip(first, last, strict=True)):
         own = order[start:stop]
-        before[:, column], after[:, column] = _running(number[own], rows["shares"][own], begin, end)
-    cash_before, cash_after = _running(number, rows["cash_usd"], begin, end)
+        before[:, column], after[:, column] = _running_sums(number[own], rows["shares"][own], begin, end)
+    cash_before, cash_after = _running_sums(number, rows["cash_usd"], begin, end)
     slot = np.searchsorted(begin, number, side="left") - 1
     of_decision = is_fill & ~np.isnan(rows["decision_id"]) & (slot >= 0)
     filled = dict(
         zip(slot[of_decision].tolist(), rows["decision_id"][of_decision].astype(np.int64).tolist(), strict=True)
     )
-    return _Folded(known.astype(np.int64), before, cash_before, after, cash_after, valued["value_usd"][place], filled)
+    return _SlotHoldings(
+        known.astype(np.int64), before, cash_before, after, cash_after, valued["value_usd"][place], filled
+    )
 
 
-def _running(number: Floats, amounts: Floats, *ends: Floats) -> tuple[Floats, ...]:
-    """Return what rows of a journal come to, in their order, up to each of some numbers."""
+def _running_sums(number: Floats, amounts: Floats, *ends: Floats) -> tuple[Floats, ...]:
     sums = np.concatenate([[0.0], np.cumsum(amounts)])
     return tuple(sums[np.searchsorted(number, end, side="right")] for end in ends)
 
 
-def _valued(ledger: _Ledger, account: int) -> Ints:
-    """Return which valuation is that of each turn: the last that is not later, its instant being floored."""
+def _valuation_index(ledger: _Ledger, account: int) -> Ints:
+    """Return the index of each turn's valuation: the last that is not later, as its instant is floored."""
     at, valued_at = (ledger.of(table, account)["at"] for table in ("turns", "valuations"))
     return np.maximum(np.searchsorted(valued_at, at, side="right") - 1, 0)
 
 
-def _account(
-    named: Row[Any], ledger: _Ledger, folded: _Folded, slots: Floats, rows: Ints, asked: _Targets
+def _account_record(
+    named: Row[Any], ledger: _Ledger, folded: _SlotHoldings, slots: Floats, rows: Ints, asked: _Targets
 ) -> AccountRecord:
     turned = ledger.of("turns", named.id)
     slot = np.searchsorted(slots, turned["slot_at"]).astype(np.int64)
@@ -451,7 +442,7 @@ def _account(
 
 
 def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], Ints, Ints, bool]:
-    """Return id, outcome and market row of each instrument, -1 for what has no market, and whether they are shares."""
+    """Return id, outcome and market row of each instrument, -1 without a market, and whether they are shares."""
     named = (instruments.c.instrument_id, instruments.c.side, instruments.c.market_row, instruments.c.kind)
     statement = select(instruments.c.id, *named)
     found = {row: each for row, *each in connection.execute(statement.where(instruments.c.id.in_(rows.tolist())))}
@@ -467,12 +458,10 @@ def implied_by_prices(
     journals: Mapping[_Name, Sequence[tuple[Sequence[JournalRow], float]]],
     as_of: datetime,
 ) -> Mapping[_Name, float]:
-    """Return how far what some bots made may come out otherwise by the prices of what they held, by name.
+    """Return by name how far results may deviate by the prices of what bots held.
 
     Args:
-        connection: A reading transaction.
-        venue: Whose markets they hold.
-        journals: Of each bot those of its accounts, each with what a dollar of it counts for.
+        journals: Journals of each bot's accounts, each with the weight of a dollar in it.
         as_of: Nothing later is read.
     """
     rows = [
@@ -490,13 +479,13 @@ def implied_by_prices(
     place = {instant: number for number, instant in enumerate(at)}
     micro = np.array([to_microseconds(instant) for instant in at], dtype=np.float64)
     names, outcome, market, _ = _instruments(connection, ids)
-    prices, settled = _paid(
-        connection, _observed(connection, market, outcome, micro, as_of), market, outcome, micro, as_of
+    prices, settled = _add_payouts(
+        connection, _observed_prices(connection, market, outcome, micro, as_of), market, outcome, micro, as_of
     )
     for row in rows:
         if row.kind == "fill" and row.instrument in column and np.isnan(prices[place[row.at], column[row.instrument]]):
             prices[place[row.at], column[row.instrument]] = abs(row.cash_usd / row.shares)
-    behind = _behind(connection, asked_markets(connection, venue).groups, market, outcome)
+    behind = _market_numbers(connection, asked_markets(connection, venue).groups, market, outcome)
     record = AccountsRecord("", "", "", "", at, names, outcome, prices, (), *behind, settled=settled)
     found = {}
     for bot, of in journals.items():
@@ -506,7 +495,7 @@ def implied_by_prices(
                 if row.instrument in column and row.shares:
                     added[place[row.at], column[row.instrument]] += row.shares * part
         shares = np.cumsum(added, axis=0)
-        # As one account that is worth a dollar throughout.
+        # One account that is always worth a dollar.
         cash = 1.0 - (shares * np.nan_to_num(record.known_prices)).sum(axis=1)
         every, nothing = np.arange(len(at)), np.zeros(len(at))
         as_one = AccountRecord("", "", every, nothing, np.arange(ids.size), shares, cash, shares, cash)
@@ -515,7 +504,7 @@ def implied_by_prices(
 
 
 def _instants(booked: Sequence[datetime], as_of: datetime) -> tuple[datetime, ...]:
-    """Return when something was booked, and every midnight from the first one on."""
+    """Return when something was booked, and every midnight after the first."""
     first, days = min(booked), set(booked)
     at = first.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     while at <= min(as_of, max(booked) + _LONGEST):
@@ -524,12 +513,12 @@ def _instants(booked: Sequence[datetime], as_of: datetime) -> tuple[datetime, ..
     return tuple(sorted({*days, *([as_of] if as_of > max(booked) else [])}))
 
 
-def _behind(
+def _market_numbers(
     connection: Connection, groups: Mapping[int, tuple[int, str]], market: Ints, outcome: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """Return the numbers of the market, the event and the group of exclusive ones of each instrument, (i,) each.
+    """Return the numbers of market, event and exclusive group of each instrument, (i,) each.
 
-    An outcome that is none of two sides has a number of its own for a market, and those of its market exclude each
+    An outcome that is none of two sides has its own number for a market, and the outcomes of its market exclude each
     other.
     """
     statement = select(markets.c.id, markets.c.event_row).where(markets.c.id.in_(np.unique(market).tolist()))
@@ -555,32 +544,32 @@ def _prices(
     slots: Floats,
     as_of: datetime,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the price of each instrument at each slot: its payout, else its mark, else what was observed.
+    """Return the price of each instrument at each slot, and whether it is its payout.
 
-    And whether it is its payout.
+    A payout goes before a mark, and a mark before an observed price.
     """
-    prices = _observed(connection, market, outcome, at, as_of)
+    prices = _observed_prices(connection, market, outcome, at, as_of)
     sides = list(zip(market.tolist(), outcome.tolist(), strict=True))
     place = {each: number for number, each in enumerate(sides)}
     other = np.array([place.get((each, -side), -1) if side else -1 for each, side in sides], dtype=np.int64)
     seen = []
     for account, turned in own.items():
         marked = ledger.of("marks", account)
-        valued_at = ledger.of("valuations", account)["at"][_valued(ledger, account)]
+        valued_at = ledger.of("valuations", account)["at"][_valuation_index(ledger, account)]
         marked = marked[(marked["is_quoted"] == 1.0) & np.isin(marked["at"], valued_at)]
         turn = np.searchsorted(valued_at, marked["at"])
         slot = np.searchsorted(slots, turned["slot_at"][turn])
         seen.append((slot, np.searchsorted(rows, marked["instrument_row"]), marked["price"]))
-    # A quote of one side is one of the other, which was last observed before it.
+    # A quote of one side also prices the other, whose last observation is older.
     for slot, column, price in seen:
         both = other[column] >= 0
         prices[slot[both], other[column[both]]] = 1.0 - price[both]
     for slot, column, price in seen:
         prices[slot, column] = price
-    return _paid(connection, prices, market, outcome, at, as_of)
+    return _add_payouts(connection, prices, market, outcome, at, as_of)
 
 
-def _observed(connection: Connection, market: Ints, outcome: Ints, at: Floats, as_of: datetime) -> Floats:
+def _observed_prices(connection: Connection, market: Ints, outcome: Ints, at: Floats, as_of: datetime) -> Floats:
     prices = np.full((at.size, market.size), np.nan)
     listed = np.unique(market[market >= 0])
     statement = (
@@ -606,12 +595,12 @@ def _observed(connection: Connection, market: Ints, outcome: Ints, at: Floats, a
     return prices
 
 
-def _paid(
+def _add_payouts(
     connection: Connection, prices: Floats, market: Ints, outcome: Ints, at: Floats, as_of: datetime
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return prices with the payout from each slot on at which a revision was effective; later ones take its place.
+    """Return prices with payouts from the slot on at which they were effective, and where they are payouts.
 
-    And where they are payouts.
+    Later revisions replace earlier ones.
     """
     settled = np.zeros(prices.shape, np.bool_)
     listed = np.unique(market[market >= 0]).tolist()
@@ -625,7 +614,7 @@ def _paid(
         numbers[row].append(number)
     for row, effective_at, payout in columns(connection, statement, nullable="payout_yes").tolist():
         for number in numbers[int(row)]:
-            # Where the cost is given back, nothing was paid that a share is worth.
+            # A market voided without a payout gives a share no price.
             prices[at >= effective_at, number] = 1.0 - payout if outcome[number] < 0 else payout
             settled[at >= effective_at, number] = True
     return prices, settled

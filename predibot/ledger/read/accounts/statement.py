@@ -1,4 +1,4 @@
-"""Statements of accounts: what one holds, what waits, what was booked, and every allocation with its reason."""
+"""Statements of accounts: holdings, pending orders, bookings, and every allocation with its reason."""
 
 import json
 from collections import defaultdict
@@ -31,27 +31,27 @@ turns = table_of(TurnRow)
 
 @dataclass(frozen=True, slots=True)
 class HeldPosition:
-    """Shares of one instrument, and what they were last marked at."""
+    """Shares of one instrument, and their last mark."""
 
     asset: str
     question: str
     shares: float
     cost_usd: float
     price: float | None
-    """None where it was bought after the last valuation, as the next two."""
+    """None if it was bought after the last valuation, as the next two."""
     priced_at: datetime | None
     state: str | None
-    """`quoted`, `stale`, `closed` or `settled`, as its last valuation had it."""
+    """`quoted`, `stale`, `closed` or `settled`, at its last valuation."""
 
     @property
     def value_usd(self) -> float | None:
-        """Return what it was last worth."""
+        """Return its value at the last mark."""
         return None if self.price is None else self.shares * self.price
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """What a bot decided at a slot, and what became of it."""
+    """A bot's decision at a slot, and what became of it."""
 
     run: str
     slot_at: datetime
@@ -60,27 +60,27 @@ class Allocation:
     rationale: str
     notes: tuple[str, ...]
     orders: tuple[Row[Any], ...]
-    """What became of each, all fills together; `asked` is as the bot said it, where a rule changed it."""
+    """Each with its end and the sum of its fills; `asked` is the bot's word, where a rule changed it."""
     value_usd: float | None
-    """Of the account then, before its orders."""
+    """Value of the account before its orders."""
     trace_sha256: str | None
     judged: frozenset[Factor] | None = None
-    """Which factors its rationale refers to as a model reads it; None where none was asked."""
+    """Factors in its rationale as a model reads it; None without a model."""
 
     @property
     def factors(self) -> frozenset[Factor]:
-        """Return which factors its rationale refers to, by rules."""
+        """Return the factors in its rationale, by rules."""
         return factors_named(self.rationale)
 
     @property
     def pending(self) -> tuple[Row[Any], ...]:
-        """Return what waits for the next slot."""
+        """Return the orders that wait for the next slot."""
         return tuple(order for order in self.orders if order.status == "pending")
 
 
 @dataclass(frozen=True, slots=True)
 class BookedRow:
-    """One row of the journal, by the names things have."""
+    """A row of the journal, with names."""
 
     number: int
     at: datetime
@@ -90,42 +90,40 @@ class BookedRow:
     shares: float
     cash_usd: float
     run: str | None
-    """Whose decision it follows from; None of what follows from none."""
+    """The run of its decision; None where it follows from none."""
     revision: int | None
-    """Of the resolution it follows from, as the next two."""
+    """The resolution's, as the next two."""
     payout_yes: float | None
-    """What a share of YES paid; None where there is no YES."""
+    """Payout of a share of YES; None where there is no YES."""
     payout: float | None
-    """What a share of the asset paid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """All that is known of an account, as of an instant: what resolutions have paid since it was booked, too."""
+    """All that is known of an account as of an instant, with payouts since the last booking."""
 
     name: Row[Any]
-    """The `row` of the account and what it is known by; `methodology` is empty of a game that has only one."""
+    """The account's `row` and what names it; `methodology` is empty where a game has only one."""
     account: Account
     valued_at: datetime | None
     value_usd: float | None
     positions: tuple[HeldPosition, ...]
     allocations: tuple[Allocation, ...]
-    """Oldest first."""
     journal: tuple[BookedRow, ...]
     values: tuple[tuple[datetime, float], ...]
-    """Every valuation, the last revision of each."""
+    """Every valuation in its last revision."""
     cohort: AccountPositions | None = None
-    """Its positions with their states, where it is of a cohort."""
+    """Its positions with their states, if it is of a cohort."""
 
     @property
     def factor_shares(self) -> Mapping[Factor, float]:
-        """Return the share of rationales that refer to each factor; nothing without any rationale."""
+        """Return the share of rationales that refer to each factor; empty without any rationale."""
         said = [each.factors for each in self.allocations if each.rationale]
         return shares_of_factors(said) if said else {}
 
     @property
     def kappa(self) -> Mapping[Factor, float | None]:
-        """Return Cohen's kappa of rules and model; nothing where no model was asked, None where both say the same."""
+        """Return Cohen's kappa of rules and model; empty without a model, None where both always agree."""
         rows = [(each.factors, each.judged) for each in self.allocations if each.judged is not None]
         if not rows:
             return {}
@@ -141,9 +139,6 @@ def accounts_named(
     """Return the accounts of the bots with this name, in the order in which they were opened.
 
     Args:
-        connection: A reading transaction.
-        bot: Their name.
-        recipe: Only of this recipe; None for all.
         subject: Only of this instance of a game, such as a cohort; None for all.
     """
     asked = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
@@ -158,63 +153,57 @@ def accounts_named(
 
 
 def names_of_accounts(connection: Connection) -> tuple[str, ...]:
-    """Return the names of the bots that have accounts, each once, in order."""
+    """Return the names of bots with accounts, each once, in order."""
     return tuple(connection.execute(select(accounts.c.bot).distinct().order_by(accounts.c.bot)).scalars())
 
 
 def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> Statement:
-    """Return the statement of an account; nothing that was booked or decided later is in it.
-
-    Raises:
-        ValueError: If its journal cannot be folded: `predibot ledger verify` says why.
-    """
+    """Return the statement of an account, without later bookings and decisions."""
     known = accounts_as_of(connection, [name.row], as_of).get(name.row)
     account = account_of(()) if known is None else known.account
-    values = _values(connection, name.row, as_of)
+    values = _read_values(connection, name.row, as_of)
     further = () if known is None else known.rows[known.booked :]
     wanted = [*account.positions, *(row.instrument for row in further if row.instrument is not None)]
-    named = _named(connection, [instrument.id for instrument in wanted])
+    named = _asset_names(connection, [instrument.id for instrument in wanted])
     positions = []
     for each, held in account.positions.items():
         mark = None if known is None else known.marks.get(each)
         seen = (None, None, None) if mark is None else (mark.price, mark.priced_at, mark.state)
         positions.append(HeldPosition(*named.get(each.id, (each.id, "")), held.shares, held.cost_usd, *seen))
-    booked = _journal(connection, name.row, as_of)
+    booked = _read_journal(connection, name.row, as_of)
     return Statement(
         name=name,
         account=account,
         valued_at=None if known is None else known.valued_at,
         value_usd=None if known is None else known.value_usd,
         positions=tuple(positions),
-        allocations=_allocations(connection, name, as_of, dict(values)),
-        journal=(*booked, *_unbooked(further, named, len(booked))),
+        allocations=_read_allocations(connection, name, as_of, dict(values)),
+        journal=(*booked, *_pending_settlements(further, named, len(booked))),
         values=values,
     )
 
 
-def _asset() -> Any:
-    """Return what bots call an instrument, as `asset_name` says it; of more than two outcomes by its number from 1.
-
-    A share is called by its ticker.
-    """
+def _asset_name() -> Any:
+    """Return the SQL of an instrument's name for bots, as `asset_name`; more than two outcomes are numbered from 1."""
     number = "#" + cast(instruments.c.outcome + 1, Text)
     side = case({side: asset_name("", side) for side in get_args(Side)}, value=instruments.c.side, else_=number)
     has_no_side = or_(markets.c.market_id.is_(None), instruments.c.kind == EQUITY)
     return case((has_no_side, instruments.c.instrument_id), else_=markets.c.market_id + side)
 
 
-def _values(connection: Connection, account: int, as_of: datetime) -> tuple[tuple[datetime, float], ...]:
+def _read_values(connection: Connection, account: int, as_of: datetime) -> tuple[tuple[datetime, float], ...]:
     statement = (
         select(valuations.c.at, valuations.c.value_usd)
         .where(valuations.c.account_id == account, valuations.c.at <= as_of)
         .order_by(valuations.c.at, valuations.c.revision)
     )
-    # Of several revisions the last one stays.
+    # The last revision stays.
     return tuple({at: value for at, value in connection.execute(statement)}.items())
 
 
-def _unbooked(rows: Sequence[JournalRow], named: Mapping[str, tuple[str, str]], booked: int) -> Iterator[BookedRow]:
-    """Yield what resolutions have paid since, as it will be booked."""
+def _pending_settlements(
+    rows: Sequence[JournalRow], named: Mapping[str, tuple[str, str]], booked: int
+) -> Iterator[BookedRow]:
     for number, row in enumerate(rows, start=booked + 1):
         asset = "" if row.instrument is None else row.instrument.id
         paid = None if row.kind != "settlement" or not row.shares else -row.cash_usd / row.shares
@@ -222,16 +211,16 @@ def _unbooked(rows: Sequence[JournalRow], named: Mapping[str, tuple[str, str]], 
         yield BookedRow(number, row.at, row.kind, *words, row.shares, row.cash_usd, None, row.revision, None, paid)
 
 
-def _named(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str, tuple[str, str]]:
+def _asset_names(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str, tuple[str, str]]:
     statement = (
-        select(instruments.c.instrument_id, _asset(), markets.c.question)
+        select(instruments.c.instrument_id, _asset_name(), markets.c.question)
         .join(markets, markets.c.id == instruments.c.market_row)
         .where(instruments.c.instrument_id.in_(instrument_ids))
     )
     return {name: (asset, question) for name, asset, question in connection.execute(statement)}
 
 
-def _allocations(
+def _read_allocations(
     connection: Connection, name: Row[Any], as_of: datetime, values: Mapping[datetime, float]
 ) -> tuple[Allocation, ...]:
     columns = (decisions.c.status, decisions.c.message, decisions.c.rationale, decisions.c.notes_json)
@@ -245,7 +234,7 @@ def _allocations(
         .order_by(runs.c.slot_at)
     )
     found = connection.execute(statement).all()
-    ordered = _orders(connection, [row.id for row in found], as_of)
+    ordered = _read_orders(connection, [row.id for row in found], as_of)
     valued = sorted(values)
     return tuple(
         Allocation(
@@ -263,10 +252,10 @@ def _allocations(
     )
 
 
-def _orders(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
+def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[int, list[Row[Any]]]:
     """Return the orders of decisions, by decision, with the sum of their fills.
 
-    One that ended later than the instant was pending then: what became of it, and the note on that, are not in it.
+    An order that ended after the instant counts as pending, without its fills and note.
     """
     has_ended = or_(orders.c.ended_at.is_(None), orders.c.ended_at <= as_of)
     filled = (
@@ -287,7 +276,9 @@ def _orders(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapp
         (orders.c.note, ""),
     )
     statement = (
-        select(orders.c.decision_id, _asset().label("asset"), func.coalesce(markets.c.question, "").label("question"))
+        select(
+            orders.c.decision_id, _asset_name().label("asset"), func.coalesce(markets.c.question, "").label("question")
+        )
         .add_columns(*columns)
         .add_columns(*(func.coalesce(case((has_ended, each)), before).label(each.name) for each, before in became))
         .join(instruments, instruments.c.id == orders.c.instrument_row)
@@ -302,9 +293,9 @@ def _orders(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapp
     return found
 
 
-def _journal(connection: Connection, account: int, as_of: datetime) -> tuple[BookedRow, ...]:
+def _read_journal(connection: Connection, account: int, as_of: datetime) -> tuple[BookedRow, ...]:
     statement = (
-        select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(_asset(), ""))
+        select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(_asset_name(), ""))
         .add_columns(func.coalesce(markets.c.question, ""), journal.c.shares, journal.c.cash_usd)
         .add_columns(runs.c.key, journal.c.revision, resolutions, instruments.c.side, instruments.c.outcome)
         .outerjoin(instruments, instruments.c.id == journal.c.instrument_row)

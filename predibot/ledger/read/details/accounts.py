@@ -1,4 +1,4 @@
-"""What an account held over time: at each valuation its cash, and what each position was worth."""
+"""An account over time: its cash and its positions' values at each valuation."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,22 +14,20 @@ from predibot.ledger.write.events import instruments, markets
 
 @dataclass(frozen=True, slots=True)
 class AccountHoldings:
-    """An account at one of its valuations."""
+    """An account at a valuation."""
 
     at: datetime
     cash_usd: float
     value_usd: float
     worth: tuple[tuple[str, float], ...]
-    """The positions by what they are of, and their dollars at the prices of the valuation; closed ones are absent."""
+    """Name and dollars of each position; closed ones are absent."""
 
 
 def holdings_over_time(connection: Connection, account: int, most: int) -> tuple[AccountHoldings, ...]:
-    """Return an account at its valuations, oldest first; of several revisions of one, as the last has it.
+    """Return an account at its valuations, oldest first, each in its last revision.
 
     Args:
-        connection: A reading transaction.
-        account: The row of the account.
-        most: How many valuations at most; of more, evenly spread ones, the last among them.
+        most: How many valuations at most, evenly spread, with the last among them.
     """
     statement = (
         select(valuations.c.at, valuations.c.revision, valuations.c.journal_number)
@@ -49,10 +47,10 @@ def holdings_over_time(connection: Connection, account: int, most: int) -> tuple
         .where(journal.c.account_id == account, journal.c.instrument_row.is_not(None))
         .order_by(journal.c.number)
     ).all()
-    names = _names(connection, sorted({row.instrument_row for row in booked}))
+    names = _instrument_names(connection, sorted({row.instrument_row for row in booked}))
     held, place, found = defaultdict[int, float](float), 0, []
     for row in valued:
-        # A later valuation is of a later row of the journal, or of the same.
+        # Valuations and journal rows go on together.
         while place < len(booked) and booked[place].number <= row.journal_number:
             held[booked[place].instrument_row] += booked[place].shares
             place += 1
@@ -66,8 +64,8 @@ def holdings_over_time(connection: Connection, account: int, most: int) -> tuple
     return tuple(found)
 
 
-def _names(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
-    """Return what instruments are called: the question and the outcome of a market, else their own id, as of shares."""
+def _instrument_names(connection: Connection, rows: Sequence[int]) -> dict[int, str]:
+    """Return names of instruments: outcome and question of a market, else the id, as for shares."""
     outcome = func.coalesce(instruments.c.side, cast(instruments.c.outcome + 1, Text), "")
     is_alone = or_(markets.c.id.is_(None), instruments.c.kind == EQUITY)
     name = case((is_alone, instruments.c.instrument_id), else_=outcome + ": " + markets.c.question)

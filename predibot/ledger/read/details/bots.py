@@ -1,4 +1,4 @@
-"""Bots as runs froze them: with what they were set up, and how much evidence each decision gathered."""
+"""Bots as runs froze them: their set-up, traces, and the evidence behind each decision."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,9 +13,9 @@ from predibot.ledger.write.runs import runs, with_decisions
 
 
 def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
-    """Return how a bot was set up in its newest run that counts, and in how many `setups` of arguments, code and model.
+    """Return a bot's set-up in its newest run that counts, and its number of `setups` of arguments, code and model.
 
-    None where it took part in none. All texts are what somebody wrote into a recipe.
+    None where it took part in none. All texts come from recipes.
     """
     own = (bots.c.name == name, runs.c.voided_at.is_(None))
     what = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model)
@@ -32,7 +32,7 @@ def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
 
 
 def made_decisions(connection: Connection, asked: RowFilter) -> Sequence[Row[Any]]:
-    """Return all decisions that are asked for, by slot, without what their events and markets know."""
+    """Return decisions by slot, without facts of their events and markets."""
     of_bot = (bots.c.model, bots.c.strategy)
     names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")
     chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*asked.conditions(connection))
@@ -40,9 +40,9 @@ def made_decisions(connection: Connection, asked: RowFilter) -> Sequence[Row[Any
 
 
 def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, datetime], int | None]:
-    """Return how many searches and pages each decision of a bot on an event rests on, by the event's id and when.
+    """Return the number of searches and pages of each decision of a bot, by event id and instant.
 
-    None of two decisions on one event at one instant, which nobody can tell apart there.
+    None for two decisions on one event at one instant, which this key cannot tell apart.
     """
     chosen = (
         with_decisions(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at, func.count(sources.c.number))
@@ -57,7 +57,7 @@ def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, dat
 
 
 def newest_traces(connection: Connection, name: str, most: int) -> tuple[str, ...]:
-    """Return the hashes of the traces of a bot's newest decisions that have one, newest first."""
+    """Return the trace hashes of a bot's newest decisions that have one, newest first."""
     chosen = (
         with_decisions(decisions.c.trace_sha256)
         .where(bots.c.name == name, runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None))

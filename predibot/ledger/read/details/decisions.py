@@ -1,4 +1,4 @@
-"""One decision: the orders it gave, what they were filled at, and the sources it rests on."""
+"""Details of decisions: orders, fills, sources, and the reason for a forecast."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,24 +18,22 @@ from predibot.ledger.write.runs import runs, with_decisions
 
 @dataclass(frozen=True, slots=True)
 class DecisionDetails:
-    """What is stored of a decision besides its forecasts, under the names of its tables' columns."""
+    """Parts of a decision besides its forecasts, with the columns of their tables."""
 
     orders: tuple[Row[Any], ...]
-    """On an event bets, in an account weights, dollars or shares; `question` is empty of what is no market's."""
+    """Bets on an event, else weights, dollars or shares; `question` is empty without a market."""
     fills: tuple[Row[Any], ...]
-    """What orders came to, or a part of one."""
     sources: tuple[Row[Any], ...]
-    """The searches that were made and the pages that were read; their texts are others'."""
 
 
 def decision_details(connection: Connection, run: str, bot: str, subject: str) -> DecisionDetails:
-    """Return the details of a decision of a run that counts; those of one that is not there are empty."""
+    """Return the details of a decision of a run that counts; empty ones if there is none."""
     found = details_of(connection, RowFilter(run=run, bots=(bot,), subject=subject))
     return found.get((run, bot, subject), DecisionDetails((), (), ()))
 
 
 def details_of(connection: Connection, asked: RowFilter) -> Mapping[tuple[str, str, str], DecisionDetails]:
-    """Return the details of all decisions that are asked for, by run, bot and subject."""
+    """Return the details of decisions by run, bot and subject."""
     named = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id).where(
         *asked.conditions(connection)
     )
@@ -68,7 +66,7 @@ _FILLS, _SOURCES = (
 
 
 def named_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
-    """Return a venue's markets in the order in which a track record numbers them."""
+    """Return a venue's markets in the order of a track record."""
     statement: Select[Any] = (
         select(markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
         .join(events, events.c.id == markets.c.event_row)
@@ -79,15 +77,13 @@ def named_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
 
 
 def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: datetime) -> Row[Any] | None:
-    """Return why a bot decided as it did on a market; None where no such decision is stored.
+    """Return why a bot forecast as it did on a market; None without such a decision.
 
     Args:
-        connection: A reading transaction.
-        bot: Its name.
-        market_row: Of the ledger's markets.
+        market_row: The market's row in the ledger.
         decided_at: When, to the microsecond.
     """
-    # Of the forecast, else of the whole decision.
+    # A forecast without a reason has the whole decision's.
     own = func.coalesce(func.nullif(forecasts.c.rationale, ""), decisions.c.rationale).label("rationale")
     return connection.execute(
         with_decisions(runs.c.key.label("run"), events.c.event_id, events.c.title, markets.c.question, own)

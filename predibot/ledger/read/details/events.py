@@ -1,4 +1,4 @@
-"""One event: how its markets were resolved, and which others belong to the same series or bear the same tag."""
+"""One event: revisions of its resolutions, and events with the same series or tags."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,18 +16,18 @@ from predibot.ledger.write.runs import runs, with_decisions
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """An event with something in common with another; its texts are the venue's."""
+    """An event that shares labels with another one; its texts are the venue's."""
 
     event_id: str
     title: str
     shared: tuple[str, ...]
-    """The series and tags both have; the series come first."""
+    """Shared series and tags; series come first."""
     played_at: datetime
-    """The slot that played it last."""
+    """The last slot with it."""
 
 
 def revisions_of(connection: Connection, event_id: str) -> Sequence[Row[Any]]:
-    """Return every revision of the resolutions of an event's markets, market by market, oldest first."""
+    """Return all revisions of the resolutions of an event's markets, by market, oldest first."""
     said = (resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.settled_source)
     statement: Select[Any] = (
         select(markets.c.market_id, markets.c.question, resolutions.c.revision, *said, resolutions.c.effective_at)
@@ -40,9 +40,9 @@ def revisions_of(connection: Connection, event_id: str) -> Sequence[Row[Any]]:
 
 
 def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime, tuple[str, ...]]]:
-    """Return title, slot and labels of every event decided on, as the last run that counts froze it, by its id.
+    """Return title, slot and labels of every event decided on, as the last run that counts froze it, by id.
 
-    Labels are `series NAME`, as far as the venue's own words name one, and `tag NAME`.
+    Labels are `series NAME`, if the venue's payload names one, and `tag NAME`.
     """
     last = (
         select(run_events.c.event_row, func.max(run_events.c.run_id).label("run_id"))
@@ -66,12 +66,7 @@ def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime
 
 
 def related_to(event_id: str, labels: Mapping[str, tuple[str, datetime, tuple[str, ...]]]) -> tuple[Related, ...]:
-    """Return the events that share a label with one, those of its series first, then those that share most.
-
-    Args:
-        event_id: The event; of one without labels nothing is related.
-        labels: Of all events, as `labels_of_events` has them.
-    """
+    """Return the events that share a label with one, first those of its series, then those that share most."""
     own = labels[event_id][2] if event_id in labels else ()
     found = [
         Related(each, title, shared, slot_at)
@@ -82,7 +77,7 @@ def related_to(event_id: str, labels: Mapping[str, tuple[str, datetime, tuple[st
 
 
 def _labels(event: str, payload: str) -> Iterator[str]:
-    """Yield what a frozen event is filed under; a payload is the venue's, and may be anything."""
+    """Yield the labels of a frozen event; a payload is the venue's, and may be anything."""
     try:
         said = json.loads(payload) if '"series"' in payload else {}
     except (ValueError, RecursionError):

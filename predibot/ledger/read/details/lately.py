@@ -1,4 +1,4 @@
-"""What happened lately: what is under way, and which markets with forecasts settled last."""
+"""Recent activity: decisions under way, and the markets with forecasts that settled last."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,9 +14,9 @@ from predibot.ledger.write.runs import runs, with_decisions
 
 
 def under_way(connection: Connection, now: datetime, most: int) -> Sequence[Row[Any]]:
-    """Return the decisions whose claim has not run out, with when their try began, those begun last first."""
+    """Return the decisions with a valid claim, and when their try began, latest first."""
     statement: Select[Any] = (
-        select(*_named(), events.c.title, func.max(attempts.c.started_at).label("since"))
+        select(*_name_columns(), events.c.title, func.max(attempts.c.started_at).label("since"))
         .select_from(tasks)
         .join(runs, runs.c.id == tasks.c.run_id)
         .join(bots, bots.c.id == tasks.c.bot_id)
@@ -24,7 +24,7 @@ def under_way(connection: Connection, now: datetime, most: int) -> Sequence[Row[
         .outerjoin(events, events.c.id == subjects.c.event_row)
         .outerjoin(attempts, and_(attempts.c.task_id == tasks.c.id, attempts.c.ended_at.is_(None)))
         .where(tasks.c.status == "claimed", tasks.c.lease_until > now, runs.c.voided_at.is_(None))
-        .group_by(*_named(), events.c.title, tasks.c.id)
+        .group_by(*_name_columns(), events.c.title, tasks.c.id)
         .order_by(func.max(attempts.c.started_at).desc(), tasks.c.id)
         .limit(most)
     )
@@ -32,9 +32,9 @@ def under_way(connection: Connection, now: datetime, most: int) -> Sequence[Row[
 
 
 def said_of_settled(connection: Connection, most: int) -> Sequence[Row[Any]]:
-    """Return every forecast on so many of the markets that settled last, by settlement, newest first, and by time.
+    """Return all forecasts on the markets that settled last, newest settlement first, then by time.
 
-    A market nobody forecast in a run that counts is none of them, nor is one that paid nobody.
+    Markets without a forecast in a run that counts, or without a payout, are left out.
     """
     counted = (
         with_decisions(forecasts.c.market_row)
@@ -49,7 +49,7 @@ def said_of_settled(connection: Connection, most: int) -> Sequence[Row[Any]]:
         .subquery()
     )
     about = (markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
-    run, bot, *subject = _named()
+    run, bot, *subject = _name_columns()
     said = (bot, bots.c.strategy, run, *subject, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
     statement = (
         with_decisions(*about, last.c.payout_yes, last.c.settled_at, *said)
@@ -64,14 +64,12 @@ def said_of_settled(connection: Connection, most: int) -> Sequence[Row[Any]]:
     return connection.execute(statement).all()
 
 
-def _named() -> Sequence[ColumnElement[Any]]:
-    """Return what names a decision."""
+def _name_columns() -> Sequence[ColumnElement[Any]]:
     kind = subjects.c.kind.label("subject_kind")
     return (runs.c.key.label("run"), bots.c.name.label("bot"), kind, subjects.c.subject_id)
 
 
 def _is_last() -> ColumnElement[bool]:
-    """Return whether no later revision of a resolution is known."""
     later = resolutions.alias("later")
     known_later = or_(
         later.c.effective_at > resolutions.c.effective_at,

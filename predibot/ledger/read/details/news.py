@@ -1,4 +1,4 @@
-"""Dated news: the pages that bots read, and the headlines they were shown, by the events they were for."""
+"""Dated news: pages that bots read and headlines they were shown, by event."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,21 +17,21 @@ _news = table_of(NewsRow)
 
 @dataclass(frozen=True, slots=True)
 class DatedNews:
-    """Something with a date; its texts are others'."""
+    """A dated page or headline; its texts are others'."""
 
     published_at: datetime
     title: str
     url: str
-    """Empty of a headline that was found before addresses were kept."""
+    """Empty for a headline from before addresses were stored."""
     event_ids: tuple[str, ...]
-    """What it was read for, in the order of ids."""
+    """The events it was read for, by id."""
 
 
 def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[DatedNews, ...]:
-    """Return the dated pages that decisions on a venue's events had read by an instant, and the headlines of runs.
+    """Return the dated pages that decisions on a venue's events had read by an instant, and runs' headlines.
 
-    A page that was read for several events counts once. What was published later than the instant is left out,
-    whatever a page says of itself. The newest comes first.
+    A page read for several events counts once. What was published after the instant is left out, whatever a page
+    says of itself. The newest comes first.
     """
     pages = (
         with_decisions(events.c.event_id, sources.c.published_at, sources.c.title, sources.c.text, sources.c.final_url)
@@ -64,7 +64,7 @@ def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Dat
         found.setdefault((at, title, final_url or text), set()).add(event_id)
     addresses: dict[tuple[datetime, str], str] = {}
     for event_id, at, title, url in connection.execute(headlines):
-        # A headline that several runs found, at addresses of their own, is one.
+        # A headline that several runs found at different addresses counts once.
         found.setdefault((at, title, addresses.setdefault((at, title), url or "")), set()).add(event_id)
     ordered = sorted(found.items(), key=lambda each: (-each[0][0].timestamp(), *each[0][1:]))
     return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)
