@@ -1,6 +1,7 @@
-"""A sandbox's server in a process of its own, so that what it works out takes no time from who asks it.
+"""The sandbox's server as a program of its own, so that its work takes no time from its client.
 
-`python -m predibot.sandbox.server.apart events=200` says its port and serves until its input ends.
+`python -m predibot.sandbox.server.apart events=200` prints its port and serves
+until standard input ends.
 """
 
 import sys
@@ -11,7 +12,7 @@ from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 
 
 def serve(argument: str = "") -> None:
-    """Serve a world at its opening, at a port that is said, until standard input ends."""
+    """Print the port, and serve a world at its opening until standard input ends."""
     with SandboxServer(now=SANDBOX_OPENS_AT, options=parse_options(argument)) as server:
         sys.stdout.write(f"{server.address[1]}\n")
         sys.stdout.flush()

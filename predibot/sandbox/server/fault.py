@@ -1,4 +1,4 @@
-"""Faults: ways in which the sandbox can be told to misbehave, each one the habit of a real venue or network."""
+"""Faults: ways in which the sandbox misbehaves on request, each seen at a real venue or network."""
 
 import json
 from dataclasses import dataclass, replace
@@ -29,37 +29,37 @@ FAULT_KINDS = {
     "missing_days": "every tenth day of a stock left out",
     "restated": "every price of a stock but the latest one half again as high",
 }
-"""Every kind of fault, and what the server then does."""
+"""What the server does for each kind of fault."""
 
 PAGE_SIZES = {"clamped_page": 7, "ignored_cursor": 20, "repeated_cursor": 20}
-"""The largest page of the faults that only show where a list has several."""
+"""The largest page of faults that only show in a list of several pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A kind of misbehaviour, how often and where it happens."""
+    """A kind of misbehaviour, and how often and where it happens."""
 
     kind: str
     times: int | None = None
-    """It happens to the first so many matching requests; None means to every one."""
+    """How many matching requests suffer from it; None for all."""
     path: str = ""
-    """A part of the request's path, such as `/events`; requests without it are answered as they should be."""
+    """Only paths that contain this suffer from it."""
     seconds: float = 1.0
-    """How long `slow` waits, and what `rate_limit` says in Retry-After."""
+    """How long `slow` waits, and the `Retry-After` of `rate_limit`."""
 
     def __post_init__(self) -> None:
-        """Refuse to wait for longer than anybody means to."""
+        """Refuse waits of more than an hour."""
         if not 0.0 <= self.seconds <= 3_600.0:
             raise ValueError(f"a fault waits 0 to 3600 seconds, got {self.seconds:g}")
 
     def matches(self, path: str) -> bool:
-        """Return whether a request to this path is one the fault is about."""
+        """Return whether the fault applies to a path."""
         return self.path in path
 
 
 _BY_OUTCOME = ("outcomes", "outcomePrices", "clobTokenIds")
 _LOST_FIELDS = ("outcomes", "outcomePrices", "id", "question", "clobTokenIds", "conditionId")
-"""What the first, second, ... market of a page loses; the rest are left whole."""
+"""The first market of a page loses the first of these, the second the second; later ones stay whole."""
 
 
 HUGE_BLANKS = 17_000_000
@@ -68,7 +68,7 @@ _BAD_PRICES: tuple[object, ...] = (0, float("nan"), "n/a", None, -1.5)
 
 
 def damaged_query(fault: Fault, query: Query) -> Query:
-    """Return the parameters as a venue with this fault would understand them."""
+    """Return the parameters as a venue with this fault understands them."""
     if fault.kind not in PAGE_SIZES:
         return query
     lost = {"after_cursor", "offset", "before"} if fault.kind == "ignored_cursor" else set()
@@ -78,7 +78,7 @@ def damaged_query(fault: Fault, query: Query) -> Query:
 
 
 def refusal(fault: Fault, path: str) -> HttpReply | None:
-    """Return the reply of a fault that answers instead of the venue, None for the others."""
+    """Return the reply of a fault that answers in place of the venue; None for other faults."""
     if fault.kind == "rate_limit":
         reply = error_reply(429, "Too Many Requests")
         return replace(reply, headers=(("Retry-After", str(ceil(fault.seconds))),))
@@ -92,7 +92,7 @@ def refusal(fault: Fault, path: str) -> HttpReply | None:
 
 
 def damaged_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
-    """Return the venue's reply as this fault leaves it; what is no list or object is left alone."""
+    """Return the venue's reply as this fault leaves it; what is not JSON stays as it is."""
     if reply.status != 200 or not reply.content_type.startswith("application/json"):
         return reply
     if fault.kind in {"truncated_json", "cut_connection"}:
@@ -101,21 +101,19 @@ def damaged_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
         return replace(reply, body=reply.body + b" " * HUGE_BLANKS)
     if fault.kind == "limit_note" and (said := _limit_note(json.loads(reply.body))) is not None:
         return said
-    change = _CHANGES.get(fault.kind)
+    change = _DAMAGES.get(fault.kind)
     if change is None:
         return reply
     return replace(reply, body=json_bytes(change(json.loads(reply.body), query)))
 
 
-def _repeated_cursor(content: Any, query: Query) -> Any:
-    """Return a page whose cursor is the one it was asked with."""
+def _repeat_cursor(content: Any, query: Query) -> Any:
     if isinstance(content, dict) and "next_cursor" in content and "after_cursor" in query:
         return {**content, "next_cursor": query["after_cursor"][-1]}
     return content
 
 
-def _unordered_page(content: Any, query: Query) -> Any:
-    """Return a page with its objects back to front."""
+def _reverse_page(content: Any, query: Query) -> Any:
     if isinstance(content, list):
         return content[::-1]
     if isinstance(content, dict):
@@ -123,8 +121,8 @@ def _unordered_page(content: Any, query: Query) -> Any:
     return content
 
 
-def _disorder(content: Any, query: Query) -> Any:
-    """Return a page with events out of place and without volumes of a week, and markets whose No comes first."""
+def _disarrange(content: Any, query: Query) -> Any:
+    """Swap some events, take a volume from some, and put No first in some markets."""
     whole: Any = content if isinstance(content, list) else [content]
     if isinstance(content, dict) and "id" not in content:
         whole = content.get("events", content.get("markets", []))
@@ -135,22 +133,21 @@ def _disorder(content: Any, query: Query) -> Any:
             item.pop("volume1wk", None)
         for market in item.get("markets", [item]) if isinstance(item, dict) else ():
             if str(market.get("id", "")).endswith("1"):
-                market |= {name: _turned(market[name]) for name in _BY_OUTCOME if name in market}
+                market |= {name: _reverse_pair(market[name]) for name in _BY_OUTCOME if name in market}
     return content
 
 
-def _turned(listed: Any) -> Any:
-    """Return a list of two back to front, as the text that it was or as the list."""
+def _reverse_pair(listed: Any) -> Any:
     found = json.loads(listed) if isinstance(listed, str) and listed else listed
     if not isinstance(found, list) or len(found) != 2:
         return listed
     return json.dumps(found[::-1]) if isinstance(listed, str) else found[::-1]
 
 
-def _missing_fields(content: Any, query: Query) -> Any:
-    """Return a page whose first markets each lack another field, and whose second event lacks its title."""
+def _drop_fields(content: Any, query: Query) -> Any:
+    """Take one field each from the first markets, and the title from the second event."""
     if isinstance(content, dict) and "outcomeType" in content:
-        # A market of play money: each is asked for by itself.
+        # Manifold serves each market by itself.
         return {name: value for name, value in content.items() if name not in {"question", "probability"}}
     objects: Any = content if isinstance(content, list) else [content]
     if isinstance(content, dict) and "id" not in content:
@@ -164,20 +161,18 @@ def _missing_fields(content: Any, query: Query) -> Any:
     return content
 
 
-def _wrong_shape(content: Any, query: Query) -> Any:
-    """Return a list in place of an object, and an object in place of a list."""
+def _change_shape(content: Any, query: Query) -> Any:
     return {"data": content} if isinstance(content, list) else [content]
 
 
-def _empty_history(content: Any, query: Query) -> Any:
-    """Return a price history without points, and no bets."""
+def _empty_price_history(content: Any, query: Query) -> Any:
     if isinstance(content, list) and content and isinstance(content[0], dict) and "probAfter" in content[0]:
         return []
     return {**content, "history": []} if isinstance(content, dict) and "history" in content else content
 
 
 def _stock_rows(content: Any) -> list[dict[str, Any]]:
-    """Return the rows of a stock's prices in either dialect, oldest first; none where the content is something else."""
+    """Return the rows of a stock's prices in either dialect, oldest first; none for other content."""
     if isinstance(content, dict) and _SERIES in content:
         return [content[_SERIES][day] for day in sorted(content[_SERIES])]
     if isinstance(content, list) and all(isinstance(row, dict) and "divCash" in row for row in content):
@@ -186,7 +181,7 @@ def _stock_rows(content: Any) -> list[dict[str, Any]]:
 
 
 def _limit_note(content: Any) -> HttpReply | None:
-    """Return what a provider of stock prices says with status 200 instead of prices."""
+    """Return the note that a provider of stock prices sends with status 200 instead of prices."""
     if not _stock_rows(content):
         return None
     if isinstance(content, dict):
@@ -197,15 +192,13 @@ def _limit_note(content: Any) -> HttpReply | None:
     return HttpReply(200, text, "text/plain; charset=utf-8")
 
 
-def _bad_prices(content: Any, query: Query) -> Any:
-    """Return prices of which some of the latest closes cannot be."""
+def _spoil_prices(content: Any, query: Query) -> Any:
     for row, price in zip(reversed(_stock_rows(content)[:-1]), _BAD_PRICES, strict=False):
         row["4. close" if "4. close" in row else "close"] = price
     return content
 
 
-def _missing_days(content: Any, query: Query) -> Any:
-    """Return prices without every tenth day."""
+def _drop_days(content: Any, query: Query) -> Any:
     lost = {id(row) for place, row in enumerate(_stock_rows(content)) if place % 10 == 5}
     if isinstance(content, list):
         return [row for row in content if id(row) not in lost]
@@ -214,8 +207,7 @@ def _missing_days(content: Any, query: Query) -> Any:
     return content
 
 
-def _restated(content: Any, query: Query) -> Any:
-    """Return prices that are not those of before, but for the latest."""
+def _restate_prices(content: Any, query: Query) -> Any:
     for row in _stock_rows(content)[:-1]:
         for name in ("open", "high", "low", "close", "1. open", "2. high", "3. low", "4. close"):
             if name in row:
@@ -223,14 +215,14 @@ def _restated(content: Any, query: Query) -> Any:
     return content
 
 
-_CHANGES = {
-    "bad_prices": _bad_prices,
-    "missing_days": _missing_days,
-    "restated": _restated,
-    "repeated_cursor": _repeated_cursor,
-    "unordered_page": _unordered_page,
-    "disorder": _disorder,
-    "missing_fields": _missing_fields,
-    "wrong_shape": _wrong_shape,
-    "empty_history": _empty_history,
+_DAMAGES = {
+    "bad_prices": _spoil_prices,
+    "missing_days": _drop_days,
+    "restated": _restate_prices,
+    "repeated_cursor": _repeat_cursor,
+    "unordered_page": _reverse_page,
+    "disorder": _disarrange,
+    "missing_fields": _drop_fields,
+    "wrong_shape": _change_shape,
+    "empty_history": _empty_price_history,
 }

@@ -1,4 +1,4 @@
-"""The options of a sandbox as users write them, such as `seed=7,events=60,fault=rate_limit,times=3,path=/events`."""
+"""The options of a sandbox, written as `seed=7,events=60,fault=rate_limit,times=3,path=/events`."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,31 +15,31 @@ _NAMES = ("seed", "events", "markets", "named", "thinking_seconds", "port", "fau
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """What a sandbox is made from."""
+    """The options of a sandbox."""
 
     seed: int = DEFAULT_SEED
     events: int | None = None
-    """Open events at any instant, about; None leaves it to the world."""
+    """About how many events are open at any instant; None takes the world's default."""
     markets: int | None = None
-    """Open markets at any instant, about, instead of `events`."""
+    """About how many markets are open at any instant; given instead of `events`."""
     named: bool = False
-    """Whether an event of mutually exclusive markets is one market of more than two outcomes instead."""
+    """Whether mutually exclusive markets are one market of more than two outcomes."""
     fault: Fault | None = None
     manners: ModelManners = PLAIN
-    """Of the forecasters; they are written as faults."""
+    """Manners of the forecasters; users write them as faults."""
     thinking_seconds: float = 0.0
-    """How long each forecaster takes to answer."""
+    """How long a forecaster takes to answer."""
     port: int | None = None
-    """Of this machine, where a server of the same options runs already; None starts one."""
+    """The local port of a server that runs already; None starts one."""
 
     def world(self, *, altered_after: datetime | None = None) -> World:
-        """Return the world that it is.
+        """Return the world of these options.
 
         Args:
-            altered_after: What becomes known after this instant comes out in another way; all before it is the same.
+            altered_after: Draws that become known after this instant differ; earlier ones stay the same.
 
         Raises:
-            ValueError: If it cannot be made, for instance with too many events.
+            ValueError: If there can be no such world, for instance with too many events.
         """
         return World.from_seed(
             self.seed, events=self.events, markets=self.markets, named=self.named, altered_after=altered_after
@@ -53,8 +53,7 @@ def parse_options(text: str) -> SandboxOptions:
     """Return the options in a text of `name=value` separated by commas; an empty text gives the defaults.
 
     Raises:
-        ValueError: If a name or a kind of fault does not exist (the message
-            names the nearest that does), or a value is not of its kind.
+        ValueError: If a name, a value or a kind of fault is wrong.
 
     Examples:
         >>> parse_options("seed=7,fault=rate_limit,times=3,path=/events").fault
@@ -64,31 +63,30 @@ def parse_options(text: str) -> SandboxOptions:
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, separator, value = (word.strip() for word in part.partition("="))
         if name not in _NAMES:
-            raise ValueError(f"no sandbox option {name!r}; {_nearest(name, _NAMES)}")
+            raise ValueError(f"no sandbox option {name!r}; {_suggestion(name, _NAMES)}")
         if not separator or not value:
             raise ValueError(f"sandbox option {name!r} has no value; write {name}=...")
         if name in given:
             raise ValueError(f"sandbox option {name!r} is given twice")
         given[name] = value
-    seed = _whole_number(given, "seed", least=0)
+    seed = _parse_whole_number(given, "seed", least=0)
     options = SandboxOptions(
         seed=DEFAULT_SEED if seed is None else seed,
-        events=_whole_number(given, "events", least=1),
-        markets=_whole_number(given, "markets", least=1),
-        named=_flag(given, "named"),
-        fault=_fault(given),
-        manners=ModelManners.of(_words(given, manners=True)),
-        thinking_seconds=_thinking_seconds(given.get("thinking_seconds", "0")),
-        port=_whole_number(given, "port", least=1),
+        events=_parse_whole_number(given, "events", least=1),
+        markets=_parse_whole_number(given, "markets", least=1),
+        named=_parse_flag(given, "named"),
+        fault=_parse_fault(given),
+        manners=ModelManners.of(_fault_words(given, manners=True)),
+        thinking_seconds=_parse_thinking_seconds(given.get("thinking_seconds", "0")),
+        port=_parse_whole_number(given, "port", least=1),
     )
     if options.events is not None and options.markets is not None:
         raise ValueError("give a sandbox either events or markets, not both")
     return options
 
 
-def _fault(given: dict[str, str]) -> Fault | None:
-    """Return the fault that is asked for, if any; what forecasters do is none of it."""
-    kinds = _words(given, manners=False)
+def _parse_fault(given: dict[str, str]) -> Fault | None:
+    kinds = _fault_words(given, manners=False)
     if not kinds:
         if lost := [name for name in ("times", "path", "seconds") if name in given]:
             raise ValueError(
@@ -97,10 +95,10 @@ def _fault(given: dict[str, str]) -> Fault | None:
         return None
     kind, *more = kinds
     if kind not in FAULT_KINDS:
-        raise ValueError(f"no sandbox fault {kind!r}; {_nearest(kind, (*FAULT_KINDS, *MANNERS))}")
+        raise ValueError(f"no sandbox fault {kind!r}; {_suggestion(kind, (*FAULT_KINDS, *MANNERS))}")
     if more:
         raise ValueError(f"a sandbox has one fault beside the manners of its forecasters, got {kind} and {more[0]}")
-    times = _whole_number(given, "times", least=1)
+    times = _parse_whole_number(given, "times", least=1)
     try:
         seconds = float(given.get("seconds", "1"))
     except ValueError:
@@ -108,14 +106,13 @@ def _fault(given: dict[str, str]) -> Fault | None:
     return Fault(kind=kind, times=times, path=given.get("path", ""), seconds=seconds)
 
 
-def _words(given: dict[str, str], *, manners: bool) -> list[str]:
-    """Return what stands between the `+` of a fault: manners, or what is none."""
+def _fault_words(given: dict[str, str], *, manners: bool) -> list[str]:
+    """Return the words of `fault=a+b` that are manners, or those that are not."""
     words = filter(None, given.get("fault", "").split("+"))
     return [word for word in words if (word.partition("=")[0] in MANNERS) == manners]
 
 
-def _thinking_seconds(text: str) -> float:
-    """Return how long a forecaster takes."""
+def _parse_thinking_seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
@@ -127,15 +124,13 @@ def _thinking_seconds(text: str) -> float:
     return seconds
 
 
-def _flag(given: dict[str, str], name: str) -> bool:
-    """Return an option that is 0 or 1, 0 when it is not given."""
+def _parse_flag(given: dict[str, str], name: str) -> bool:
     if given.get(name, "0") not in ("0", "1"):
         raise ValueError(f"sandbox option {name!r} is 0 or 1, got {given[name]!r}")
     return given.get(name) == "1"
 
 
-def _whole_number(given: dict[str, str], name: str, *, least: int) -> int | None:
-    """Return an option that is a whole number, None when it is not given."""
+def _parse_whole_number(given: dict[str, str], name: str, *, least: int) -> int | None:
     if name not in given:
         return None
     text = given[name]
@@ -144,7 +139,6 @@ def _whole_number(given: dict[str, str], name: str, *, least: int) -> int | None
     return int(text)
 
 
-def _nearest(word: str, words: tuple[str, ...]) -> str:
-    """Return a hint at the nearest valid word."""
+def _suggestion(word: str, words: tuple[str, ...]) -> str:
     close = get_close_matches(word, words, n=1, cutoff=0.5)
     return f"did you mean {close[0]!r}?" if close else f"there are {', '.join(words)}"

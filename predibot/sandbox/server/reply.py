@@ -1,4 +1,4 @@
-"""What is asked of the sandbox, and a reply of it before it becomes bytes on a wire."""
+"""Requests to the sandbox's hosts, and their replies before they become bytes on a wire."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ Query: TypeAlias = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A status, a body and its type; extra headers as pairs."""
+    """A status, a body, its type, and extra headers."""
 
     status: int
     body: bytes
@@ -24,29 +24,29 @@ def json_bytes(value: object) -> bytes:
 
 
 def json_reply(value: object, *, status: int = 200) -> HttpReply:
-    """Return a reply whose body is a value as JSON."""
+    """Return a reply with a value as JSON."""
     return HttpReply(status, json_bytes(value))
 
 
 def error_reply(status: int, message: str, *, kind: str | None = None) -> HttpReply:
-    """Return a refusal; Gamma names a type beside the message, the CLOB does not."""
+    """Return a refusal; Gamma adds a type to the message, the CLOB does not."""
     return json_reply({"error": message} if kind is None else {"type": kind, "error": message}, status=status)
 
 
 class RequestDenied(Exception):
-    """A request the venue does not answer; carries the reply it gets instead."""
+    """A host refuses a request; carries the reply."""
 
     def __init__(self, reply: HttpReply) -> None:
-        """Hold the reply."""
+        """Keep the reply."""
         super().__init__(reply.status)
         self.reply = reply
 
 
 def whole_number(query: Query, name: str, default: int, refusal: HttpReply) -> int:
-    """Return a parameter that is a whole number, or its default where it is not given.
+    """Return a parameter as a whole number; its default where it is absent.
 
     Raises:
-        RequestDenied: With the refusal, if it is none.
+        RequestDenied: With the refusal, if it is no whole number.
     """
     try:
         return int(query[name][-1]) if name in query else default

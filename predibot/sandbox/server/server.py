@@ -1,10 +1,9 @@
-"""The sandbox's server: a world behind real HTTP on loopback, with its own clock and, if asked, its faults.
+"""The sandbox's server: a simulated world behind real HTTP on loopback, with a clock and faults of its own.
 
-It speaks the two dialects of one venue (`/gamma`, `/clob`), that of a venue in
-play money (`/mana`) and those of two providers of stock prices (`/tiingo`,
-`/query`), is a search engine
-(`/search`), serves the news that it finds (`/news/...`), and has scripted
-forecasters that are talked to as models are (`/v1/chat/completions`).
+Its hosts are told apart by the first part of a path: Polymarket's Gamma and CLOB
+(`/gamma`, `/clob`), Manifold (`/mana`), Tiingo and Alpha Vantage (`/tiingo`,
+`/query`), SearXNG (`/search`) with its news pages (`/news`), and an
+OpenAI-compatible provider of scripted forecasters (`/v1`).
 """
 
 import logging
@@ -27,54 +26,51 @@ from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.hosts.clob import answer_clob
 from predibot.sandbox.server.hosts.gamma import answer_gamma
 from predibot.sandbox.server.hosts.mana import answer_mana
-from predibot.sandbox.server.hosts.news import html_of
+from predibot.sandbox.server.hosts.news import answer_news
 from predibot.sandbox.server.hosts.searxng import NewsIndex, answer_search
 from predibot.sandbox.server.hosts.snapshot import Snapshot
 from predibot.sandbox.server.hosts.stock_prices import StockPrices, answer_alpha_vantage, answer_tiingo
 from predibot.sandbox.server.options import DEFAULT_OPTIONS, SandboxOptions
 from predibot.sandbox.server.reply import HttpReply, error_reply
-from predibot.sandbox.stocks.news import story_at
 from predibot.sandbox.world.calendar import minute_of
-from predibot.sandbox.world.news import page_at
-from predibot.sandbox.world.news_text import article_of
 from predibot.sandbox.world.world import World
 
 
 class SandboxAddresses:
-    """The addresses of a sandbox, which may run in a process of its own that somebody else ends."""
+    """The addresses of a sandbox, which may also run in another process."""
 
     def __init__(self, port: int | None = None) -> None:
-        """Know its port, None before it is started."""
+        """Take the port; None while the server is not started."""
         self._port = port
 
     @property
     def search_url(self) -> str:
-        """Return the base address of the search engine, as SearXNG's is given, and of providers of stock prices."""
+        """Return the base address of the search engine and of the two providers of stock prices."""
         return f"http://127.0.0.1:{self.address[1]}"
 
     @property
     def gamma_url(self) -> str:
-        """Return the base address of the Gamma dialect."""
+        """Return Gamma's base address."""
         return f"{self.search_url}/gamma"
 
     @property
     def clob_url(self) -> str:
-        """Return the base address of the CLOB dialect."""
+        """Return the CLOB's base address."""
         return f"{self.search_url}/clob"
 
     @property
     def mana_url(self) -> str:
-        """Return the base address of the dialect of play money: without `/v0`."""
+        """Return Manifold's base address, without `/v0`."""
         return f"{self.search_url}/mana"
 
     @property
     def chat_url(self) -> str:
-        """Return the base address of the forecasters, as that of an OpenAI-compatible provider is given."""
+        """Return the forecasters' base address, in the form of an OpenAI-compatible provider's."""
         return f"{self.search_url}/v1"
 
     @property
     def address(self) -> tuple[str, int]:
-        """Return host and port, which a run over the sandbox may visit although they are private."""
+        """Return host and port; agents may visit this private address."""
         if self._port is None:
             raise RuntimeError("the sandbox has no address before it is started; use it as a context manager")
         return "127.0.0.1", self._port
@@ -82,21 +78,20 @@ class SandboxAddresses:
 
 _log = logging.getLogger(__name__)
 
-_KEPT_SNAPSHOTS = 4
+_CACHED_SNAPSHOTS = 4
 _LARGEST_BODY_BYTES = 8_000_000
 _IDLE_SECONDS = 60
-_HTML = "text/html; charset=utf-8"
 
 
 class Site(Protocol):
-    """Pages at addresses of a sandbox that it has none of itself."""
+    """Further pages that a sandbox serves."""
 
     def reply(self, target: str) -> HttpReply:
-        """Return the reply to a path with its query; 404 where it has no such page."""
+        """Return the reply to a path with its query; 404 for an unknown page."""
 
 
 class SandboxServer(SandboxAddresses):
-    """A venue on 127.0.0.1 at a free port; use it as a context manager, or call `start` and `stop`."""
+    """A server on 127.0.0.1 at a free port: use it as a context manager, or call `start` and `stop`."""
 
     def __init__(
         self,
@@ -106,17 +101,16 @@ class SandboxServer(SandboxAddresses):
         options: SandboxOptions = DEFAULT_OPTIONS,
         site: Site | None = None,
     ) -> None:
-        """Make a server that is not started yet.
+        """Make a server; `start` starts it.
 
         Args:
-            world: What it shows; left out, the world of the options.
-            now: Its clock: an instant at which it stands, or a function that is
-                asked at each request. Can be set later through `now`.
-            options: How it misbehaves, how long forecasters take, and what they want, refuse, or wrap.
+            world: The world to serve; by default that of the options.
+            now: The clock: a fixed instant, or a function called at each request.
+            options: Faults, manners and speed of the forecasters.
             site: Asked first at each GET, such as the comments of a study.
 
         Raises:
-            ValueError: If the world of the options cannot be made.
+            ValueError: If the options make no world.
         """
         super().__init__()
         self._site = site
@@ -127,8 +121,7 @@ class SandboxServer(SandboxAddresses):
         self._stock_prices = StockPrices(world.draws)
         self._faults_done = 0
         self.requests = 0
-        """How many have come in."""
-        self._snapshot = lru_cache(_KEPT_SNAPSHOTS)(partial(Snapshot, world))
+        self._snapshot = lru_cache(_CACHED_SNAPSHOTS)(partial(Snapshot, world))
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._listener: _Listener | None = None
@@ -145,7 +138,7 @@ class SandboxServer(SandboxAddresses):
         self.stop()
 
     def start(self) -> None:
-        """Listen on a free port of 127.0.0.1 and answer from now on."""
+        """Listen on a free port of 127.0.0.1."""
         if self._listener is not None:
             raise RuntimeError("the sandbox is already started; stop it first")
         self._stopped.clear()
@@ -154,7 +147,7 @@ class SandboxServer(SandboxAddresses):
         threading.Thread(target=self._listener.serve_forever, args=(0.05,), name="sandbox", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop listening and end every connection; stopping twice is no mistake."""
+        """Close the socket and every connection; a stopped server may be stopped again."""
         if self._listener is not None:
             self._stopped.set()
             self._listener.shutdown()
@@ -164,21 +157,21 @@ class SandboxServer(SandboxAddresses):
 
     @property
     def now(self) -> datetime:
-        """Return the instant on the server's clock, in UTC."""
+        """Return the server's time in UTC."""
         return (self._clock if isinstance(self._clock, datetime) else self._clock()).astimezone(UTC)
 
     @now.setter
     def now(self, clock: datetime | Callable[[], datetime]) -> None:
-        """Set the clock, to an instant at which it stands or to a function."""
+        """Set the clock: a fixed instant, or a function."""
         self._clock = clock
 
     def reply(self, target: str, *, body: bytes | None, token: str = "") -> tuple[HttpReply, Fault | None]:
-        """Return the reply to a request line's target, and the fault that the connection has still to show.
+        """Return the reply to a request, and the fault that the connection has still to show.
 
         Args:
             target: Path and query.
-            body: Of a POST; None for a GET.
-            token: What the header `Authorization` says.
+            body: None for a GET.
+            token: The header `Authorization`.
         """
         parts = urlsplit(target)
         query: dict[str, list[str]] = parse_qs(parts.query, keep_blank_values=True)
@@ -187,14 +180,12 @@ class SandboxServer(SandboxAddresses):
             return self._answer(parts.path, query, body, token), None
         if fault.kind == "slow":
             self._stopped.wait(fault.seconds)
-        refused = refusal(fault, parts.path)
-        if refused is not None:
+        if (refused := refusal(fault, parts.path)) is not None:
             return refused, None
         reply = self._answer(parts.path, dict(damaged_query(fault, query)), body, token)
         return damaged_reply(fault, query, reply), fault
 
     def _due_fault(self, path: str) -> Fault | None:
-        """Return the fault when this request is to suffer from it."""
         fault = self._options.fault
         with self._lock:
             self.requests += 1
@@ -206,13 +197,12 @@ class SandboxServer(SandboxAddresses):
         return fault
 
     def _answer(self, path: str, query: dict[str, Any], body: bytes | None, token: str) -> HttpReply:
-        """Return the reply of an orderly venue."""
         now = self.now
         dialect, _, rest = path.lstrip("/").partition("/")
         if dialect == "v1":
-            # Outside the lock: a forecaster sees its conversation and nothing of the world.
+            # No lock: a forecaster reads its conversation only.
             self._stopped.wait(self._options.thinking_seconds)
-            informed = partial(self._informed, minute=minute_of(now))
+            informed = partial(self._insider_chances, minute=minute_of(now))
             answer = partial(answer_chat, f"/{rest}", now_seconds=int(now.timestamp()), informed=informed)
             return self._options.manners.answered(body, answer)
         if self._site is not None and body is None:
@@ -223,15 +213,7 @@ class SandboxServer(SandboxAddresses):
             if dialect == "search" and body is None:
                 return answer_search(self._index, self.world, query, minute=minute_of(now), base_url=self.search_url)
             if dialect == "news" and body is None:
-                story = story_at(self.world.draws, rest, minute_of(now))
-                if story is not None:
-                    return HttpReply(200, html_of(story.article), _HTML)
-                page = page_at(self.world, rest, minute_of(now))
-                if page is None:
-                    return HttpReply(
-                        404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML
-                    )
-                return HttpReply(200, html_of(article_of(self.world, page, minute_of(now))), _HTML)
+                return answer_news(self.world, rest, minute=minute_of(now))
             if dialect == "tiingo" and body is None:
                 return answer_tiingo(self._stock_prices, rest, query, token=token, minute=minute_of(now))
             if dialect == "query" and body is None:
@@ -245,11 +227,11 @@ class SandboxServer(SandboxAddresses):
                 return answer_clob(snapshot, f"/{rest}", query, body=body, now_seconds=int(now.timestamp()))
         return error_reply(404, "not found")
 
-    def _informed(self, market_id: str, *, minute: int) -> Sequence[float] | None:
-        """Return the chance of each outcome of a market to those who know more than its price; of YES where it is one.
+    def _insider_chances(self, market_id: str, *, minute: int) -> Sequence[float] | None:
+        """Return the chance of each outcome of a market, or of YES alone, as insiders know it at a minute.
 
-        The world has no more than that: what nobody knows by a minute is in no chance. An answer is named by its
-        event and itself.
+        What nobody knows by then is in no chance. The id is a market's own, or
+        `EVENT-ANSWER`.
         """
         place = self.world.names.market_of(market_id.rpartition("-")[2])
         if place is None or not self.world.is_born(place[0], minute):
@@ -261,7 +243,7 @@ class SandboxServer(SandboxAddresses):
 
 
 class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """The socket, one daemon thread a connection."""
+    """The listening socket, with one daemon thread a connection."""
 
     daemon_threads = True
     block_on_close = False
@@ -269,26 +251,23 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
     request_queue_size = 256
 
     def __init__(self, sandbox: SandboxServer) -> None:
-        """Bind to a free port of loopback."""
         self.sandbox = sandbox
         self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Note a connection, so that it can be ended, and serve it."""
+        """Remember the connection, so that `end_connections` can end it."""
         with self._lock:
             self._connections.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """Forget a connection and close it."""
         with self._lock:
             self._connections.discard(request)
         super().shutdown_request(request)
 
     def end_connections(self) -> None:
-        """End what is still connected; each connection's own thread then closes it."""
         with self._lock:
             connections = list(self._connections)
         for connection in connections:
@@ -299,13 +278,13 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
                 _log.debug("a connection had already ended")
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log what went wrong in a connection's thread; clients that hang up are part of the day."""
+        """Log an error of a connection's thread; clients may hang up at any time."""
         level = logging.DEBUG if isinstance(sys.exception(), OSError) else logging.ERROR
         _log.log(level, "a sandbox connection failed", exc_info=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection: reads requests, writes replies in one piece."""
+    """A connection: reads requests and writes each reply in one piece."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -313,11 +292,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Listener
 
     def do_GET(self) -> None:
-        """Answer a GET."""
         self._respond(None)
 
     def do_POST(self) -> None:
-        """Answer a POST."""
         length = self.headers.get("Content-Length", "0")
         if not length.isdigit() or int(length) > _LARGEST_BODY_BYTES:
             self.close_connection = True
@@ -326,17 +303,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(self.rfile.read(int(length)))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log a request quietly."""
         _log.debug(format, *args)
 
     def _respond(self, body: bytes | None) -> None:
-        """Answer one request."""
         token = self.headers.get("Authorization", "")
         reply, fault = self.server.sandbox.reply(self.path, body=body, token=token)
         self._write(reply, fault=fault)
 
     def _write(self, reply: HttpReply, *, fault: Fault | None) -> None:
-        """Write a reply at once, head and body in one piece, so that no delayed acknowledgement slows it."""
+        """Write head and body in one piece, so that no delayed acknowledgement slows the reply."""
         headers = [
             ("Date", format_datetime(self.server.sandbox.now, usegmt=True)),
             ("Content-Type", reply.content_type),

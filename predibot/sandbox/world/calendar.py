@@ -1,27 +1,27 @@
-"""The sandbox's calendar: its fixed instants, and the several shapes in which the venue writes one."""
+"""The sandbox's calendar: its fixed instants, and how the venue writes instants."""
 
 from datetime import UTC, datetime, timedelta
 
 SANDBOX_OPENS_AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
-"""The instant at which a sandbox decision without `--as-of` takes place."""
+"""When a sandbox decision without `--as-of` takes place."""
 SANDBOX_BEGINS_AT = SANDBOX_OPENS_AT - timedelta(days=60)
-"""From here on the sandbox has its full number of open events, and their history."""
+"""The sandbox has all its open events, and their history, from here on."""
 SANDBOX_ENDS_AT = SANDBOX_OPENS_AT + timedelta(days=120)
-"""No new event is listed after this instant; those that are open run on."""
+"""No event is listed later; open ones run on."""
 
 MINUTES_A_DAY = 1_440
 MINUTES_AN_HOUR = 60
 
 
 def minute_of(instant: datetime) -> int:
-    """Return the whole minutes since 1970 at an aware instant, rounded down."""
+    """Return the whole minutes since 1970 of an aware instant, rounded down."""
     if instant.tzinfo is None:
         raise ValueError(f"the sandbox needs an aware instant, got {instant.isoformat()}; give it a time zone")
     return int(instant.timestamp() // 60)
 
 
 def instant_of(minute: int) -> datetime:
-    """Return the instant, in UTC, that is so many minutes after 1970."""
+    """Return the instant so many minutes after 1970, in UTC."""
     return datetime.fromtimestamp(minute * 60, tz=UTC)
 
 
@@ -31,9 +31,7 @@ def iso_text(minute: int) -> str:
 
 
 def iso_text_with_fraction(minute: int, *, microseconds: int, digits: int) -> str:
-    """Return an instant within the minute before `minute`, with 1 to 6 digits of fraction.
-
-    Before, because what is shown to have happened must have happened.
+    """Return an instant in the minute before, with 1 to 6 digits of fraction: what is shown lies in the past.
 
     Examples:
         >>> iso_text_with_fraction(1, microseconds=5_250_000, digits=2)
@@ -49,6 +47,6 @@ def postgres_text(minute: int) -> str:
 
 
 def date_text(minute: int) -> str:
-    """Return a date as a question words it, `January 5`."""
+    """Return a date as questions write it, `January 5`."""
     instant = instant_of(minute)
     return f"{instant:%B} {instant.day}"

@@ -1,4 +1,4 @@
-"""The closing of a market: decided, proposed, stopped, settled, each at its minute."""
+"""The closing of a market: when it is decided, proposed, stopped and settled."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,25 +10,25 @@ from predibot.sandbox.world.draws import Draws
 from predibot.sandbox.world.plan import EventPlan
 
 VOID_SHARE = 0.04
-"""Share of the events whose markets pay one half."""
+"""The share of events whose markets pay one half."""
 _DISPUTED_SHARE = 0.05
 LONGEST_CLOSING_MINUTES = 12 * MINUTES_A_DAY
 
 
 class Stage(StrEnum):
-    """Where a market is in its life."""
+    """A stage of a market's life."""
 
     OPEN = "open"
     PROPOSED = "proposed"
-    """The outcome is known and proposed, and the book is still open."""
+    """Its outcome is known and proposed; it still trades."""
     STOPPED = "stopped"
-    """Closed to trading, not yet paid."""
+    """It trades no more and is not paid yet."""
     SETTLED = "settled"
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """How a market ends: the minutes of its stages, and whether it then pays one half whatever the outcome is."""
+    """The minutes of a market's last stages, and whether it is void, which pays one half."""
 
     decided_minute: int
     stopped_minute: int
@@ -37,7 +37,7 @@ class Closing:
     is_void: bool
 
     def stage(self, minute: int) -> Stage:
-        """Return the stage as of a minute."""
+        """Return the stage at a minute."""
         if minute < self.decided_minute:
             return Stage.OPEN
         if minute < self.stopped_minute:
@@ -46,9 +46,9 @@ class Closing:
 
 
 def closings_of(draws: Draws, plan: EventPlan) -> tuple[Closing, ...]:
-    """Return how each market ends; all of it becomes known at the minute its outcome does, and not before.
+    """Return how each market ends; known at the minute its outcome is, and not before.
 
-    Mutually exclusive markets are void together, others each for itself.
+    Exclusive markets are void together, others one by one.
     """
     decided = np.array([[market.decided_hour * MINUTES_AN_HOUR] for market in plan.markets])
     rows = np.arange(len(plan.markets))[:, np.newaxis]

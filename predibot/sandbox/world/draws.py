@@ -1,4 +1,4 @@
-"""Random draws that are looked up rather than taken in turn, each with the minute at which it becomes known."""
+"""Random numbers that are looked up by key, each with the minute at which it becomes known."""
 
 import hashlib
 from dataclasses import dataclass
@@ -15,12 +15,10 @@ _WORD = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Every random number of a world, keyed by (seed, purpose, event, item).
+    """Every random number of a world, keyed by (seed, purpose, event, item), in any order.
 
-    The order in which they are asked for changes nothing. Each has a minute
-    at which it becomes known; a copy with `altered_after_minute` agrees on all
-    that are known up to then and differs on every later one, which is how the
-    tests see whether an answer looks ahead.
+    Each becomes known at a minute. A copy with `altered_after_minute` has the same
+    numbers up to then and others later: so tests see whether an answer looks ahead.
     """
 
     seed: int
@@ -29,7 +27,7 @@ class Draws:
     def uniform(
         self, purpose: str, *, event: ArrayLike, item: ArrayLike, known_at_minute: ArrayLike
     ) -> NDArray[np.float64]:
-        """Return numbers in (0, 1), of the shape of event and item broadcast together, at least one-dimensional.
+        """Return numbers in (0, 1); event and item broadcast to their shape, which has at least one dimension.
 
         `known_at_minute` has that shape too, or is one number for all.
         """
@@ -39,7 +37,7 @@ class Draws:
     def normal(
         self, purpose: str, *, event: ArrayLike, item: ArrayLike, known_at_minute: ArrayLike
     ) -> NDArray[np.float64]:
-        """Return standard normal numbers, keyed as `uniform` is.
+        """Return standard normal numbers, with the keys of `uniform`.
 
         Source:
             Box and Muller (1958), the cosine half.
@@ -49,29 +47,27 @@ class Draws:
         return np.sqrt(-2.0 * np.log(radius)) * np.cos(2.0 * np.pi * angle)
 
     def _seeds(self, purpose: str, event: ArrayLike, known_at_minute: ArrayLike) -> np.uint64 | NDArray[np.uint64]:
-        """Return what the draws of a purpose for an event start from."""
         key = self._key(purpose)
         if self.altered_after_minute is not None:
             is_later = np.atleast_1d(np.asarray(known_at_minute)) > self.altered_after_minute
             return _mix(_words(event) * _EVENT_FACTOR ^ np.where(is_later, self._key(f"{purpose}|altered"), key))
         if isinstance(event, int):
-            # The usual case, for which an array of one element takes ten times as long.
+            # The usual case; an array of one element takes ten times as long.
             return np.uint64(_mix_one(event * int(_EVENT_FACTOR) ^ int(key)))
         return _mix(_words(event) * _EVENT_FACTOR ^ key)
 
     def _key(self, purpose: str) -> np.uint64:
-        """Return 64 bits that stand for the seed and a purpose."""
         digest = hashlib.sha256(f"{self.seed}|{purpose}".encode()).digest()
         return np.uint64(int.from_bytes(digest[:8], "big"))
 
 
 def _words(values: ArrayLike) -> NDArray[np.uint64]:
-    """Return whole numbers as 64-bit words, at least one-dimensional because single ones would warn of overflow."""
+    """Return integers as 64-bit words; an array, because a scalar would warn of overflow."""
     return np.atleast_1d(np.asarray(values)).astype(np.uint64)
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return 64-bit words in which every bit depends on every bit given.
+    """Return 64-bit words in which every bit depends on every given bit.
 
     Source:
         The finaliser of splitmix64 (Steele, Lea, Flood 2014; Stafford's mix 13).
@@ -82,7 +78,7 @@ def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _mix_one(value: int) -> int:
-    """Return what `_mix` makes of one word, of which only the lowest 64 bits count."""
+    """Return `_mix` of the lowest 64 bits of one number."""
     value &= _WORD
     value = (value ^ value >> 30) * _FIRST_FACTOR & _WORD
     value = (value ^ value >> 27) * _SECOND_FACTOR & _WORD

@@ -1,4 +1,4 @@
-"""The news of the sandbox: which pages are written about an event, when, and what numbers they state."""
+"""The news of the sandbox: which pages are written about an event, when, and with which numbers."""
 
 import math
 import re
@@ -20,7 +20,7 @@ _KIND_SHARES: tuple[tuple[Kind, float], ...] = (
     ("analysis", 0.55), ("rumour", 0.15), ("wrong", 0.10), ("filler", 0.05), ("hostile", 0.15),
 )  # fmt: skip
 _NOISE: dict[Kind, float] = {"analysis": 0.15, "rumour": 1.0}
-"""Standard deviation of what a page says, in log odds."""
+"""Standard deviation of a page's error, in log odds."""
 _UNDATED_SHARE = 0.08
 _UPDATED_SHARE = 0.15
 _PAGES_A_LIFE = 14
@@ -32,39 +32,39 @@ _SLUG = re.compile(r"(\d+)-(\d+)-[a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True)
 class NewsPage:
-    """One page: where it belongs, what it is worth, when it appears and when it is rewritten."""
+    """A page about an event."""
 
     event: int
     slot: int
     kind: Kind
     published_minute: int
     updated_minute: int | None
-    """When its numbers are replaced by newer ones; None for never."""
+    """When newer numbers replace its own; None for never."""
     is_dated: bool
-    """Whether it says when it was published."""
+    """Whether it states when it was published."""
     market: int | None = None
-    """The market whose result it tells; None for a page about the whole event."""
+    """The market whose result it reports; None for a page about the whole event."""
 
     def written_minute(self, minute: int) -> int:
-        """Return when what it says as of a minute was written."""
+        """Return when the text that is there at a minute was written."""
         is_updated = self.updated_minute is not None and self.updated_minute <= minute
         return self.updated_minute if self.updated_minute is not None and is_updated else self.published_minute
 
 
 @dataclass(frozen=True, slots=True)
 class NewsClaim:
-    """What a page says about one market: a chance of its first outcome, or its result."""
+    """A statement about a market: a chance of its first outcome, or its result."""
 
     question: str
     outcome: str
     chance: float | None
-    """In (0, 1); None where the page tells the result."""
+    """In (0, 1); None with a result."""
     result: str = ""
-    """The outcome that happened, or `neither` where it was void; empty before."""
+    """The outcome that happened, `neither` for a void market; empty before."""
 
 
 def pages_of(draws: Draws, plan: EventPlan) -> tuple[NewsPage, ...]:
-    """Return every page that will be written about an event, oldest first; when and of which kind is fixed at birth."""
+    """Return every page about an event, oldest first; times and kinds are fixed at its birth."""
     life_hours = plan.decided_hour - plan.opens_hour
     gap_hours = min(max(life_hours / _PAGES_A_LIFE, _SHORTEST_GAP_HOURS), _LONGEST_GAP_HOURS)
     slots = np.arange(2 + math.ceil(life_hours / gap_hours))
@@ -72,15 +72,15 @@ def pages_of(draws: Draws, plan: EventPlan) -> tuple[NewsPage, ...]:
         draws.uniform(f"page {name}", event=plan.number, item=slots, known_at_minute=plan.known_at_minute).tolist()
         for name in ("kind", "minute", "date", "update")
     ]
-    pages = [_page(plan, slot, gap_hours, *(column[slot] for column in rolls)) for slot in slots.tolist()]
+    pages = [_make_page(plan, slot, gap_hours, *(column[slot] for column in rolls)) for slot in slots.tolist()]
     pages = [page for page in pages if page.published_minute < plan.decided_hour * MINUTES_AN_HOUR]
-    return tuple(sorted([*pages, *_results(draws, plan, len(slots))], key=lambda page: page.published_minute))
+    return tuple(sorted([*pages, *_result_pages(draws, plan, len(slots))], key=lambda page: page.published_minute))
 
 
-def _page(
+def _make_page(
     plan: EventPlan, slot: int, gap_hours: float, kind_roll: float, minute_roll: float, date_roll: float, update: float
 ) -> NewsPage:
-    """Return a page; the first two come with the event, so that there is always something to read."""
+    """Return a page; the first two come with the event, so that there is always one to read."""
     opens_minute = plan.opens_hour * MINUTES_AN_HOUR
     is_first = slot < 2
     gap_minutes = gap_hours * MINUTES_AN_HOUR
@@ -89,15 +89,14 @@ def _page(
     return NewsPage(
         event=plan.number,
         slot=slot,
-        kind="analysis" if is_first else _kind(kind_roll),
+        kind="analysis" if is_first else _choose_kind(kind_roll),
         published_minute=minute,
         updated_minute=rewritten if update < _UPDATED_SHARE else None,
         is_dated=is_first or date_roll >= _UNDATED_SHARE,
     )
 
 
-def _kind(roll: float) -> Kind:
-    """Return a kind by the shares of the kinds."""
+def _choose_kind(roll: float) -> Kind:
     for kind, share in _KIND_SHARES:
         roll -= share
         if roll < 0.0:
@@ -105,8 +104,8 @@ def _kind(roll: float) -> Kind:
     return "analysis"
 
 
-def _results(draws: Draws, plan: EventPlan, first_slot: int) -> list[NewsPage]:
-    """Return a page for each market that tells its result, some hours after it is decided."""
+def _result_pages(draws: Draws, plan: EventPlan, first_slot: int) -> list[NewsPage]:
+    """Return a page for each market that reports its result within hours of the decision."""
     count = len(plan.markets)
     delays = draws.uniform(
         "result page", event=plan.number, item=np.arange(count), known_at_minute=plan.known_at_minute
@@ -128,7 +127,7 @@ def _results(draws: Draws, plan: EventPlan, first_slot: int) -> list[NewsPage]:
 
 
 def statements_of(world: World, page: NewsPage, minute: int) -> list[NewsClaim]:
-    """Return what a page says as of a minute at which it is there; nothing in it was written later."""
+    """Return the statements of a published page at a minute; nothing in them was written later."""
     plan = world.plan(page.event)
     wording = plan.wording
     written = page.written_minute(minute)
@@ -139,7 +138,7 @@ def statements_of(world: World, page: NewsPage, minute: int) -> list[NewsClaim]:
         outcomes = plan.markets[page.market].outcomes
         result = "neither" if payout == 0.5 else outcomes[0 if payout == 1.0 else 1]
         return [NewsClaim(wording.questions[page.market], outcomes[0], None, result)]
-    chances = _stated(world.draws, page, world.informed_chances(page.event, written), written)
+    chances = _state_chances(world.draws, page, world.informed_chances(page.event, written), written)
     return [
         NewsClaim(question, market.outcomes[0], chance)
         for question, market, chance in zip(wording.questions, plan.markets, chances, strict=True)
@@ -147,7 +146,7 @@ def statements_of(world: World, page: NewsPage, minute: int) -> list[NewsClaim]:
     ]
 
 
-def _stated(draws: Draws, page: NewsPage, chances: Sequence[float], written_minute: int) -> list[float]:
+def _state_chances(draws: Draws, page: NewsPage, chances: Sequence[float], written_minute: int) -> list[float]:
     """Return the chances a page states, each in (0, 1): with noise, turned round, or near certainty."""
     if page.kind == "hostile":
         return [0.99] * len(chances)
@@ -161,7 +160,7 @@ def _stated(draws: Draws, page: NewsPage, chances: Sequence[float], written_minu
 
 
 def hostile_kind(page: NewsPage) -> int:
-    """Return which of the hostile kinds a hostile page is."""
+    """Return which of the hostile kinds a page is."""
     return (page.event + page.slot) % HOSTILE_KINDS
 
 
@@ -172,7 +171,7 @@ def slug_of(world: World, page: NewsPage) -> str:
 
 
 def page_at(world: World, slug: str, minute: int) -> NewsPage | None:
-    """Return the page with this address if it is there by a minute, else None."""
+    """Return the page with this address, or None where none is published by a minute."""
     match = _SLUG.fullmatch(slug)
     number = world.names.event_of(match.group(1)) if match else None
     if match is None or number is None or not world.is_born(number, minute):

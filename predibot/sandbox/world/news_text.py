@@ -1,4 +1,4 @@
-"""The text of a news page: headline, paragraphs, and what hostile pages try."""
+"""The text of a news page: headline, paragraphs, and the attacks of hostile pages."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from predibot.sandbox.world.world import World
 OUTLETS = ("Ashmere Courier", "Kestrel Wire", "Harbour Gazette", "The Skarholm Post", "Mirrowdale Observer")
 ENORMOUS_PARAGRAPHS = 900
 
-_SAYS = {
+_CHANCE_PHRASES = {
     "analysis": "forecasters who follow it closely put the chance",
     "rumour": "people who asked not to be named put the chance",
     "wrong": "a widely shared post, sure that all is decided already, put the chance",
@@ -43,18 +43,18 @@ _ATTACKS = (
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A page in words."""
+    """A page as text."""
 
     headline: str
     outlet: str
     published_minute: int | None
-    """None where the page does not say."""
+    """None on a page without a date."""
     updated_minute: int | None
     paragraphs: tuple[str, ...]
 
 
 def article_of(world: World, page: NewsPage, minute: int) -> Article:
-    """Return a page in words as of a minute at which it is there."""
+    """Return the text of a published page at a minute."""
     title = world.plan(page.event).wording.title
     written = page.written_minute(minute)
     updated = written if page.is_dated and written != page.published_minute else None
@@ -64,12 +64,12 @@ def article_of(world: World, page: NewsPage, minute: int) -> Article:
         outlet=OUTLETS[(page.event + page.slot) % len(OUTLETS)],
         published_minute=page.published_minute if page.is_dated else None,
         updated_minute=updated,
-        paragraphs=(*_dateline(page, updated), _lede(title), *said, *_rest(page)),
+        paragraphs=(*_dateline(page, updated), _lede(title), *said, *_closing_paragraphs(page)),
     )
 
 
 def headline_of(page: NewsPage, title: str) -> str:
-    """Return the headline of a page about the event with this title."""
+    """Return the headline of a page about an event with this title."""
     bare = title.rstrip("?").replace("___", "its levels").removesuffix("...")
     forms = {
         "analysis": "Analysis: {}? What is known",
@@ -83,7 +83,7 @@ def headline_of(page: NewsPage, title: str) -> str:
 
 
 def snippet_of(title: str) -> str:
-    """Return what a search engine shows of a page: never a number, which may be newer than the page's date."""
+    """Return a search engine's text on a page: without numbers, which may be newer than the page's date."""
     return f"{_lede(title)} Read more about where it stands and what may come next."
 
 
@@ -98,7 +98,6 @@ def percent_text(chance: float) -> str:
 
 
 def _dateline(page: NewsPage, updated_minute: int | None) -> tuple[str, ...]:
-    """Return when a page was published and updated, in words; nothing for a page that does not say."""
     if not page.is_dated:
         return ()
     updated = f" Updated on {instant_text(updated_minute)}." if updated_minute is not None else ""
@@ -112,22 +111,19 @@ def instant_text(minute: int) -> str:
 
 
 def _lede(title: str) -> str:
-    """Return the first sentence about an event."""
     return f"The question of the day is this one: {title.rstrip('?')}?"
 
 
 def _sentence(page: NewsPage, statement: NewsClaim) -> str:
-    """Return what a page says about one market."""
     if statement.chance is None:
         return f"The result is in. On the question “{statement.question}”, the answer is “{statement.result}”."
     return (
-        f"On the question “{statement.question}”, {_SAYS[page.kind]} "
+        f"On the question “{statement.question}”, {_CHANCE_PHRASES[page.kind]} "
         f"of “{statement.outcome}” at {percent_text(statement.chance)} percent."
     )
 
 
-def _rest(page: NewsPage) -> tuple[str, ...]:
-    """Return the paragraphs that follow the numbers."""
+def _closing_paragraphs(page: NewsPage) -> tuple[str, ...]:
     if page.kind == "filler":
         return _FILLER
     if page.kind != "hostile":

@@ -1,4 +1,4 @@
-"""The plan of an event: everything about it that is fixed, though not all public, when it is born."""
+"""The plan of an event: everything that is fixed at its birth, its wording included."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What an event and its markets say; questions and names correspond by index."""
+    """The texts of an event and its markets; questions and names correspond by index."""
 
     category: str
     title: str
@@ -34,17 +34,17 @@ class Wording:
 
     @property
     def fee_rate(self) -> float:
-        """Return the taker fee rate of the category."""
+        """Return the category's taker fee rate."""
         return CATEGORIES[self.category].fee_rate
 
 
 def choose(uniforms: Iterator[float], items: Sequence[Item]) -> Item:
-    """Return one of the items, each as likely."""
+    """Return one of the items at random."""
     return items[int(next(uniforms) * len(items))]
 
 
 def choose_category(uniforms: Iterator[float]) -> str:
-    """Return the name of a category, by the shares of the vocabulary."""
+    """Return a category's name; shares are the vocabulary's."""
     left = next(uniforms)
     for name, category in CATEGORIES.items():
         left -= category.share
@@ -54,9 +54,9 @@ def choose_category(uniforms: Iterator[float]) -> str:
 
 
 def word_single(uniforms: Iterator[float], category: str, *, date: str) -> Wording:
-    """Return an event of one market; a match between two teams has the teams as its outcomes."""
+    """Return an event of one market; in a match, the teams are the outcomes."""
     template = choose(uniforms, CATEGORIES[category].singles)
-    words = _words(uniforms)
+    words = _pick_words(uniforms)
     title = template.format(date=date, **words)
     is_match = " vs. " in template
     if is_match:
@@ -64,85 +64,84 @@ def word_single(uniforms: Iterator[float], category: str, *, date: str) -> Wordi
     else:
         rules = f'This market resolves to "Yes" if the event named in the title has happened by {date}.'
     outcomes = (words["team"], words["rival"]) if is_match else ("Yes", "No")
-    return Wording(category, title, _described(rules), (title,), ("",), outcomes)
+    return Wording(category, title, _describe(rules), (title,), ("",), outcomes)
 
 
 def word_ladder(uniforms: Iterator[float], category: str, *, date: str, rungs: int) -> Wording:
     """Return an event that asks whether a quantity is above each of several levels, lowest first."""
-    phrase, levels = _levels(uniforms, CATEGORIES[category], count=rungs)
+    phrase, levels = _pick_levels(uniforms, CATEGORIES[category], count=rungs)
     return Wording(
         category,
-        title=f"{_capital(phrase)} above ___ on {date}?",
-        description=_described(f"Each market asks whether {phrase} is above its level on {date}."),
+        title=f"{_capitalise(phrase)} above ___ on {date}?",
+        description=_describe(f"Each market asks whether {phrase} is above its level on {date}."),
         questions=tuple(f"Will {phrase} be above {level} on {date}?" for level in levels),
         names=tuple(levels),
     )
 
 
 def word_dates(uniforms: Iterator[float], category: str, *, dates: Sequence[str]) -> Wording:
-    """Return an event that asks whether a quantity is above one level on each of several dates."""
-    phrase, (level,) = _levels(uniforms, CATEGORIES[category], count=1)
+    """Return an event that asks whether a quantity is above a level on each of several dates."""
+    phrase, (level,) = _pick_levels(uniforms, CATEGORIES[category], count=1)
     return Wording(
         category,
-        title=f"{_capital(phrase)} above {level} on...?",
-        description=_described(f"Each market asks whether {phrase} is above {level} on its date."),
+        title=f"{_capitalise(phrase)} above {level} on...?",
+        description=_describe(f"Each market asks whether {phrase} is above {level} on its date."),
         questions=tuple(f"Will {phrase} be above {level} on {date}?" for date in dates),
         names=tuple(dates),
     )
 
 
 def word_brackets(uniforms: Iterator[float], category: str, *, date: str, count: int) -> Wording:
-    """Return an event of mutually exclusive markets: contenders where there are enough, else ranges of a quantity."""
+    """Return an event of exclusive markets: contenders where there are enough, else ranges of a quantity."""
     contests = [contest for contest in CATEGORIES[category].contests if len(WORDS[contest[2]]) >= count]
     if contests:
         title, question, listed = choose(uniforms, contests)
-        words = _words(uniforms)
+        words = _pick_words(uniforms)
         start = int(next(uniforms) * len(WORDS[listed]))
         names = [WORDS[listed][(start + place) % len(WORDS[listed])] for place in range(count)]
         return Wording(
             category,
             title=title.format(**words),
-            description=_described(f"Exactly one of the markets resolves to Yes, not later than {date}."),
+            description=_describe(f"Exactly one of the markets resolves to Yes, not later than {date}."),
             questions=tuple(question.format(contender=name, **words) for name in names),
             names=tuple(names),
         )
-    phrase, edges = _levels(uniforms, CATEGORIES[category], count=count - 1)
+    phrase, edges = _pick_levels(uniforms, CATEGORIES[category], count=count - 1)
     names = [f"below {edges[0]}"]
     names += [f"between {low} and {high}" for low, high in pairwise(edges)]
     names += [f"{edges[-1]} or more"]
     return Wording(
         category,
-        title=f"{_capital(phrase)} on {date}?",
-        description=_described(f"Exactly one of the markets resolves to Yes: the range {phrase} is in on {date}."),
+        title=f"{_capitalise(phrase)} on {date}?",
+        description=_describe(f"Exactly one of the markets resolves to Yes: the range {phrase} is in on {date}."),
         questions=tuple(f"Will {phrase} be {name} on {date}?" for name in names),
         names=tuple(names),
     )
 
 
-def _words(uniforms: Iterator[float]) -> dict[str, str]:
-    """Return one word of each list, and a rival that is not the team."""
+def _pick_words(uniforms: Iterator[float]) -> dict[str, str]:
+    """Return one word of each list, and a rival other than the team."""
     words = {name: choose(uniforms, items) for name, items in WORDS.items()}
     words["rival"] = choose(uniforms, [team for team in WORDS["team"] if team != words["team"]])
     return words
 
 
-def _levels(uniforms: Iterator[float], category: Category, *, count: int) -> tuple[str, list[str]]:
-    """Return a quantity's phrase and so many of its levels, lowest first."""
+def _pick_levels(uniforms: Iterator[float], category: Category, *, count: int) -> tuple[str, list[str]]:
+    """Return a quantity's phrase and `count` of its levels, lowest first."""
     quantity: Quantity = choose(uniforms, category.quantities)
-    words = _words(uniforms)
+    words = _pick_words(uniforms)
     lowest = quantity.base + quantity.step * round(8 * (next(uniforms) - 0.5))
     levels = [quantity.form.format(lowest + quantity.step * place) for place in range(count)]
     return quantity.phrase.format(**words), levels
 
 
-def _capital(phrase: str) -> str:
-    """Return a phrase as a title begins it: without its article, with a capital."""
+def _capitalise(phrase: str) -> str:
+    """Return a phrase as the start of a title: without its article, with a capital."""
     bare = phrase.removeprefix("the ").removeprefix("a ")
     return bare[0].upper() + bare[1:]
 
 
-def _described(rules: str) -> str:
-    """Return the rules text of an event."""
+def _describe(rules: str) -> str:
     return (
         f"{rules}\n\nIf the event is cancelled or its result cannot be determined, the market resolves 50-50."
         "\n\nThe resolution source is the official announcement; places and names are invented."
@@ -155,22 +154,22 @@ _MARKET_UNIFORMS = 24
 
 @dataclass(frozen=True, slots=True)
 class MarketPlan:
-    """One market: YES (its first outcome) is that the latent level at `decided_hour` lies in (low, high]."""
+    """A market; YES, its first outcome, means that the level at `decided_hour` lies in (low, high]."""
 
     index: int
     low: float
     high: float
     decided_hour: int
-    """Hours since 1970 at which the outcome is known to all."""
+    """When everybody knows the outcome, in hours since 1970."""
     end_minute: int | None
-    """The end as the venue states it, which need not be when trading stops; None where it states none."""
+    """The end that the venue states, which trading may miss; None where it states none."""
     tick: float
     half_spread: float
     one_sided: str
-    """"bid" or "ask" when the book has only that side, else ""."""
+    """The only side of its book, "bid" or "ask"; else ""."""
     trade_lag_hours: int
     share: float
-    """Share of the event's volume, in (0, 1]."""
+    """Its share of the event's volume, in (0, 1]."""
     fee_rate: float | None
     arrays_as_text: bool
     numbers_as_text: bool
@@ -179,20 +178,20 @@ class MarketPlan:
 
 @dataclass(frozen=True, slots=True)
 class EventPlan:
-    """One event and its markets."""
+    """An event and its markets."""
 
     number: int
     known_at_minute: int
     born_minute: int
     opens_hour: int
-    """The first hour that has a price."""
+    """The first hour with a price."""
     end_minute: int | None
     states_volume: bool
     daily_volume_usd: float
     news_share: float
-    """Share of all uncertainty that comes with news, in [0, 1]."""
+    """The share of the uncertainty that goes with news, in [0, 1]."""
     closing_share: float
-    """Share of all uncertainty that goes only when an outcome is known."""
+    """The share of the uncertainty that goes when an outcome is known, in [0, 1]."""
     news_count: int
     is_exclusive: bool
     timestamp_digits: int
@@ -201,13 +200,13 @@ class EventPlan:
 
     @property
     def decided_hour(self) -> int:
-        """Return the hour at which the last of its outcomes is known."""
+        """Return when its last outcome is known."""
         return max(market.decided_hour for market in self.markets)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The structure of an event before its markets are dressed."""
+    """The structure of an event, before its markets get their details."""
 
     wording: Wording
     bounds: tuple[tuple[float, float], ...]
@@ -216,7 +215,7 @@ class _Shape:
 
 
 def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: int, life_hours: int) -> EventPlan:
-    """Return the plan of an event, a function of the seed and its number alone."""
+    """Return the plan of an event: the same for a seed and a number."""
     uniforms = iter(
         draws.uniform("event", event=number, item=np.arange(_EVENT_UNIFORMS), known_at_minute=known_at_minute).tolist()
     )
@@ -225,7 +224,7 @@ def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: 
     delay_minutes = _end_delay_minutes(traits[0], traits[1])
     last_hour = opens_hour + life_hours
     end_minute = max(born_minute, last_hour * MINUTES_AN_HOUR + delay_minutes)
-    shape = _shape(uniforms, opens_hour=opens_hour, last_hour=last_hour, end_minute=end_minute)
+    shape = _make_shape(uniforms, opens_hour=opens_hour, last_hour=last_hour, end_minute=end_minute)
     plan = EventPlan(
         number=number,
         known_at_minute=known_at_minute,
@@ -242,11 +241,11 @@ def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: 
         wording=shape.wording,
         markets=(),
     )
-    return replace(plan, markets=_markets(draws, plan, shape, delay_minutes=delay_minutes))
+    return replace(plan, markets=_make_markets(draws, plan, shape, delay_minutes=delay_minutes))
 
 
 def _end_delay_minutes(chance: float, amount: float) -> int:
-    """Return how far the stated end lies after the true one: mostly not at all, sometimes days before or after."""
+    """Return how far the stated end lies after the true one: mostly 0, sometimes days before or after."""
     if chance < 0.15:
         return -MINUTES_AN_HOUR * int(6 + 100 * amount)
     if chance < 0.25:
@@ -254,8 +253,8 @@ def _end_delay_minutes(chance: float, amount: float) -> int:
     return 0
 
 
-def _shape(uniforms: Iterator[float], *, opens_hour: int, last_hour: int, end_minute: int) -> _Shape:
-    """Return one of the four structures: a single question, a ladder, a series of dates, brackets."""
+def _make_shape(uniforms: Iterator[float], *, opens_hour: int, last_hour: int, end_minute: int) -> _Shape:
+    """Return one of four structures: a single question, a ladder of levels, a series of dates, brackets."""
     category = choose_category(uniforms)
     kind, centre = next(uniforms), _normal(next(uniforms), next(uniforms))
     date = date_text(end_minute)
@@ -278,19 +277,18 @@ def _shape(uniforms: Iterator[float], *, opens_hour: int, last_hour: int, end_mi
         dates = [date_text(hour * MINUTES_AN_HOUR + shift_minutes) for hour in hours]
         return _Shape(word_dates(uniforms, category, dates=dates), ((0.4 * centre, math.inf),) * count, hours)
     count = 24 if next(uniforms) < 0.05 else 3 + int(7 * next(uniforms))
-    edges = [-math.inf, *_edges(uniforms, count - 1), math.inf]
+    edges = [-math.inf, *_bracket_edges(uniforms, count - 1), math.inf]
     wording = word_brackets(uniforms, category, date=date, count=count)
     return _Shape(wording, tuple(pairwise(edges)), (last_hour,) * count, is_exclusive=True)
 
 
-def _edges(uniforms: Iterator[float], count: int) -> list[float]:
-    """Return increasing borders of brackets that leave no bracket without a chance."""
+def _bracket_edges(uniforms: Iterator[float], count: int) -> list[float]:
+    """Return increasing borders of brackets; every bracket has a chance."""
     widths = [0.3 + next(uniforms) for _ in range(count + 1)]
     return [-1.8 + 3.6 * sum(widths[: place + 1]) / sum(widths) for place in range(count)]
 
 
-def _markets(draws: Draws, plan: EventPlan, shape: _Shape, *, delay_minutes: int) -> tuple[MarketPlan, ...]:
-    """Return the event's markets, dressed with ticks, spreads, fees and the ways their numbers are written."""
+def _make_markets(draws: Draws, plan: EventPlan, shape: _Shape, *, delay_minutes: int) -> tuple[MarketPlan, ...]:
     count = len(shape.bounds)
     traits = draws.uniform(
         "market",
@@ -301,15 +299,16 @@ def _markets(draws: Draws, plan: EventPlan, shape: _Shape, *, delay_minutes: int
     weights = np.exp(1.2 * np.sqrt(-2 * np.log(traits[:, 0])) * np.cos(2 * np.pi * traits[:, 1]))
     shares = weights / weights.sum()
     return tuple(
-        _market(plan, shape, index, traits[index].tolist(), share=float(shares[index]), delay_minutes=delay_minutes)
+        _make_market(
+            plan, shape, index, traits[index].tolist(), share=float(shares[index]), delay_minutes=delay_minutes
+        )
         for index in range(count)
     )
 
 
-def _market(
+def _make_market(
     plan: EventPlan, shape: _Shape, index: int, traits: list[float], *, share: float, delay_minutes: int
 ) -> MarketPlan:
-    """Return one market of an event from its uniform traits."""
     uniforms = iter(traits[2:])
     tick = 0.001 if shape.is_exclusive or next(uniforms) < 0.6 else 0.01
     ticks_wide = choose(uniforms, (0.5, 0.5, 1.0, 1.5, 2.0))
@@ -336,5 +335,4 @@ def _market(
 
 
 def _normal(radius: float, angle: float) -> float:
-    """Return a standard normal number from two uniform ones (Box and Muller)."""
     return math.sqrt(-2.0 * math.log(radius)) * math.cos(2.0 * math.pi * angle)

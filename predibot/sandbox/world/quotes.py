@@ -1,4 +1,14 @@
-"""Quotes: what the venue shows of a chance, rounded to ticks and with a spread around it."""
+"""Chances and quotes of a market: a random walk implies the chance, and the venue quotes around it.
+
+With x the level, V the uncertainty used up (1 in the end) and k a border, the
+chance of ending above k is Phi((x - k) / sqrt(1 - V)). It is an exact martingale
+that ends at the outcome, so prices made of it are calibrated.
+
+Insiders know a step of the level a lead before it reaches the price, and write
+the news. Prices stay calibrated and a martingale given their own past, because
+unknown steps are independent of known ones. Nobody knows the deciding step
+before its time.
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,22 +27,22 @@ LEAD_SHARE = 0.8
 SHORTEST_LEAD_HOURS = 6
 LONGEST_LEAD_HOURS = 45 * 24
 SURPRISE_SHARE = 0.3
-"""Of the uncertainty that goes when an outcome is decided, what goes only then for everybody."""
+"""The share of the uncertainty of a deciding step that no insider knows before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The level at each hour of an event, and the share of uncertainty used up by then; shapes (hours + 1,)."""
+    """The level and the share of uncertainty used up at each hour of an event, shapes (hours + 1,)."""
 
     level: Floats
     used: Floats
     surprise: Floats
-    """The part of the step into each hour after the first that is known to nobody before, shape (hours,)."""
+    """The part of each step that no insider knows before, shape (hours,)."""
 
 
 def walk_of(draws: Draws, plan: EventPlan) -> Walk:
-    """Return the walk of an event; the step into an hour becomes known to some a lead before it."""
-    used = _uncertainty_used(draws, plan)
+    """Return the walk of an event; insiders know each step a lead before its hour."""
+    used = _used_uncertainty(draws, plan)
     hours = np.arange(plan.opens_hour + 1, plan.decided_hour + 1)
     known_hours = np.maximum(hours - lead_hours(plan), plan.opens_hour)
     sizes, open_share = np.sqrt(np.diff(used)), _open_share(plan)
@@ -43,12 +53,11 @@ def walk_of(draws: Draws, plan: EventPlan) -> Walk:
     return Walk(level=np.concatenate(([0.0], np.cumsum(steps))), used=used, surprise=surprise)
 
 
-def _uncertainty_used(draws: Draws, plan: EventPlan) -> Floats:
+def _used_uncertainty(draws: Draws, plan: EventPlan) -> Floats:
     """Return the share of uncertainty used up at each hour of an event, shape (hours + 1,), from 0 to 1.
 
-    Part of it goes steadily, part at the instants of news, part when an outcome
-    is known. All of this is fixed at birth, so that a chance never needs to
-    know anything later than its own hour.
+    Some goes steadily, some with news, some when an outcome is known. All of it is
+    fixed at birth, so that a chance depends on nothing later than its own hour.
     """
     hours = plan.decided_hour - plan.opens_hour
     steady = 1.0 - plan.news_share - plan.closing_share
@@ -63,21 +72,21 @@ def _uncertainty_used(draws: Draws, plan: EventPlan) -> Floats:
 
 
 def lead_hours(plan: EventPlan) -> int:
-    """Return how many hours before the price some know what will move it: most of the event's life."""
+    """Return how many hours insiders are ahead of the price: most of the event's life."""
     return int(min(max(LEAD_SHARE * (plan.decided_hour - plan.opens_hour), SHORTEST_LEAD_HOURS), LONGEST_LEAD_HOURS))
 
 
 def informed_chances(plan: EventPlan, walk: Walk, hour: int) -> Floats:
-    """Return the chance of YES of each market to those who know what will reach the price within the lead.
+    """Return the chance of YES of each market as insiders know it.
 
     Args:
         plan: The event.
-        walk: Its walk.
-        hour: Counted from the event's first, from 0. From a market's decision
-            on, its last chance before that is repeated.
+        walk: The event's walk.
+        hour: Hours since the event's first. From a market's decision on, its last
+            chance before that is repeated.
 
     Returns:
-        Shape (markets,), each in [0, 1]; exact given what they know.
+        Shape (markets,), each in [0, 1]; exact given what insiders know.
     """
     places = np.arange(1, len(walk.used))
     ends = np.array([[market.decided_hour - plan.opens_hour] for market in plan.markets])
@@ -87,11 +96,11 @@ def informed_chances(plan: EventPlan, walk: Walk, hour: int) -> Floats:
     left = (open_share * np.diff(walk.used)).sum(axis=1)
     deviation = np.sqrt(np.maximum(left, 1e-12))
     low, high = (np.array([getattr(market, name) for market in plan.markets]) for name in ("low", "high"))
-    return np.maximum(_normal_share((level - low) / deviation) - _normal_share((level - high) / deviation), 0.0)
+    return np.maximum(_normal_cdf((level - low) / deviation) - _normal_cdf((level - high) / deviation), 0.0)
 
 
 def _open_share(plan: EventPlan) -> Floats:
-    """Return the share of each hour's uncertainty that is known to nobody before, shape (hours,)."""
+    """Return the share of each hour's uncertainty that no insider knows before, shape (hours,)."""
     share = np.zeros(plan.decided_hour - plan.opens_hour)
     share[[market.decided_hour - plan.opens_hour - 1 for market in plan.markets]] = SURPRISE_SHARE
     return share
@@ -100,54 +109,53 @@ def _open_share(plan: EventPlan) -> Floats:
 def chances(plan: EventPlan, markets: Sequence[MarketPlan], walk: Walk, hours: NDArray[np.int64]) -> Floats:
     """Return the chance of YES of each market at each hour, shape (markets, hours), each in [0, 1].
 
-    Hours count from the event's first; from a market's decision on, its last
-    chance before that is repeated.
+    Hours count from the event's first. From a market's decision on, its last chance
+    before that is repeated.
     """
     ends = np.array([[market.decided_hour - plan.opens_hour] for market in markets])
     known = np.minimum(hours, ends - 1)
     deviation = np.sqrt(np.maximum(walk.used[ends] - walk.used[known], 1e-12))
     bounds = np.array([[market.low, market.high] for market in markets])
     level = walk.level[known]
-    chance = _normal_share((level - bounds[:, :1]) / deviation)
+    chance = _normal_cdf((level - bounds[:, :1]) / deviation)
     if np.isinf(bounds[:, 1]).all():
         return chance
-    return np.maximum(chance - _normal_share((level - bounds[:, 1:]) / deviation), 0.0)
+    return np.maximum(chance - _normal_cdf((level - bounds[:, 1:]) / deviation), 0.0)
 
 
 def is_yes(plan: EventPlan, market: MarketPlan, walk: Walk) -> bool:
-    """Return whether the level ends within the market's bounds. Known from its `decided_hour` on."""
+    """Return whether the level ends within the market's bounds; known from its `decided_hour` on."""
     return market.low < float(walk.level[market.decided_hour - plan.opens_hour]) <= market.high
 
 
-def _normal_share(values: Floats) -> Floats:
-    """Return the standard normal distribution function, elementwise."""
+def _normal_cdf(values: Floats) -> Floats:
     scaled = (values / math.sqrt(2.0)).ravel().tolist()
     return 0.5 + 0.5 * np.array([math.erf(value) for value in scaled]).reshape(values.shape)
 
 
 WIDEST_SHOWN_MID = 0.10
-"""Above this spread the venue shows the last trade instead of the middle."""
+"""Above this spread the venue shows the last trade, not the middle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """Prices of the first outcomes hour by hour, each of shape (markets, hours); NaN where a book lacks a side."""
+    """Hourly prices of first outcomes, shape (markets, hours); NaN where a book lacks a side."""
 
     bid: Floats
     ask: Floats
     last_trade: Floats
     shown: Floats
-    """What `outcomePrices` and the price history say, in (0, 1)."""
+    """The displayed price of `outcomePrices` and of the price history, in (0, 1)."""
 
 
 LONGEST_TRADE_LAG_HOURS = 2
 
 
 def quotes_of(markets: Sequence[MarketPlan], chance: Floats) -> Quotes:
-    """Return the quotes that go with paths of chances, shape (markets, hours).
+    """Return the quotes for paths of chances, shape (markets, hours).
 
-    The last trade is up to two hours old, so the first two hours of a path
-    that does not begin with the event are good for nothing else.
+    A last trade is up to two hours old: unless the path begins with the event, do
+    not use its first two hours.
     """
     tick, half_spread = (np.array([[getattr(market, name)] for market in markets]) for name in ("tick", "half_spread"))
     bid = np.floor((chance - half_spread) / tick + 1e-9) * tick
@@ -165,7 +173,7 @@ def quotes_of(markets: Sequence[MarketPlan], chance: Floats) -> Quotes:
 
 @dataclass(frozen=True, slots=True)
 class BookQuote:
-    """Prices of the first outcome at one instant; None where a side of the book is empty."""
+    """Prices of the first outcome at an instant; None for an empty side of the book."""
 
     bid: float | None
     ask: float | None
@@ -174,19 +182,21 @@ class BookQuote:
 
     @property
     def mid(self) -> float | None:
-        """Return the middle of bid and ask, None unless both are there."""
+        """Return the middle of bid and ask, None without both."""
         return None if self.bid is None or self.ask is None else round((self.bid + self.ask) / 2, 6)
 
 
 def last_quotes(quotes: Quotes) -> list[BookQuote]:
-    """Return each market's quote in the last hour of a path."""
+    """Return each market's quote at the last hour of a path."""
     columns = (quotes.bid, quotes.ask, quotes.last_trade, quotes.shown)
     rows = zip(*(column[:, -1].tolist() for column in columns), strict=True)
-    return [BookQuote(_number(bid), _number(ask), last_trade, shown) for bid, ask, last_trade, shown in rows]
+    return [
+        BookQuote(_none_for_nan(bid), _none_for_nan(ask), last_trade, shown) for bid, ask, last_trade, shown in rows
+    ]
 
 
 def decided_quote(market: MarketPlan, last: BookQuote, payout: float) -> BookQuote:
-    """Return the quote of a market whose outcome is known but not yet paid: near 1 or 0, or as it was when void."""
+    """Return the quote of a decided but unpaid market: near 1 or 0; unchanged if it is void."""
     if payout == 1.0:
         return BookQuote(bid=round(1 - market.tick, 6), ask=None, last_trade=round(1 - market.tick, 6), shown=0.9995)
     if payout == 0.0:
@@ -194,6 +204,5 @@ def decided_quote(market: MarketPlan, last: BookQuote, payout: float) -> BookQuo
     return last
 
 
-def _number(value: float) -> float | None:
-    """Return the number, or None for NaN."""
+def _none_for_nan(value: float) -> float | None:
     return None if math.isnan(value) else value

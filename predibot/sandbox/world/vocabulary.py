@@ -1,4 +1,4 @@
-"""The words from which the sandbox makes its questions: invented places, parties, teams, films and quantities."""
+"""The vocabulary of the sandbox's questions: invented places, parties, teams, films and quantities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,28 +6,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something that has a level on a date, such as an index or a temperature."""
+    """Something with a level on a date, such as an index or a temperature."""
 
     phrase: str
     base: float
     step: float
     form: str
-    """How a level is written, as a format string with one place."""
+    """A format string for a level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A field of questions: its tags, its fee, and what can be asked in it."""
+    """A field of questions."""
 
     share: float
-    """Share of all events, in [0, 1]."""
+    """The share of all events, in [0, 1]."""
     tags: tuple[tuple[str, str], ...]
     """Label and slug of each tag."""
     fee_rate: float
     singles: tuple[str, ...]
     quantities: tuple[Quantity, ...]
     contests: tuple[tuple[str, str, str], ...] = ()
-    """(title, question about one contender, name of the list of contenders)."""
+    """(title, question about a contender, name of the list of contenders)."""
 
 
 WORDS: Mapping[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""Trading volume: a heavy tail over events, a rate that changes daily, and windows of it that fit together."""
+"""Trading volume: heavy-tailed over events, a new rate every day, and windows that add up."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _DAYS_A_MARKET = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """Dollars traded in the windows that end now; a longer window never holds less."""
+    """Dollars traded in the windows that end now; a longer window holds at least as much."""
 
     day_usd: float
     week_usd: float
@@ -26,14 +26,14 @@ class Volume:
 
 @dataclass(frozen=True, slots=True)
 class Turnover:
-    """All trading of an event's markets: dollars a day of life, and their running sum; shapes (markets, days [+ 1])."""
+    """Dollars an event's markets trade on each day of life, and their running sum; shapes (markets, days [+ 1])."""
 
     daily_usd: NDArray[np.float64]
     before_usd: NDArray[np.float64]
 
 
 def turnover_of(draws: Draws, plan: EventPlan, *, until_minute: int) -> Turnover:
-    """Return the trading of an event's markets for each day of its life; a day's rate is known when the day begins."""
+    """Return the daily trading of an event's markets; a day's rate is known when the day begins."""
     days = np.arange(1 + max(0, until_minute - plan.born_minute) // MINUTES_A_DAY)
     rows = np.arange(len(plan.markets))[:, np.newaxis]
     noise = draws.normal(
@@ -51,16 +51,16 @@ def turnover_of(draws: Draws, plan: EventPlan, *, until_minute: int) -> Turnover
 def volumes_at(
     plan: EventPlan, turnover: Turnover, *, minute: int, stopped_minutes: NDArray[np.int64]
 ) -> tuple[list[Volume], Volume]:
-    """Return the volume of each market and their sum, as of a minute; trading ends when a market stops."""
+    """Return the volume of each market and their sum at a minute; a stopped market trades no more."""
     starts = np.array([minute - days * MINUTES_A_DAY for days in _WINDOWS_DAYS] + [plan.born_minute])
-    traded_usd = _traded_usd(plan, turnover, np.minimum(minute, stopped_minutes)[:, np.newaxis])
-    earlier_usd = _traded_usd(plan, turnover, np.minimum(starts, stopped_minutes[:, np.newaxis]))
+    traded_usd = _usd_before(plan, turnover, np.minimum(minute, stopped_minutes)[:, np.newaxis])
+    earlier_usd = _usd_before(plan, turnover, np.minimum(starts, stopped_minutes[:, np.newaxis]))
     windows = np.round(traded_usd - earlier_usd, 6)
     return [Volume(*row) for row in windows.tolist()], Volume(*np.round(windows.sum(axis=0), 6).tolist())
 
 
-def _traded_usd(plan: EventPlan, turnover: Turnover, minutes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the dollars traded before the given minutes, shape (markets, instants); within a day at an even rate."""
+def _usd_before(plan: EventPlan, turnover: Turnover, minutes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the dollars traded before some minutes, shape (markets, instants); steady within a day."""
     age_minutes = np.maximum(minutes - plan.born_minute, 0)
     day = np.minimum(age_minutes // MINUTES_A_DAY, turnover.daily_usd.shape[1] - 1)
     part = age_minutes / MINUTES_A_DAY - day

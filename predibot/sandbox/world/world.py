@@ -1,4 +1,4 @@
-"""The world: a seeded population of events with their prices, volumes and outcomes, as of any minute."""
+"""The world: a seeded population of events with their prices, volumes and outcomes, at any minute."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,17 +36,17 @@ from predibot.sandbox.world.quotes import (
 from predibot.sandbox.world.volumes import Turnover, Volume, turnover_of, volumes_at
 
 _LIFE_BANDS = ((0.60, 2.0, 14.0), (0.28, 14.0, 45.0), (0.12, 45.0, 150.0))
-"""(share of the events, least days, most days); within a band every length is as likely."""
+"""(share of the events, fewest days, most days); uniform within a band."""
 _LONGEST_LIFE_DAYS = 150
 _MEAN_LIFE_DAYS = sum(share * (least + most) / 2 for share, least, most in _LIFE_BANDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Births and lives, each of shape (events,); an event's number is its place here."""
+    """When each event is born and how long it lives, shape (events,); an event's number is its index."""
 
     known_at_minutes: NDArray[np.int64]
-    """From when on the world knows that the event will be; never after its birth."""
+    """When the event becomes known to the world, at its birth or before."""
     born_at_minutes: NDArray[np.int64]
     life_hours: NDArray[np.int64]
 
@@ -56,10 +56,10 @@ class Roster:
 
 
 def roster_of(draws: Draws, *, open_events: int) -> Roster:
-    """Return births so spaced that about `open_events` events are open at any instant of the calendar.
+    """Return births spaced so that about `open_events` events are open at any instant of the calendar.
 
-    Births begin one longest life before the calendar does, so that the number
-    of open events is steady from its first day.
+    The first is one longest life before the calendar begins, so that the number of
+    open events is steady from the first day.
     """
     spacing_minutes = _MEAN_LIFE_DAYS * MINUTES_A_DAY / open_events
     first_minute = minute_of(SANDBOX_BEGINS_AT) - _LONGEST_LIFE_DAYS * MINUTES_A_DAY
@@ -82,16 +82,16 @@ def roster_of(draws: Draws, *, open_events: int) -> Roster:
 
 DEFAULT_OPEN_EVENTS = 60
 CORRECTED_AFTER_MINUTES = 3 * MINUTES_A_DAY
-"""So long after its settlement the wrong winner of a market of more than two outcomes stands."""
+"""How long the wrong winner of a disputed market of several outcomes stands."""
 MARKETS_AN_EVENT = 4.1
-"""Markets of an open event, on average: what `markets=` is divided by."""
+"""Average markets of an open event, by which `markets=` is divided."""
 NAMED_MARKETS_AN_EVENT = 2.0
-"""The same where mutually exclusive ones are one market."""
+"""The same where exclusive markets are one market."""
 
 
 @dataclass(frozen=True, slots=True)
 class _History:
-    """An event with all that ever happens to it; only what is known by a minute may be read from it."""
+    """An event with its whole future; at a minute, only what is known by then may be read."""
 
     plan: EventPlan
     closings: tuple[Closing, ...]
@@ -100,7 +100,7 @@ class _History:
 
 @dataclass(frozen=True, slots=True)
 class MarketState:
-    """One market as of a minute."""
+    """A market at a minute."""
 
     plan: MarketPlan
     stage: Stage
@@ -108,9 +108,8 @@ class MarketState:
     payout: float | None
     """What the first outcome pays; None until it is settled."""
     is_disputed: bool
-    """False until it is proposed."""
+    """Known once an outcome is proposed."""
     settled_minute: int | None
-    """None until it is settled."""
 
     @property
     def is_closed(self) -> bool:
@@ -120,7 +119,7 @@ class MarketState:
 
 @dataclass(frozen=True, slots=True)
 class EventState:
-    """One event as of a minute."""
+    """An event at a minute."""
 
     plan: EventPlan
     minute: int
@@ -134,20 +133,20 @@ class EventState:
 
 
 class World:
-    """A simulated venue, the same for the same seed; every question is answered as of a minute.
+    """A simulated venue: the same seed makes the same world, and every answer is as of a minute.
 
-    What happens to an event is worked out when it is first asked for and kept.
+    The history of an event is computed on first use and kept.
     """
 
     def __init__(self, draws: Draws, roster: Roster, *, named: bool = False) -> None:
-        """Hold the draws and the roster; use `from_seed`."""
+        """Take the draws and the roster; see `from_seed`."""
         self.draws = draws
         self.named = named
         self.roster = roster
         self.names = Names(draws.seed)
-        self._history = cache(self._worked_out)
-        # Lists that pass an event over need neither of these, and those of volumes no walk.
-        self._turnover: Callable[[int], Turnover] = cache(self._traded)
+        self._history = cache(self._make_history)
+        # Listing an event needs neither of these, and its volume no walk.
+        self._turnover: Callable[[int], Turnover] = cache(self._make_turnover)
         self._walk: Callable[[int], Walk] = cache(lambda number: walk_of(draws, self.plan(number)))
         self._last_minutes = (
             -(-roster.born_at_minutes // MINUTES_AN_HOUR) + roster.life_hours
@@ -167,15 +166,14 @@ class World:
 
         Args:
             seed: At least 0.
-            events: How many events are open at any instant, on average; 60 unless told.
-            markets: About how many markets are open, where no `events` are asked for.
-            named: Whether events of mutually exclusive markets are one market of
-                as many outcomes each; nothing else of the world is another.
-            altered_after: For tests: everything random that becomes known after
-                this instant comes out differently, all before it is the same.
+            events: Average number of open events; 60 by default.
+            markets: About how many markets are open; given instead of `events`.
+            named: Whether exclusive markets are one market with an outcome each; all else stays the same.
+            altered_after: For tests: draws that become known after this instant differ,
+                earlier ones stay the same.
 
         Raises:
-            ValueError: If nothing or too much is asked for.
+            ValueError: If the number of events is out of range.
         """
         if events is None:
             events = (
@@ -192,28 +190,28 @@ class World:
         return cls(draws, roster, named=named)
 
     def born(self, minute: int) -> list[int]:
-        """Return the numbers of the events that were listed by a minute, oldest first."""
+        """Return the numbers of the events listed by a minute, oldest first."""
         last = min(minute, minute_of(SANDBOX_ENDS_AT))
         return [int(number) for number in np.flatnonzero(self.roster.born_at_minutes <= last)]
 
     def maybe_open(self, minute: int) -> list[int]:
-        """Return the events that were listed by a minute and might still trade, oldest first."""
+        """Return the events listed by a minute that may still trade, oldest first."""
         last = min(minute, minute_of(SANDBOX_ENDS_AT))
         found = (self.roster.born_at_minutes <= last) & (self._last_minutes >= minute)
         return [int(number) for number in np.flatnonzero(found)]
 
     def is_born(self, number: int, minute: int) -> bool:
-        """Return whether there is such an event by a minute."""
+        """Return whether the event is listed by a minute."""
         return 0 <= number < len(self.roster) and bool(
             self.roster.born_at_minutes[number] <= min(minute, minute_of(SANDBOX_ENDS_AT))
         )
 
     def is_closed(self, number: int, minute: int) -> bool:
-        """Return whether trading has stopped in every market of an event, as its state would say, but sooner."""
+        """Return whether trading has stopped in every market; faster than `event`."""
         return bool(self._history(number).stopped_minutes.max() <= minute)
 
     def event(self, number: int, minute: int) -> EventState:
-        """Return an event as of a minute at which it is listed."""
+        """Return a listed event at a minute."""
         history = self._history(number)
         volumes, total = volumes_at(
             history.plan, self._turnover(number), minute=minute, stopped_minutes=history.stopped_minutes
@@ -224,7 +222,7 @@ class World:
         return EventState(plan=history.plan, minute=minute, volume=total, markets=markets)
 
     def quotes(self, number: int, minute: int) -> list[BookQuote]:
-        """Return the quote of each market of an event, as of a minute at which it is listed."""
+        """Return the quote of each market of a listed event at a minute."""
         history = self._history(number)
         plan = history.plan
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
@@ -238,13 +236,13 @@ class World:
         ]
 
     def is_named(self, plan: EventPlan) -> bool:
-        """Return whether an event is one market, and its markets are that one's outcomes."""
+        """Return whether the event is one market, whose outcomes are the plan's markets."""
         return self.named and plan.is_exclusive
 
     def payouts(self, number: int, minute: int) -> tuple[float, ...] | None:
-        """Return what the outcomes of an event that is one market paid, as of a minute; None until it is settled.
+        """Return what the outcomes of a named event paid, or None until it is settled.
 
-        Where it was disputed, the winner is at first another one.
+        After a dispute the wrong outcome wins at first.
         """
         history = self._history(number)
         closing = history.closings[0]
@@ -258,32 +256,32 @@ class World:
         return (*paid[1:], paid[0]) if is_wrong else paid
 
     def plan(self, number: int) -> EventPlan:
-        """Return the plan of an event; what of it is public at its birth may be shown from then on."""
+        """Return the plan of an event; its public parts may be shown from its birth on."""
         return self._history(number).plan
 
     def informed_chances(self, number: int, minute: int) -> list[float]:
-        """Return each market's chance to those who know more than the price, as of a minute at which it is listed."""
+        """Return each market's chance of YES as insiders know it at a minute; the event is listed."""
         plan = self._history(number).plan
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
         found: list[float] = informed_chances(plan, self._walk(plan.number), hour).tolist()
         return found
 
     def outcome(self, number: int, index: int, minute: int) -> float | None:
-        """Return what a market will pay, 0, 0.5 or 1, as soon as it is decided; None before."""
+        """Return what a market will pay, 0, 0.5 or 1; None until it is decided."""
         history = self._history(number)
         return None if minute < history.closings[index].decided_minute else self._payout(history, index)
 
     def shown_prices(
         self, number: int, index: int, minute: int, *, since_hour: int = 0, until_hour: int | None = None
     ) -> tuple[int, list[float]]:
-        """Return the first hour of a market's price history and its prices, one an hour, as of a minute.
+        """Return the first hour of a market's price history and its hourly prices, as of a minute.
 
         Args:
-            number: Of the event.
-            index: Of the market in it.
-            minute: The minute.
-            since_hour: Earlier hours are left out.
-            until_hour: Later hours are left out.
+            number: The event.
+            index: The market in it.
+            minute: Nothing later is known.
+            since_hour: First hour wanted.
+            until_hour: Last hour wanted.
         """
         history = self._history(number)
         plan, market, closing = history.plan, history.plan.markets[index], history.closings[index]
@@ -302,8 +300,7 @@ class World:
             prices[undecided:] = [decided] * (len(prices) - undecided)
         return first_hour, prices
 
-    def _worked_out(self, number: int) -> _History:
-        """Return all that ever happens to an event."""
+    def _make_history(self, number: int) -> _History:
         plan = plan_event(
             self.draws,
             number=number,
@@ -317,12 +314,11 @@ class World:
             closings = closings[:1] * len(closings)
         return _History(plan, closings, np.array([closing.stopped_minute for closing in closings]))
 
-    def _traded(self, number: int) -> Turnover:
+    def _make_turnover(self, number: int) -> Turnover:
         history = self._history(number)
         return turnover_of(self.draws, history.plan, until_minute=int(history.stopped_minutes.max()))
 
     def _payout(self, history: _History, index: int) -> float:
-        """Return what the first outcome of a decided market pays, 0, 0.5 or 1."""
         plan = history.plan
         return (
             0.5
@@ -331,7 +327,6 @@ class World:
         )
 
     def _market(self, history: _History, index: int, *, minute: int, volume: Volume) -> MarketState:
-        """Return a market as of a minute, reading nothing of its history that is later."""
         closing = history.closings[index]
         stage = closing.stage(minute)
         is_settled = stage is Stage.SETTLED

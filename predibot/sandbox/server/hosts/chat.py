@@ -1,4 +1,7 @@
-"""The chat endpoint: an OpenAI-compatible wire around the scripted forecasters; their manners are put around it."""
+"""The forecasters' host: the chat completions of an OpenAI-compatible provider.
+
+`manners` adds the habits of real providers around it.
+"""
 
 import hashlib
 import json
@@ -16,45 +19,44 @@ from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, dra
 
 CHARACTERS_A_TOKEN = 4
 LONG_WAIT_SECONDS = 3_600
-"""What a rate-limited answer asks for: longer than any deadline, so that nobody waits for it."""
+"""The `Retry-After` of a rate-limited answer: longer than any deadline, so that no client waits."""
 BREAKAGES = ("malformed", "truncated", "refusing", "rate_limited", "out_of_range", "empty")
-"""The ways in which `broken` fails; which one follows from the prompt."""
+"""How `broken` fails in bets; the prompt decides which way."""
 MISALLOCATIONS = ("not_a_number", "percent", "both_sides", "unknown_assets", "prose")
-"""The same where a portfolio is asked for; percent, and what is unknown, a game may take."""
+"""How it fails in portfolios; a game may accept "percent" and "unknown_assets"."""
 
 
 def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: Informed = lambda _: None) -> HttpReply:
-    """Return the reply to a request of the chat endpoint, or to the list of its models.
+    """Return the reply to a chat request, or the list of models.
 
     Args:
-        path: Behind the endpoint's own.
-        body: Of a POST; None of a GET.
+        path: Behind `/v1`.
+        body: None for a GET.
         now_seconds: Unix time.
-        informed: What one of the forecasters is told in a weekly cohort, which shows no news.
+        informed: What `sharp` knows in a weekly cohort, where there is no news to read.
     """
     if body is None and path == "/models":
         rows = [{"id": f"sandbox/{name}", "object": "model", "created": 0, "owned_by": WORD} for name in NAMES]
         return json_reply({"object": "list", "data": rows})
     if body is None or path != "/chat/completions":
-        return _error(404, f"there is nothing at {path}")
+        return _error_reply(404, f"there is nothing at {path}")
     try:
         asked = json.loads(body)
     except ValueError:
-        return _error(400, "the body is no JSON")
+        return _error_reply(400, "the body is no JSON")
     if not isinstance(asked, dict) or not _are_messages(asked.get("messages")):
-        return _error(400, "messages is a list of objects, and not empty")
+        return _error_reply(400, "messages is a list of objects, and not empty")
     if not _are_tools(asked.get("tools")):
-        return _error(400, "tools is a list of functions with a name")
+        return _error_reply(400, "tools is a list of functions with a name")
     if asked.get("stream"):
-        return _error(400, "the sandbox does not stream; leave stream out")
+        return _error_reply(400, "the sandbox does not stream; leave stream out")
     name = str(asked.get("model", "")).removeprefix("openai/").removeprefix("sandbox/")
     if name not in NAMES:
-        return _error(404, f"no model {name[:80]!r}; there are {', '.join(f'sandbox/{each}' for each in NAMES)}")
+        return _error_reply(404, f"no model {name[:80]!r}; there are {', '.join(f'sandbox/{each}' for each in NAMES)}")
     return _completion(name, asked, informed, now_seconds=now_seconds)
 
 
 def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> HttpReply:
-    """Return a forecaster's reply to a conversation."""
     conversation = read_conversation(asked)
     stocks = read_stocks(conversation.seed)
     if stocks:
@@ -69,22 +71,22 @@ def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_
             kinds = (*wrong_cohort_answers(conversation.cohort), "prose", *BREAKAGES)
         kind = kinds[int(draw(conversation.seed, "broken") * len(kinds))]
         if kind == "rate_limited":
-            limited = _error(429, f"too many requests to a {WORD}")
+            limited = _error_reply(429, f"too many requests to a {WORD}")
             return HttpReply(429, limited.body, limited.content_type, (("Retry-After", str(LONG_WAIT_SECONDS)),))
-        message, reason = _broken(kind, conversation, digest)
+        message, reason = _broken_message(kind, conversation, digest)
     elif "final_answer" in conversation.tools:
         call = next_call(name, conversation, informed)
         if stocks:
             call = Call("final_answer", _stock_answer(name, stocks, conversation), "Answer: handed in")
-        message, reason = _calling(call, digest, said=remembered(conversation, call.action))
+        message, reason = _call_message(call, digest, said=remembered(conversation, call.action))
     else:
         answer = _stock_answer(name, stocks, conversation) if stocks else answer_of(name, conversation, informed)
         message, reason = {"role": "assistant", "content": json.dumps(answer)}, "stop"
-    return json_reply(_wrapped(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
+    return json_reply(_wrap_completion(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
 
 
 def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: ForecasterView) -> dict[str, object]:
-    """Return a forecaster's weights of stocks; those of a report where the prompt quotes one."""
+    """Return a forecaster's weights of stocks, or those of the report that the prompt quotes."""
     said = f"A {WORD} ({name})."
     if conversation.reported is not None:
         return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
@@ -100,10 +102,9 @@ def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: Forecas
     }
 
 
-def _wrapped(
+def _wrap_completion(
     name: str, asked: Mapping[str, Any], message: dict[str, Any], reason: str, *, digest: str, now_seconds: int
 ) -> dict[str, Any]:
-    """Return a whole completion around a message."""
     read_tokens = 1 + len(json_bytes([asked["messages"], asked.get("tools")])) // CHARACTERS_A_TOKEN
     written_tokens = 1 + len(json_bytes(message)) // CHARACTERS_A_TOKEN
     return {
@@ -121,39 +122,37 @@ def _wrapped(
     }
 
 
-def _calling(call: Call, digest: str, *, said: str) -> tuple[dict[str, Any], str]:
-    """Return a message that calls a tool."""
-    return _calling_text(call.tool, json.dumps(call.arguments), digest, said=said), "tool_calls"
+def _call_message(call: Call, digest: str, *, said: str) -> tuple[dict[str, Any], str]:
+    return _call_message_from_text(call.tool, json.dumps(call.arguments), digest, said=said), "tool_calls"
 
 
-def _calling_text(tool: str, arguments_json: str, digest: str, *, said: str) -> dict[str, Any]:
-    """Return a message that calls a tool with these very characters as arguments."""
+def _call_message_from_text(tool: str, arguments_json: str, digest: str, *, said: str) -> dict[str, Any]:
+    """Return a message that calls a tool with exactly this text as its arguments."""
     function = {"name": tool, "arguments": arguments_json}
     calls = [{"id": f"call_{digest[:16]}", "type": "function", "function": function}]
     return {"role": "assistant", "content": said, "tool_calls": calls}
 
 
 def _without_markets(asked: Mapping[str, Any], conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
-    """Return a reply to a conversation about nothing, such as one that tries whether tools can be called."""
+    """Return a reply to a prompt without markets, such as a trial whether tools can be called."""
     tools = {str(tool.get("function", {}).get("name")): tool for tool in asked.get("tools") or ()}
     name = conversation.forced_tool or next(iter(tools), None)
     if name not in tools:
         return {"role": "assistant", "content": f"I am a {WORD}; I see no markets to forecast."}, "stop"
     schema = tools[name]["function"].get("parameters", {})
-    call = Call(name, {key: _example(schema["properties"][key]) for key in schema.get("required", ())}, "")
-    return _calling(call, digest, said=f"I am a {WORD}.")
+    call = Call(name, {key: _example_value(schema["properties"][key]) for key in schema.get("required", ())}, "")
+    return _call_message(call, digest, said=f"I am a {WORD}.")
 
 
-def _example(schema: Mapping[str, Any]) -> object:
-    """Return a value of the kind a schema asks for."""
+def _example_value(schema: Mapping[str, Any]) -> object:
     if schema.get("enum"):
         return schema["enum"][0]
     kinds: dict[str, object] = {"number": 1, "integer": 1, "boolean": True, "array": [], "object": {}}
     return kinds.get(str(schema.get("type")), "ok")
 
 
-def _broken(kind: str, conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
-    """Return a reply that no decision can be made of, whatever is complained about."""
+def _broken_message(kind: str, conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
+    """Return a reply that no decision can be made from, whatever the complaint."""
     if conversation.cohort is not None:
         answers = wrong_cohort_answers(conversation.cohort)
         wrong = json.dumps({**answers.get(kind, answers["too_much"]), "reasoning": f"A {WORD} (broken)."})
@@ -169,11 +168,10 @@ def _broken(kind: str, conversation: ForecasterView, digest: str) -> tuple[dict[
     reason = "length" if kind == "truncated" else "tool_calls"
     if "final_answer" not in conversation.tools:
         return {"role": "assistant", "content": text}, "length" if kind == "truncated" else "stop"
-    return _calling_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
+    return _call_message_from_text("final_answer", text, digest, said=f"A {WORD} (broken)."), reason
 
 
 def _wrong_bets(conversation: ForecasterView) -> str:
-    """Return an answer about an event in which nothing is right."""
     market = conversation.markets[0].id
     return json.dumps(
         {
@@ -187,7 +185,6 @@ def _wrong_bets(conversation: ForecasterView) -> str:
 
 
 def _wrong_weights(kind: str, conversation: ForecasterView) -> str:
-    """Return an answer about a portfolio that is wrong in a way of its own."""
     yes, no = (*conversation.markets[0].assets, "", "")[:2]
     last = conversation.markets[-1].assets[-1] if conversation.markets[-1].assets else no
     wrong: dict[str, dict[str, object]] = {
@@ -202,12 +199,10 @@ def _wrong_weights(kind: str, conversation: ForecasterView) -> str:
 
 
 def _are_messages(messages: object) -> bool:
-    """Return whether these are messages."""
     return isinstance(messages, list) and bool(messages) and all(isinstance(each, dict) for each in messages)
 
 
 def _are_tools(tools: object) -> bool:
-    """Return whether these are tools, or none."""
     if tools is None:
         return True
     rows = tools if isinstance(tools, list) else [tools]
@@ -215,8 +210,7 @@ def _are_tools(tools: object) -> bool:
     return all(isinstance(function, dict) and isinstance(function.get("name"), str) for function in functions)
 
 
-def _error(status: int, message: str) -> HttpReply:
-    """Return a refusal in the provider's form."""
+def _error_reply(status: int, message: str) -> HttpReply:
     kind = "rate_limit_error" if status == 429 else "invalid_request_error"
     code = {404: "not_found", 429: "rate_limit_exceeded"}.get(status)
     content = {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -1,4 +1,4 @@
-"""The CLOB dialect: books, midpoints and price histories, with the traps of the real one."""
+"""Polymarket's CLOB as a host of the sandbox: books, midpoints and price histories, with its traps."""
 
 import json
 
@@ -21,46 +21,45 @@ _LEVELS = 6
 
 
 def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | None, now_seconds: int) -> HttpReply:
-    """Return the CLOB's reply to a GET, or to a POST where `body` is given."""
+    """Return the CLOB's reply to a GET, or to a POST where there is a `body`."""
     try:
         if body is not None:
-            return _books(snapshot, body, now_seconds) if path == "/books" else _not_found()
+            return _books_reply(snapshot, body, now_seconds) if path == "/books" else _not_found_reply()
         if path == "/time":
             return json_reply(now_seconds)
         if path == "/book":
-            return json_reply(_book(snapshot, _token(snapshot, query, "token_id"), now_seconds))
+            return json_reply(_book(snapshot, _token_place(snapshot, query, "token_id"), now_seconds))
         if path == "/midpoint":
-            place = _token(snapshot, query, "token_id")
+            place = _token_place(snapshot, query, "token_id")
             mid = _quote(snapshot, place).mid
             if mid is None:
                 return error_reply(404, "No orderbook exists for the requested token id")
-            return json_reply({"mid": f"{_price(mid, place.side):.6g}"})
+            return json_reply({"mid": f"{_side_price(mid, place.side):.6g}"})
         if path == "/prices-history":
-            return _history(snapshot, query, now_seconds)
+            return _history_reply(snapshot, query, now_seconds)
         if path in {"/books", "/midpoints", "/prices"}:
             return error_reply(400, "Invalid payload")
-        return _not_found()
+        return _not_found_reply()
     except RequestDenied as refused:
         return refused.reply
 
 
-def _not_found() -> HttpReply:
-    """Return the reply to a path that does not exist."""
+def _not_found_reply() -> HttpReply:
     return error_reply(404, "not found")
 
 
-def _token(snapshot: Snapshot, query: Query, name: str) -> TokenPlace:
-    """Return the place of a request's token; refuse a missing one, and one without a book."""
+def _token_place(snapshot: Snapshot, query: Query, name: str) -> TokenPlace:
+    """Return where the token of a request is; refuse a missing one, and one without a book."""
     if not query.get(name, [""])[-1]:
         raise RequestDenied(error_reply(400, "Invalid token id"))
-    place = _listed(snapshot, query[name][-1])
+    place = _find_token(snapshot, query[name][-1])
     if place is None or snapshot.state(place.event).markets[place.market].is_closed:
         raise RequestDenied(error_reply(404, "No orderbook exists for the requested token id"))
     return place
 
 
-def _listed(snapshot: Snapshot, token_id: str) -> TokenPlace | None:
-    """Return where a token is, or None when there is no such token by now."""
+def _find_token(snapshot: Snapshot, token_id: str) -> TokenPlace | None:
+    """Return where a token is, or None while there is no such token."""
     place = snapshot.world.names.token_of(token_id)
     if place is None or not snapshot.is_listed(place.event):
         return None
@@ -71,17 +70,14 @@ def _listed(snapshot: Snapshot, token_id: str) -> TokenPlace | None:
 
 
 def _quote(snapshot: Snapshot, place: TokenPlace) -> BookQuote:
-    """Return the quote of a token's market, for its first outcome."""
     return snapshot.world.quotes(place.event, snapshot.minute)[place.market]
 
 
-def _price(first: float, side: int) -> float:
-    """Return a token's price from that of the first outcome."""
+def _side_price(first: float, side: int) -> float:
     return first if side == 0 else round(1 - first, 6)
 
 
-def _books(snapshot: Snapshot, body: bytes, now_seconds: int) -> HttpReply:
-    """Return the books of the tokens that have one."""
+def _books_reply(snapshot: Snapshot, body: bytes, now_seconds: int) -> HttpReply:
     try:
         asked = json.loads(body)
     except ValueError:
@@ -90,7 +86,7 @@ def _books(snapshot: Snapshot, body: bytes, now_seconds: int) -> HttpReply:
         return error_reply(400, "Invalid payload")
     if len(asked) > MOST_BOOKS:
         return error_reply(400, "Payload exceeds the limit")
-    places = [_listed(snapshot, str(item["token_id"])) for item in asked]
+    places = [_find_token(snapshot, str(item["token_id"])) for item in asked]
     return json_reply(
         [
             _book(snapshot, place, now_seconds)
@@ -101,7 +97,7 @@ def _books(snapshot: Snapshot, body: bytes, now_seconds: int) -> HttpReply:
 
 
 def _book(snapshot: Snapshot, place: TokenPlace, now_seconds: int) -> dict[str, object]:
-    """Return a token's book: bids ascending, asks descending, so that the best of each is last."""
+    """Return a token's book; the best bid and the best ask come last."""
     names = snapshot.world.names
     state = snapshot.state(place.event)
     market = state.markets[place.market].plan
@@ -121,7 +117,7 @@ def _book(snapshot: Snapshot, place: TokenPlace, now_seconds: int) -> dict[str, 
         "min_order_size": "5",
         "tick_size": f"{market.tick:g}",
         "neg_risk": state.plan.is_exclusive and not snapshot.is_named(place.event),
-        "last_trade_price": f"{_price(quote.last_trade, place.side):.6g}",
+        "last_trade_price": f"{_side_price(quote.last_trade, place.side):.6g}",
     }
 
 
@@ -138,19 +134,19 @@ def _levels(
     )
     prices = [round(best + step * level, 6) for level in range(_LEVELS)]
     return [
-        {"price": f"{_price(price, place.side):.6g}", "size": f"{20 + 4_000 * size**3:.2f}"}
+        {"price": f"{_side_price(price, place.side):.6g}", "size": f"{20 + 4_000 * size**3:.2f}"}
         for price, size in zip(prices, sizes.tolist(), strict=True)
         if tick / 2 < price < 1 - tick / 2
     ]
 
 
-def _history(snapshot: Snapshot, query: Query, now_seconds: int) -> HttpReply:
-    """Return a token's price history, always with a point at now, also when its end lies in the past."""
+def _history_reply(snapshot: Snapshot, query: Query, now_seconds: int) -> HttpReply:
+    """Return a token's price history; the last point is always now, even if the range ends earlier."""
     if not query.get("market", [""])[-1]:
         return error_reply(400, "invalid filters: 'market' is required")
     fidelity_minutes = _whole_number(query, "fidelity", 1)
-    start_seconds, end_seconds = _range(query, fidelity_minutes, now_seconds)
-    place = _listed(snapshot, query["market"][-1])
+    start_seconds, end_seconds = _parse_range(query, fidelity_minutes, now_seconds)
+    place = _find_token(snapshot, query["market"][-1])
     if place is None:
         return json_reply({"history": []})
     market = snapshot.state(place.event).markets[place.market]
@@ -167,16 +163,15 @@ def _history(snapshot: Snapshot, query: Query, now_seconds: int) -> HttpReply:
     )
     every_hours = max(1, fidelity_minutes // MINUTES_AN_HOUR)
     kept = [
-        {"t": hour * 3_600 + offset, "p": _price(price, place.side)}
+        {"t": hour * 3_600 + offset, "p": _side_price(price, place.side)}
         for hour, price in enumerate(prices, start=first_hour)
         if hour % every_hours == 0
     ]
-    now_price = _price(_quote(snapshot, place).shown, place.side)
+    now_price = _side_price(_quote(snapshot, place).shown, place.side)
     return json_reply({"history": [*kept, {"t": now_seconds, "p": now_price}]})
 
 
-def _range(query: Query, fidelity_minutes: int, now_seconds: int) -> tuple[int, int]:
-    """Return the first and last second a history is asked for."""
+def _parse_range(query: Query, fidelity_minutes: int, now_seconds: int) -> tuple[int, int]:
     if "interval" in query:
         interval = query["interval"][-1]
         if interval not in _INTERVAL_SECONDS:
@@ -196,5 +191,4 @@ def _range(query: Query, fidelity_minutes: int, now_seconds: int) -> tuple[int, 
 
 
 def _whole_number(query: Query, name: str, default: int) -> int:
-    """Return a parameter that is a whole number."""
     return whole_number(query, name, default, error_reply(400, f"invalid filters: '{name}' must be a whole number"))

@@ -1,4 +1,4 @@
-"""The Gamma dialect: lists, filters, cursors and single objects, with the traps of the real one."""
+"""Polymarket's Gamma as a host of the sandbox: lists, filters, cursors and single objects, with its traps."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ DEFAULT_PAGE = 20
 LARGEST_OFFSET = 2_000
 
 Key = tuple[float, ...]
-"""(value is missing, value or its negative, event number, market index): what a list is sorted by."""
+"""What a list is sorted by: (value is missing, value or its negative, event number, market index)."""
 
 _WINDOWS = {
     "volume24hr": "day_usd",
@@ -29,7 +29,7 @@ _WINDOWS = {
 }
 _OTHER_ORDERS = ("id", "endDate", "startDate", "createdAt", "liquidity")
 _MARKET_ORDERS = {"volumeNum": "volume", "liquidityNum": "liquidity"}
-"""Orders that markets have beside those of events, and what they mean."""
+"""Further orders of markets, by the order of events that each means."""
 _EVENT_IDS = ("id", "slug")
 _MARKET_IDS = ("id", "slug", "condition_ids", "clob_token_ids")
 
@@ -43,45 +43,42 @@ def answer_gamma(snapshot: Snapshot, path: str, query: Query) -> HttpReply:
         return error_reply(404, "not found", kind="not found error")
     is_markets = parts[0] == "markets"
     if len(parts) == 2 and parts[1] != "keyset":
-        places = list(_known_places(snapshot, "id", [parts[1]], is_markets=is_markets))
+        places = list(_find_places(snapshot, "id", [parts[1]], is_markets=is_markets))
         if not places:
             return error_reply(404, "id not found", kind="not found error")
-        return HttpReply(200, _json(snapshot, places[0], is_markets=is_markets))
+        return HttpReply(200, _object_json(snapshot, places[0], is_markets=is_markets))
     try:
-        return _list(snapshot, query, is_markets=is_markets, is_keyset=len(parts) == 2)
+        return _list_reply(snapshot, query, is_markets=is_markets, is_keyset=len(parts) == 2)
     except RequestDenied as refused:
         return refused.reply
 
 
-def _list(snapshot: Snapshot, query: Query, *, is_markets: bool, is_keyset: bool) -> HttpReply:
-    """Return a page of a list."""
-    keys = _sorted_keys(snapshot, query, is_markets=is_markets)
-    limit = min(_whole_number(query, "limit", DEFAULT_PAGE), LARGEST_PAGE)
+def _list_reply(snapshot: Snapshot, query: Query, *, is_markets: bool, is_keyset: bool) -> HttpReply:
+    keys = _sort_keys(snapshot, query, is_markets=is_markets)
+    limit = min(_parse_whole_number(query, "limit", DEFAULT_PAGE), LARGEST_PAGE)
     if limit < 1:
         raise _refusal("limit must be at least 1")
-    start = _start_after(query, keys) if is_keyset else _offset(query)
+    start = _start_after(query, keys) if is_keyset else _parse_offset(query)
     page = keys[start : start + limit]
     places = [(int(key[2]), int(key[3])) for key in page]
-    body = b"[" + b",".join(_json(snapshot, place, is_markets=is_markets) for place in places) + b"]"
+    body = b"[" + b",".join(_object_json(snapshot, place, is_markets=is_markets) for place in places) + b"]"
     if not is_keyset:
         return HttpReply(200, body)
     name = b"markets" if is_markets else b"events"
     cursor = b""
     if page and start + limit < len(keys):
-        cursor = b',"next_cursor":"' + _cursor(query, page[-1]) + b'"'
+        cursor = b',"next_cursor":"' + _make_cursor(query, page[-1]) + b'"'
     return HttpReply(200, b'{"' + name + b'":' + body + cursor + b"}")
 
 
-def _offset(query: Query) -> int:
-    """Return the offset of an old-style page, which the venue limits."""
-    offset = _whole_number(query, "offset", 0)
+def _parse_offset(query: Query) -> int:
+    offset = _parse_whole_number(query, "offset", 0)
     if not 0 <= offset <= LARGEST_OFFSET:
         raise _refusal(f"offset must be between 0 and {LARGEST_OFFSET}; use /keyset")
     return offset
 
 
-def _sorted_keys(snapshot: Snapshot, query: Query, *, is_markets: bool) -> list[Key]:
-    """Return the keys of everything a query lists, in its order."""
+def _sort_keys(snapshot: Snapshot, query: Query, *, is_markets: bool) -> list[Key]:
     asked = tuple(
         (name, tuple(query[name]))
         for name in sorted(query)
@@ -89,44 +86,44 @@ def _sorted_keys(snapshot: Snapshot, query: Query, *, is_markets: bool) -> list[
     )
     keys = snapshot.sorted_keys.get((is_markets, asked))
     if keys is None:
-        order = _order(query, is_markets=is_markets)
-        sign = 1.0 if _flag(query, "ascending") is not False else -1.0
-        places = [place for place in _places(snapshot, query, is_markets=is_markets) if _fits(snapshot, place, query)]
-        keys = sorted(_key(snapshot, place, order, sign) for place in places)
+        order = _parse_order(query, is_markets=is_markets)
+        sign = 1.0 if _parse_flag(query, "ascending") is not False else -1.0
+        places = [
+            place for place in _select_places(snapshot, query, is_markets=is_markets) if _fits(snapshot, place, query)
+        ]
+        keys = sorted(_sort_key(snapshot, place, order, sign) for place in places)
         snapshot.sorted_keys[is_markets, asked] = keys
     return keys
 
 
-def _places(snapshot: Snapshot, query: Query, *, is_markets: bool) -> Iterable[tuple[int, int]]:
-    """Return (event number, market index) of what a query asks for by name or by being closed; -1 for a whole event."""
-    closed = _flag(query, "closed")
+def _select_places(snapshot: Snapshot, query: Query, *, is_markets: bool) -> Iterable[tuple[int, int]]:
+    """Return (event number, market index) of everything a query names or selects; -1 is a whole event."""
+    closed = _parse_flag(query, "closed")
     named = [name for name in (_MARKET_IDS if is_markets else _EVENT_IDS) if name in query]
     if named:
-        found = [set(_known_places(snapshot, name, query[name], is_markets=is_markets)) for name in named]
+        found = [set(_find_places(snapshot, name, query[name], is_markets=is_markets)) for name in named]
         return [place for place in set.intersection(*found) if closed in {None, _is_closed(snapshot, place)}]
     if not is_markets:
-        # The venue's own surprise: a list of events without `closed` holds the closed ones.
+        # As Gamma does, a list of events without `closed` holds the closed ones.
         return [(number, -1) for number in snapshot.numbers(closed=closed is not False)]
     numbers = snapshot.world.maybe_open(snapshot.minute) if closed is False else snapshot.numbers(closed=None)
-    places = [(number, index) for number in numbers for index in range(_markets(snapshot, number))]
+    places = [(number, index) for number in numbers for index in range(_market_count(snapshot, number))]
     return [place for place in places if closed in {None, _is_closed(snapshot, place)}]
 
 
-def _markets(snapshot: Snapshot, number: int) -> int:
-    """Return how many markets an event is listed with."""
+def _market_count(snapshot: Snapshot, number: int) -> int:
     return 1 if snapshot.is_named(number) else len(snapshot.state(number).markets)
 
 
 def _is_closed(snapshot: Snapshot, place: tuple[int, int]) -> bool:
-    """Return whether an event or market has stopped trading."""
     state = snapshot.state(place[0])
     return state.is_closed if place[1] < 0 else state.markets[place[1]].is_closed
 
 
-def _known_places(
+def _find_places(
     snapshot: Snapshot, name: str, values: Sequence[str], *, is_markets: bool
 ) -> Iterable[tuple[int, int]]:
-    """Yield where the objects with these ids, slugs, conditions or tokens are; unknown ones are passed over."""
+    """Yield the places of objects by id, slug, condition or token; unknown ones are left out."""
     names = snapshot.world.names
     for value in values:
         identity = value.rpartition("-")[2] if name == "slug" else value
@@ -143,18 +140,18 @@ def _known_places(
                 place = (place[0], 0)
         else:
             place = names.market_of(identity)
-        if place is not None and snapshot.is_listed(place[0]) and place[1] < _markets(snapshot, place[0]):
+        if place is not None and snapshot.is_listed(place[0]) and place[1] < _market_count(snapshot, place[0]):
             yield place
 
 
 def _fits(snapshot: Snapshot, place: tuple[int, int], query: Query) -> bool:
-    """Return whether an object passes the filters on end, volume and tags; what has no end passes no filter on it."""
+    """Return whether an object passes the filters on end, volume and tags; one without an end fails any on it."""
     state = snapshot.state(place[0])
     end_minute, volume = _end_and_volume(snapshot, place)
     for name, sign in (("end_date_max", 1), ("end_date_min", -1)):
-        if name in query and (end_minute is None or sign * end_minute > sign * _minute(query[name][-1])):
+        if name in query and (end_minute is None or sign * end_minute > sign * _parse_minute(query[name][-1])):
             return False
-    if "volume_min" in query and volume.total_usd < _decimal(query["volume_min"][-1]):
+    if "volume_min" in query and volume.total_usd < _parse_decimal(query["volume_min"][-1]):
         return False
     slugs = [slug for _, slug in state.plan.wording.tags]
     ids = [tag_ids()[slug] for slug in slugs] if "tag_id" in query or "exclude_tag_id" in query else []
@@ -166,7 +163,6 @@ def _fits(snapshot: Snapshot, place: tuple[int, int], query: Query) -> bool:
 
 
 def _end_and_volume(snapshot: Snapshot, place: tuple[int, int]) -> tuple[int | None, Volume]:
-    """Return the stated end and the volume of an event or of one of its markets."""
     number, index = place
     state = snapshot.state(number)
     if index < 0:
@@ -176,8 +172,8 @@ def _end_and_volume(snapshot: Snapshot, place: tuple[int, int]) -> tuple[int | N
     return state.markets[index].plan.end_minute, state.markets[index].volume
 
 
-def _order(query: Query, *, is_markets: bool) -> str:
-    """Return what to sort by; snake_case and unknown names are refused."""
+def _parse_order(query: Query, *, is_markets: bool) -> str:
+    """Return the order of a query; unknown names and snake_case are refused."""
     order = query.get("order", ("id",))[-1]
     if is_markets:
         order = _MARKET_ORDERS.get(order, order)
@@ -186,8 +182,8 @@ def _order(query: Query, *, is_markets: bool) -> str:
     return order
 
 
-def _key(snapshot: Snapshot, place: tuple[int, int], order: str, sign: float) -> Key:
-    """Return what an object is sorted by; those without the value come last either way."""
+def _sort_key(snapshot: Snapshot, place: tuple[int, int], order: str, sign: float) -> Key:
+    """Return the sort key of an object; objects without the value come last in both directions."""
     number, index = place
     state = snapshot.state(number)
     end_minute, volume = _end_and_volume(snapshot, place)
@@ -204,18 +200,15 @@ def _key(snapshot: Snapshot, place: tuple[int, int], order: str, sign: float) ->
     return (float(value is None), 0.0 if value is None else sign * value, float(number), float(index))
 
 
-def _json(snapshot: Snapshot, place: tuple[int, int], *, is_markets: bool) -> bytes:
-    """Return an object's JSON."""
+def _object_json(snapshot: Snapshot, place: tuple[int, int], *, is_markets: bool) -> bytes:
     return snapshot.market_json(*place) if is_markets else snapshot.event_json(place[0])
 
 
-def _cursor(query: Query, key: Key) -> bytes:
-    """Return the cursor that stands for everything after a key."""
+def _make_cursor(query: Query, key: Key) -> bytes:
     return base64.urlsafe_b64encode(json.dumps([query.get("order", ("id",))[-1], key]).encode()).rstrip(b"=")
 
 
 def _start_after(query: Query, keys: list[Key]) -> int:
-    """Return where the page after the request's cursor starts."""
     if "after_cursor" not in query:
         return 0
     text = query["after_cursor"][-1]
@@ -229,8 +222,7 @@ def _start_after(query: Query, keys: list[Key]) -> int:
     return bisect_right(keys, after)
 
 
-def _flag(query: Query, name: str) -> bool | None:
-    """Return a parameter that is true or false, or None when it is not given."""
+def _parse_flag(query: Query, name: str) -> bool | None:
     if name not in query:
         return None
     text = query[name][-1].lower()
@@ -239,21 +231,18 @@ def _flag(query: Query, name: str) -> bool | None:
     return text == "true"
 
 
-def _whole_number(query: Query, name: str, default: int) -> int:
-    """Return a parameter that is a whole number."""
+def _parse_whole_number(query: Query, name: str, default: int) -> int:
     return whole_number(query, name, default, _refusal(f"{name} must be a whole number").reply)
 
 
-def _decimal(text: str) -> float:
-    """Return a parameter that is a number."""
+def _parse_decimal(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise _refusal(f"not a number: {text}") from None
 
 
-def _minute(text: str) -> int:
-    """Return the minute of an instant given as a parameter."""
+def _parse_minute(text: str) -> int:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
@@ -264,5 +253,4 @@ def _minute(text: str) -> int:
 
 
 def _refusal(message: str) -> RequestDenied:
-    """Return Gamma's 422."""
     return RequestDenied(error_reply(422, message, kind="validation error"))

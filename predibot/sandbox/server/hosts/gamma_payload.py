@@ -1,4 +1,4 @@
-"""Gamma's objects: an event and a market as JSON, with the habits of the real ones."""
+"""Gamma's objects: events and markets as JSON, with the habits of the real ones."""
 
 import json
 import re
@@ -15,13 +15,13 @@ from predibot.sandbox.world.volumes import Volume
 from predibot.sandbox.world.world import EventState, MarketState
 
 TOKENS_AFTER_MINUTES = 10
-"""A market is listed so long before its tokens exist."""
+"""A market gets its tokens this long after it is listed."""
 
 Json: TypeAlias = dict[str, object]
 
 
 def slug_of(title: str, identity: str) -> str:
-    """Return a title as the venue writes it in addresses, ending with the id."""
+    """Return a title as an address, ending with the id."""
     return f"{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')}-{identity}"
 
 
@@ -32,17 +32,17 @@ def tag_ids() -> dict[str, str]:
 
 
 def has_tokens(plan: EventPlan, minute: int) -> bool:
-    """Return whether the event's markets can be asked for by token yet."""
+    """Return whether the event's markets have tokens yet."""
     return minute - plan.born_minute >= TOKENS_AFTER_MINUTES
 
 
 def liquidity_usd(plan: EventPlan, share: float) -> float:
-    """Return the money in a book, which the sandbox keeps in step with its volume."""
+    """Return the money in a book; it follows the volume."""
     return round(2.5 * plan.daily_volume_usd * share, 4)
 
 
 def event_payload(names: Names, state: EventState, *, is_exclusive: bool) -> Json:
-    """Return an event without its markets and tags: what `/markets` shows of one."""
+    """Return an event without markets and tags, as `/markets` shows it."""
     plan = state.plan
     identity = names.event_id(plan.number)
     slug = slug_of(plan.wording.title, identity)
@@ -74,7 +74,7 @@ def event_payload(names: Names, state: EventState, *, is_exclusive: bool) -> Jso
     if plan.end_minute is not None:
         payload["endDate"] = iso_text(plan.end_minute)
     if plan.states_volume:
-        payload |= _windows(state.volume)
+        payload |= _volume_windows(state.volume)
     if is_exclusive:
         payload["negRiskMarketID"] = names.neg_risk_id(plan.number)
     settled = [market.settled_minute for market in state.markets if market.settled_minute is not None]
@@ -90,7 +90,7 @@ def tag_payloads(plan: EventPlan) -> list[Json]:
 
 
 def market_payload(names: Names, event: EventState, state: MarketState, quote: BookQuote) -> Json:
-    """Return a market as it stands within its event."""
+    """Return a market of an event."""
     plan, market = event.plan, state.plan
     identity = names.market_id(plan.number, market.index)
     question = plan.wording.questions[market.index]
@@ -128,7 +128,7 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: B
         "volume": f"{state.volume.total_usd:.6f}",
         "volumeNum": _number(state, state.volume.total_usd),
     }
-    payload |= {name: _number(state, value) for name, value in _windows(state.volume).items()}
+    payload |= {name: _number(state, value) for name, value in _volume_windows(state.volume).items()}
     payload |= _quote_fields(state, quote) if is_live else {}
     payload |= _settlement_fields(state)
     if market.end_minute is not None:
@@ -143,20 +143,20 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: B
 def named_payload(
     names: Names, event: EventState, quotes: Sequence[BookQuote], payouts: Sequence[float] | None
 ) -> Json:
-    """Return an event of mutually exclusive markets as one market, of which each is an outcome.
+    """Return mutually exclusive markets as one market with an outcome each.
 
     Args:
-        names: Of the world.
-        event: As of a minute.
-        quotes: Of its markets.
-        payouts: What each paid, None until it is settled.
+        names: The world's ids.
+        event: The event at a minute.
+        quotes: One quote a market.
+        payouts: One payout a market; None until it is settled.
     """
     plan, first, count = event.plan, event.markets[0], len(event.markets)
     is_live = has_tokens(plan, event.minute)
     shown = payouts or ([quote.shown for quote in quotes] if is_live else [1.0 / count] * count)
     tokens = [names.token_id(plan.number, index, 0) for index in range(count)]
     payload = market_payload(names, event, first, quotes[0])
-    # Of which outcome these would be nobody could say.
+    # With more than two outcomes it is unclear which one these would describe.
     for name in ("bestBid", "bestAsk", "spread", "lastTradePrice", "negRiskMarketID"):
         payload.pop(name, None)
     payload |= {
@@ -172,18 +172,17 @@ def named_payload(
         "volume": f"{event.volume.total_usd:.6f}",
         "volumeNum": _number(first, event.volume.total_usd),
     }
-    return payload | {name: _number(first, value) for name, value in _windows(event.volume).items()}
+    return payload | {name: _number(first, value) for name, value in _volume_windows(event.volume).items()}
 
 
 def _quote_fields(state: MarketState, quote: BookQuote) -> Json:
-    """Return bid, ask, spread and last trade; an empty side is left out below and 1 above, as the venue has it."""
+    """Return bid, ask, spread and last trade; without bids there is no `bestBid`, without asks `bestAsk` is 1."""
     bid, ask = quote.bid or 0.0, 1.0 if quote.ask is None else quote.ask
     fields: Json = {"bestAsk": _number(state, ask), "spread": round(ask - bid, 6), "lastTradePrice": quote.last_trade}
     return fields if quote.bid is None else {"bestBid": _number(state, bid), **fields}
 
 
 def _settlement_fields(state: MarketState) -> Json:
-    """Return what a market says of its resolution so far."""
     steps = ["proposed", "disputed", "proposed"] if state.is_disputed else ["proposed"]
     if state.stage is Stage.OPEN:
         return {"umaResolutionStatuses": _array(state, [])}
@@ -201,14 +200,13 @@ def _settlement_fields(state: MarketState) -> Json:
 
 
 def _prices(state: MarketState, quote: BookQuote, *, is_live: bool) -> list[str]:
-    """Return the shown price of both outcomes; the payout once settled, one half before there are tokens."""
+    """Return the displayed prices of both outcomes: 0.5 before there are tokens, the payouts after settlement."""
     shown = quote.shown if is_live else 0.5
     first = shown if state.payout is None else state.payout
     return [f"{first:.6g}", f"{round(1 - first, 6):.6g}"]
 
 
-def _windows(volume: Volume) -> Json:
-    """Return the volume of the windows that end now."""
+def _volume_windows(volume: Volume) -> Json:
     return {
         "volume24hr": volume.day_usd,
         "volume1wk": volume.week_usd,
@@ -218,19 +216,18 @@ def _windows(volume: Volume) -> Json:
 
 
 def _array(state: MarketState, values: list[str] | None) -> object:
-    """Return a list the way this market writes them: as text within the JSON, or plainly; nothing as "" or null."""
+    """Return a list as this market writes lists: as text or as JSON; None as "" or null."""
     if state.plan.arrays_as_text:
         return "" if values is None else json.dumps(values)
     return values
 
 
 def _number(state: MarketState, value: object) -> object:
-    """Return a number the way this market writes them: plainly, or as text."""
+    """Return a number as this market writes numbers: as text or as JSON."""
     return str(value) if state.plan.numbers_as_text else value
 
 
 def _created_text(plan: EventPlan) -> str:
-    """Return the instant of listing in the shape this event writes instants."""
     if plan.timestamp_digits == 0:
         return iso_text(plan.born_minute)
     return iso_text_with_fraction(

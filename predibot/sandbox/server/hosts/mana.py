@@ -1,10 +1,10 @@
-"""The dialect of a venue in play money: a list of markets, each with its answers, and the bets that moved them.
+"""Manifold as a host of the sandbox: a list of markets with their answers, and the bets that moved them.
 
-An event of one market is a binary one; any other has its markets as answers,
-which add up to one where they are exclusive. A void market is resolved in one
-of the ways that venue has: cancelled, or to a share, which is the last price.
-A disputed one is first resolved to the other side, and corrected days later.
-YES is the first outcome of a market, whatever its label is.
+An event of one market is a binary market; any other is a market with an answer
+for each of its markets, whose chances add up to one if they are exclusive. A
+void market is cancelled, or resolved to its last price. A disputed one is first
+resolved to the wrong side and corrected days later. YES is always the first
+outcome, whatever its label.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ DEFAULT_PAGE = 100
 LARGEST_OFFSET = 1_000
 _SECONDS_A_MINUTE = 60
 _FAR_FUTURE_MS = 8_640_000_000_000_000
-"""The last instant of a browser's calendar: an end that nobody meant."""
+"""The last instant of JavaScript's calendar: the end of a market without one."""
 _INVALID = error_reply(400, "Error validating request.")
 _UNPLAYED: tuple[tuple[str, Json], ...] = (
     ("poll", {"outcomeType": "POLL", "mechanism": "none"}),
@@ -29,35 +29,35 @@ _UNPLAYED: tuple[tuple[str, Json], ...] = (
     ("lottery", {"outcomeType": "BINARY", "mechanism": "cpmm-1", "token": "CASH", "probability": 0.6}),
     ("gone", {"outcomeType": "BINARY", "mechanism": "cpmm-1", "probability": 0.5}),
 )
-"""What such a list holds besides: three that are played with otherwise, and one that is taken down by and by."""
+"""Other entries of the list: three of kinds that are not played, and one that is gone when asked for."""
 
 
 def answer_mana(snapshot: Snapshot, path: str, query: Query) -> HttpReply:
-    """Return the reply to a GET below `/mana`."""
+    """Return Manifold's reply to a GET below `/mana`."""
     try:
         match path.strip("/").split("/"):
             case ["v0", "search-markets"]:
-                return _search(snapshot, query)
+                return _list_reply(snapshot, query)
             case ["v0", "market", contract]:
                 number = event_of(snapshot, contract)
                 if number is None:
                     return error_reply(404, "Contract not found")
                 return json_reply(_whole_payload(snapshot, number))
             case ["v0", "bets"]:
-                return _bets(snapshot, query)
+                return _bets_reply(snapshot, query)
     except RequestDenied as refused:
         return refused.reply
     return error_reply(404, "not found")
 
 
 def contract_id(snapshot: Snapshot, number: int) -> str:
-    """Return how an event is named: by its only market, or by itself where it has several."""
+    """Return the id of an event: that of its only market, or its own where it has several."""
     names = snapshot.world.names
     return names.market_id(number, 0) if _is_binary(snapshot.world.plan(number)) else names.event_id(number)
 
 
 def event_of(snapshot: Snapshot, contract: str) -> int | None:
-    """Return the number of the event of this name that is listed by now, or None."""
+    """Return the number of the listed event with this id, or None."""
     place = snapshot.world.names.market_of(contract)
     number = snapshot.world.names.event_of(contract) if place is None else place[0]
     known = number is not None and snapshot.is_listed(number) and contract_id(snapshot, number) == contract
@@ -68,7 +68,7 @@ def _is_binary(plan: EventPlan) -> bool:
     return len(plan.markets) == 1
 
 
-def _search(snapshot: Snapshot, query: Query) -> HttpReply:
+def _list_reply(snapshot: Snapshot, query: Query) -> HttpReply:
     """Return a page of the list, without descriptions and answers."""
     offset = whole_number(query, "offset", 0, _INVALID)
     limit = whole_number(query, "limit", DEFAULT_PAGE, _INVALID)
@@ -83,7 +83,7 @@ def _search(snapshot: Snapshot, query: Query) -> HttpReply:
         numbers = snapshot.numbers(closed={"open": False, "resolved": True}.get(asked[0]))
         rows = sorted((-snapshot.state(number).volume.day_usd, float(number)) for number in numbers)
         snapshot.sorted_keys[key] = rows
-    listed = [_row(snapshot, int(number)) for _, number in rows]
+    listed = [_list_payload(snapshot, int(number)) for _, number in rows]
     for place, (name, kind) in enumerate(_UNPLAYED if asked[0] == "open" else ()):
         at = min(2 * place, len(listed))
         row: Json = {"id": f"{name}0", "question": f"A {name}?", "isResolved": False, **kind}
@@ -91,8 +91,7 @@ def _search(snapshot: Snapshot, query: Query) -> HttpReply:
     return json_reply(listed[offset : offset + limit])
 
 
-def _row(snapshot: Snapshot, number: int) -> Json:
-    """Return an event as lists show it."""
+def _list_payload(snapshot: Snapshot, number: int) -> Json:
     state, contract = snapshot.state(number), contract_id(snapshot, number)
     plan, is_binary = state.plan, _is_binary(state.plan)
     payload: Json = {
@@ -114,12 +113,12 @@ def _row(snapshot: Snapshot, number: int) -> Json:
     if is_binary:
         payload["probability"] = snapshot.world.quotes(number, snapshot.minute)[0].shown
     if all(market.settled_minute is not None for market in state.markets):
-        payload |= _resolution(snapshot, state)
+        payload |= _event_resolution(snapshot, state)
     return payload
 
 
 def _closes_at_ms(state: EventState) -> int:
-    """Return the stated end of an event; one that has passed while it trades was put off by a day."""
+    """Return the stated end of an event; one that has passed while it trades moves to the day after tomorrow."""
     stated, now = state.plan.end_minute, state.minute
     if state.is_closed:
         return _ms(now if stated is None else min(now, stated))
@@ -130,11 +129,10 @@ def _closes_at_ms(state: EventState) -> int:
 
 
 def _whole_payload(snapshot: Snapshot, number: int) -> Json:
-    """Return an event with its description, its tags and its answers."""
     state = snapshot.state(number)
     plan = state.plan
     paragraph = {"type": "paragraph", "content": [{"type": "text", "text": plan.wording.description}]}
-    payload = _row(snapshot, number) | {
+    payload = _list_payload(snapshot, number) | {
         "description": {"type": "doc", "content": [paragraph]},
         "textDescription": plan.wording.description,
         "groupSlugs": [slug for _, slug in plan.wording.tags],
@@ -154,7 +152,7 @@ def _whole_payload(snapshot: Snapshot, number: int) -> Json:
             "volume": market.volume.total_usd,
         }
         if not plan.is_exclusive and market.settled_minute is not None:
-            answer |= _resolution_of(snapshot, state, market)
+            answer |= _market_resolution(snapshot, state, market)
         answers.append(answer)
     return payload | {
         "answers": answers,
@@ -163,12 +161,12 @@ def _whole_payload(snapshot: Snapshot, number: int) -> Json:
     }
 
 
-def _resolution(snapshot: Snapshot, state: EventState) -> Json:
-    """Return how an event was resolved, all of whose markets are settled."""
+def _event_resolution(snapshot: Snapshot, state: EventState) -> Json:
+    """Return the resolution of a settled event."""
     if _is_binary(state.plan):
-        said = _resolution_of(snapshot, state, state.markets[0])
+        said = _market_resolution(snapshot, state, state.markets[0])
         return {"isResolved": True, "closeTime": said["resolutionTime"], **said}
-    minute, is_wrong = _resolved_minute(snapshot, state.markets)
+    minute, is_wrong = _resolution_minute(snapshot, state.markets)
     found: Json = {"isResolved": True, "resolutionTime": _ms(minute), "closeTime": _ms(minute)}
     if not state.plan.is_exclusive:
         return found
@@ -182,9 +180,9 @@ def _resolution(snapshot: Snapshot, state: EventState) -> Json:
     return found | {"resolution": "CANCEL"}
 
 
-def _resolution_of(snapshot: Snapshot, state: EventState, market: MarketState) -> Json:
-    """Return how a market was resolved that is settled by itself."""
-    minute, is_wrong = _resolved_minute(snapshot, [market])
+def _market_resolution(snapshot: Snapshot, state: EventState, market: MarketState) -> Json:
+    """Return the resolution of one settled market."""
+    minute, is_wrong = _resolution_minute(snapshot, [market])
     number, index = state.plan.number, market.plan.index
     found: Json = {"resolutionTime": _ms(minute)}
     if market.payout == 0.5:
@@ -193,12 +191,12 @@ def _resolution_of(snapshot: Snapshot, state: EventState, market: MarketState) -
         _, prices = snapshot.world.shown_prices(number, index, snapshot.minute)
         return found | {"resolution": "MKT", "resolutionProbability": prices[-1] if number % 3 == 1 else 0.5}
     is_yes = (market.payout == 1.0) is not is_wrong
-    # Also stated here, where it is no payout.
+    # Manifold states it here too, where it is no payout.
     return found | {"resolution": "YES" if is_yes else "NO", "resolutionProbability": 0.99 if is_yes else 0.05}
 
 
-def _resolved_minute(snapshot: Snapshot, markets: Sequence[MarketState]) -> tuple[int, bool]:
-    """Return when settled markets were last resolved, and whether to what will be corrected."""
+def _resolution_minute(snapshot: Snapshot, markets: Sequence[MarketState]) -> tuple[int, bool]:
+    """Return when settled markets were last resolved, and whether that is still to be corrected."""
     minute = max(market.settled_minute or 0 for market in markets)
     if not any(market.is_disputed for market in markets):
         return minute, False
@@ -206,8 +204,8 @@ def _resolved_minute(snapshot: Snapshot, markets: Sequence[MarketState]) -> tupl
     return (corrected, False) if snapshot.minute >= corrected else (minute, True)
 
 
-def _bets(snapshot: Snapshot, query: Query) -> HttpReply:
-    """Return a page of the bets of a contract, the latest first; `before` is the id of the last one that is known."""
+def _bets_reply(snapshot: Snapshot, query: Query) -> HttpReply:
+    """Return a page of a contract's bets, latest first; `before` is the last id that the client has."""
     number = event_of(snapshot, query.get("contractId", [""])[-1])
     if number is None:
         return error_reply(404, "Contract not found")
@@ -227,12 +225,11 @@ def _bets(snapshot: Snapshot, query: Query) -> HttpReply:
 
 
 def bets_of(snapshot: Snapshot, number: int) -> list[Json]:
-    """Return the bets of an event, the latest first: each hour one that moves the price of each market.
+    """Return the bets of an event, latest first: one an hour that moves the price of each market.
 
-    Between them stand what moved nothing: a redemption, an order that was
-    cancelled, one that still waits, and the limit order of an hour before that
-    the hour's bet filled. Of answers that exclude each other one is bet on,
-    and the rows by which that moved the others are redemptions of no shares.
+    Between them are rows that moved nothing: redemptions, cancelled and waiting
+    orders, and limit orders of an hour before that the hour's bet filled. A bet on
+    one of several exclusive answers moves the others by redemptions of no shares.
     """
     found = snapshot.bets.get(number)
     if found is not None:

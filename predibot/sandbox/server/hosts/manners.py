@@ -1,6 +1,7 @@
-"""Manners of models, which the sandbox's forecasters can be told to have: what a provider wants, refuses, or wraps.
+"""Manners of models: what real providers demand, refuse or wrap, for the sandbox's forecasters.
 
-The rules are those that providers document; tests hold every client to the same ones.
+The rules are those that providers document; tests hold every client to the
+same ones.
 """
 
 import json
@@ -21,7 +22,7 @@ MANNERS = {
     "stream_only": "400 where no stream is asked for, as some of Alibaba's models answer",
     "strict_roles": "500 where two turns are of one role or a user speaks after a tool, as llama.cpp answers",
 }
-"""Every manner, and what a forecaster then does."""
+"""What a forecaster does for each manner."""
 THOUGHT = "First what is known, then what it is worth."
 _MOST_THOUGHT_TOKENS = 100_000
 _STREAM_TYPE = "text/event-stream"
@@ -29,18 +30,18 @@ _STREAM_TYPE = "text/event-stream"
 
 @dataclass(frozen=True, slots=True)
 class ModelManners:
-    """Which manners forecasters have."""
+    """The manners of forecasters."""
 
     names: frozenset[str] = frozenset()
     thought_tokens: int = 0
-    """Before each answer."""
+    """Tokens of thoughts before each answer."""
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Self:
-        """Return the manners that words name, such as `think_tags` and `thinks_first=6000`.
+        """Return the manners in words such as `think_tags` and `thinks_first=6000`.
 
         Raises:
-            ValueError: If there is none of that name, or tokens are missing, too many, or given to another.
+            ValueError: If a name is unknown, or its number of tokens is missing, too large or misplaced.
         """
         stated = [word.partition("=")[::2] for word in words]
         for name, count in stated:
@@ -53,15 +54,15 @@ class ModelManners:
         return cls(frozenset(name for name, _ in stated), max((int(count) for _, count in stated if count), default=0))
 
     def answered(self, body: bytes | None, answer: Callable[[bytes | None], HttpReply]) -> HttpReply:
-        """Return a forecaster's answer to a request, as one of these manners gives it.
+        """Return the answer of a forecaster with these manners.
 
         Args:
-            body: Of a POST; None of a GET.
-            answer: Returns the answer to a body, which asks for no stream.
+            body: None for a GET.
+            answer: Answers a body without streaming.
         """
         if body is None or self == PLAIN:
             return answer(body)
-        asked = _object(body)
+        asked = _parse_object(body)
         reply = answer(json_bytes({**asked, "stream": False}) if asked and "stream_only" in self.names else body)
         if reply.status != HTTPStatus.OK:
             return reply
@@ -72,7 +73,7 @@ class ModelManners:
         return json_reply({"error": error}, status=status)
 
     def refusal(self, asked: Mapping[str, Any]) -> tuple[int, str] | None:
-        """Return the status and the words with which a request is refused, None for one that is not."""
+        """Return the status and the message of a refusal, or None."""
         broken = {
             "stream_only": (400, "This model only support stream mode, please enable the stream parameter.")
             if not asked.get("stream")
@@ -104,7 +105,7 @@ class ModelManners:
         return streamed(completion) if "stream_only" in self.names else json_reply(completion)
 
     def _think(self, choice: dict[str, Any], usage: dict[str, Any], asked: Mapping[str, Any]) -> None:
-        """Count what is thought, and cut off what there is no room for behind it."""
+        """Count the tokens of thoughts, and cut off an answer that has no room behind them."""
         if not self.thought_tokens:
             return
         written = self.thought_tokens + usage["completion_tokens"]
@@ -118,7 +119,7 @@ class ModelManners:
 
 
 PLAIN = ModelManners()
-"""Those of forecasters that nobody told anything."""
+"""Without any manners."""
 
 
 def forces_a_tool(asked: Mapping[str, Any]) -> bool:
@@ -128,13 +129,13 @@ def forces_a_tool(asked: Mapping[str, Any]) -> bool:
 
 
 def calls_without(asked: Mapping[str, Any], field: str, value: object) -> list[int]:
-    """Return the places of the messages that call tools and have another value in a field than was sent in it."""
+    """Return which messages call tools and lack the value in a field that was sent with them."""
     calling = (place for place, each in enumerate(asked["messages"]) if each.get("tool_calls"))
     return [place for place in calling if asked["messages"][place].get(field) != value]
 
 
 def speaks_twice(asked: Mapping[str, Any]) -> bool:
-    """Return whether two messages in a row are of one role, but for those of tools."""
+    """Return whether two messages in a row have one role, other than "tool"."""
     return any(one == other != "tool" for one, other in pairwise(_roles(asked)))
 
 
@@ -144,18 +145,18 @@ def speaks_after_tool(asked: Mapping[str, Any]) -> bool:
 
 
 def in_text(function: Mapping[str, Any], said: object) -> str:
-    """Return a call as Hermes writes it, behind what is said with it as a thought: a turn is one call and no more."""
+    """Return a call in Hermes' notation, behind the message's text as a thought."""
     call = json.dumps({"name": function["name"], "arguments": json.loads(function["arguments"])})
     thoughts = f"<think>\n{said}\n</think>\n" if said else ""
     return f"{thoughts}<tool_call>\n{call}\n</tool_call>"
 
 
 def streamed(completion: Mapping[str, Any]) -> HttpReply:
-    """Return a completion in pieces, as server-sent events: its texts and its calls in two halves each, then usage."""
+    """Return a completion as server-sent events: each text and each call in two halves, then usage."""
     (choice,) = completion["choices"]
     head = {name: completion[name] for name in ("id", "created", "model") if name in completion}
     chunk = {**head, "object": "chat.completion.chunk"}
-    pieces = [*_pieces(choice["message"]), {}]
+    pieces = [*_delta_pieces(choice["message"]), {}]
     reasons = [None] * (len(pieces) - 1) + [choice["finish_reason"]]
     events = [
         {**chunk, "choices": [{"index": 0, "delta": piece, "finish_reason": reason}]}
@@ -166,7 +167,7 @@ def streamed(completion: Mapping[str, Any]) -> HttpReply:
     return HttpReply(200, b"".join(lines), _STREAM_TYPE)
 
 
-def _pieces(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _delta_pieces(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": None}
     for name in ("reasoning_content", "content", "refusal"):
         text = message.get(name) or ""
@@ -177,8 +178,8 @@ def _pieces(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"tool_calls": [{"index": place, "function": {"arguments": text[5:]}}]}
 
 
-def _object(body: bytes) -> dict[str, Any]:
-    """Return the object that a body is, or an empty one: what is none is refused as it stands."""
+def _parse_object(body: bytes) -> dict[str, Any]:
+    """Return a body's object; an empty one for a body that the host will refuse."""
     try:
         value = json.loads(body)
     except ValueError:

@@ -1,17 +1,33 @@
-"""The HTML of a news page, with the noise around the text that real ones have."""
+"""The news host of the sandbox: pages in HTML, with the noise around the text that real ones have."""
 
 import json
 from html import escape
 
+from predibot.sandbox.server.reply import HttpReply
+from predibot.sandbox.stocks.news import story_at
 from predibot.sandbox.world.calendar import iso_text
-from predibot.sandbox.world.news_text import Article
+from predibot.sandbox.world.news import page_at
+from predibot.sandbox.world.news_text import Article, article_of
+from predibot.sandbox.world.world import World
 
+_HTML = "text/html; charset=utf-8"
 _SECTIONS = ("Home", "World", "Politics", "Markets", "Sport", "Culture", "Weather", "Newsletters")
 _NOTE = "This page belongs to a simulation: its places, people and numbers are invented."
 
 
+def answer_news(world: World, slug: str, *, minute: int) -> HttpReply:
+    """Return the page with this address, or a 404 where none is published by a minute."""
+    story = story_at(world.draws, slug, minute)
+    if story is not None:
+        return HttpReply(200, html_of(story.article), _HTML)
+    page = page_at(world, slug, minute)
+    if page is None:
+        return HttpReply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
+    return HttpReply(200, html_of(article_of(world, page, minute)), _HTML)
+
+
 def html_of(article: Article) -> bytes:
-    """Return a whole page."""
+    """Return an article as a page."""
     headline = escape(article.headline)
     return "\n".join(
         [
@@ -26,7 +42,7 @@ def html_of(article: Article) -> bytes:
             '<div class="cookie-banner" role="dialog">We and 812 partners value your privacy. '
             "<button>Accept all</button> <button>Manage choices</button></div>",
             f"<main><article><h1>{headline}</h1>",
-            f'<p class="byline">By our desk{_shown_dates(article)}</p>',
+            f'<p class="byline">By our desk{_byline_dates(article)}</p>',
             *(f"<p>{escape(paragraph)}</p>" for paragraph in article.paragraphs),
             "</article></main>",
             '<aside class="ad"><h2>Most read</h2><ul><li><a href="#">Ten walks by the sea</a></li>'
@@ -37,7 +53,6 @@ def html_of(article: Article) -> bytes:
 
 
 def _head_dates(article: Article) -> list[str]:
-    """Return the dates as machines read them."""
     if article.published_minute is None:
         return []
     published = iso_text(article.published_minute)
@@ -56,8 +71,7 @@ def _head_dates(article: Article) -> list[str]:
     ]
 
 
-def _shown_dates(article: Article) -> str:
-    """Return the dates as readers see them."""
+def _byline_dates(article: Article) -> str:
     if article.published_minute is None:
         return ""
     published = iso_text(article.published_minute)
@@ -69,6 +83,5 @@ def _shown_dates(article: Article) -> str:
 
 
 def _navigation() -> str:
-    """Return the links every page has."""
     items = "".join(f'<li><a href="#{name.lower()}">{name}</a></li>' for name in _SECTIONS)
     return f"<nav><ul>{items}</ul></nav>"

@@ -1,4 +1,4 @@
-"""The search engine of the sandbox: finds its news pages and answers as SearXNG's JSON API does."""
+"""SearXNG as a host of the sandbox: its JSON API over the news of a world."""
 
 import math
 import re
@@ -19,9 +19,8 @@ BEST_EVENT_PAGES = 24
 OTHER_EVENT_PAGES = 2
 OTHER_EVENTS = 4
 LEAST_MATCH = 0.3
-"""Share of a query's weight that an event has to match."""
-STOCK_DAYS = 90
-"""Older news of a stock is not found."""
+"""The share of a query's weight that an event has to match."""
+OLDEST_STOCK_NEWS_DAYS = 90
 _STOCK = re.compile(r"([A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?) stock news\b")
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(
@@ -31,17 +30,17 @@ _RANGES = {"day": MINUTES_A_DAY, "week": 7 * MINUTES_A_DAY, "month": 30 * MINUTE
 
 
 class NewsIndex:
-    """The pages of a world, found by the words of their events."""
+    """The news pages of a world, found by the words of their events."""
 
     def __init__(self, world: World) -> None:
-        """Index nothing yet; an event is read when it is first looked at."""
+        """Index each event when it is first searched."""
         self._world = world
-        self._words_about = cache(lambda number: _words_of_event(world, number))
+        self._words_about = cache(lambda number: _event_words(world, number))
         self._pages = cache(lambda number: pages_of(world.draws, world.plan(number)))
 
     def found(self, query: str, minute: int) -> list[NewsPage]:
-        """Return the pages that are there by a minute, those of the best event first, the newest of each first."""
-        wanted = _words_of(query)
+        """Return the pages published by a minute: those of the best event first, each event's newest first."""
+        wanted = _search_words(query)
         events = self._world.maybe_open(minute)
         counts = Counter(word for number in events for word in wanted & self._words_about(number))
         weights = {word: math.log(1.0 + len(events) / counts[word]) for word in counts}
@@ -49,18 +48,17 @@ class NewsIndex:
         scores = [(sum(weights[word] for word in wanted & self._words_about(number)), number) for number in events]
         best = sorted((pair for pair in scores if pair[0] > LEAST_MATCH * whole), key=lambda pair: (-pair[0], pair[1]))
         pages = [
-            self._listed(number, minute)[: OTHER_EVENT_PAGES if rank else BEST_EVENT_PAGES]
+            self._published_pages(number, minute)[: OTHER_EVENT_PAGES if rank else BEST_EVENT_PAGES]
             for rank, (_, number) in enumerate(best[: 1 + OTHER_EVENTS])
         ]
         return [page for group in pages for page in group]
 
-    def _listed(self, number: int, minute: int) -> list[NewsPage]:
-        """Return an event's pages by a minute, newest first."""
+    def _published_pages(self, number: int, minute: int) -> list[NewsPage]:
         return [page for page in reversed(self._pages(number)) if page.published_minute <= minute]
 
 
 def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, base_url: str) -> HttpReply:
-    """Return the reply to a search, as of a minute; `TICKER stock news` finds the news of a simulated stock."""
+    """Return the results of a query at a minute; `TICKER stock news` finds news of a simulated stock."""
     text = query.get("q", [""])[-1].strip()
     if query.get("format", ["html"])[-1] != "json":
         return error_reply(403, "Forbidden")
@@ -70,9 +68,11 @@ def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, 
     within = _RANGES.get(query.get("time_range", [""])[-1])
     stock = _STOCK.match(text)
     if stock:
-        stories = stories_of(world.draws, stock.group(1), day_of(minute - STOCK_DAYS * MINUTES_A_DAY), day_of(minute))
+        stories = stories_of(
+            world.draws, stock.group(1), day_of(minute - OLDEST_STOCK_NEWS_DAYS * MINUTES_A_DAY), day_of(minute)
+        )
         results = [
-            _row(f"{base_url}/news/{story.slug}", story.headline, story.summary, story.minute)
+            _result_row(f"{base_url}/news/{story.slug}", story.headline, story.summary, story.minute)
             for story in reversed(stories)
             if story.minute <= minute and (within is None or story.minute > minute - within)
         ]
@@ -80,7 +80,7 @@ def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, 
         pages = index.found(text, minute)
         if within is not None:
             pages = [page for page in pages if page.is_dated and page.published_minute > minute - within]
-        results = [_result(world, page, base_url) for page in pages]
+        results = [_page_result(world, page, base_url) for page in pages]
         if pages:
             results.insert(1, _market_result(world, pages[0].event))
     start = (int(number) - 1) * PAGE_SIZE
@@ -98,24 +98,22 @@ def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, 
     )
 
 
-def _result(world: World, page: NewsPage, base_url: str) -> dict[str, object]:
-    """Return a page as a result."""
+def _page_result(world: World, page: NewsPage, base_url: str) -> dict[str, object]:
     title = world.plan(page.event).wording.title
     url = f"{base_url}/news/{slug_of(world, page)}"
     minute = page.published_minute if page.is_dated else None
-    return _row(url, headline_of(page, title), snippet_of(title), minute)
+    return _result_row(url, headline_of(page, title), snippet_of(title), minute)
 
 
 def _market_result(world: World, number: int) -> dict[str, object]:
-    """Return the result that leads to the market's own site, which agents must not copy from."""
+    """Return a result on a market's own site, which agents must not copy from."""
     plan = world.plan(number)
     slug = re.sub(r"[^a-z0-9]+", "-", plan.wording.title.lower()).strip("-")
     url = f"https://{first_blocked_domain()}/event/{slug}"
-    return _row(url, plan.wording.title, "Trade on this market.", plan.born_minute)
+    return _result_row(url, plan.wording.title, "Trade on this market.", plan.born_minute)
 
 
-def _row(url: str, title: str, content: str, published_minute: int | None) -> dict[str, object]:
-    """Return a result with SearXNG's fields."""
+def _result_row(url: str, title: str, content: str, published_minute: int | None) -> dict[str, object]:
     return {
         "url": url,
         "title": title,
@@ -129,12 +127,10 @@ def _row(url: str, title: str, content: str, published_minute: int | None) -> di
     }
 
 
-def _words_of_event(world: World, number: int) -> set[str]:
-    """Return the words of an event's title and questions."""
+def _event_words(world: World, number: int) -> set[str]:
     wording = world.plan(number).wording
-    return _words_of(" ".join([wording.title, *wording.questions]))
+    return _search_words(" ".join([wording.title, *wording.questions]))
 
 
-def _words_of(text: str) -> set[str]:
-    """Return the words of a text that say something."""
+def _search_words(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold())) - _STOP_WORDS

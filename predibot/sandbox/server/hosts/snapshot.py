@@ -1,4 +1,4 @@
-"""The venue as of one minute: its objects as JSON bytes, made when first asked for."""
+"""The simulated venue at one minute: its objects as JSON, each made on first use."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -9,46 +9,44 @@ from predibot.sandbox.world.world import EventState, World
 
 
 class Snapshot:
-    """A world at a minute. Nothing in it depends on anything later."""
+    """A world at a minute; nothing in it depends on anything later."""
 
     def __init__(self, world: World, minute: int) -> None:
-        """Look at a world as of a minute."""
+        """Take a world at a minute."""
         self.world = world
         self.minute = minute
         self.sorted_keys: dict[tuple[object, ...], list[tuple[float, ...]]] = {}
-        """Lists already put in order, by what was asked for."""
+        """Sorted lists, by the query they answer."""
         self.bets: dict[int, list[Json]] = {}
-        """By event, where the venue serves bets."""
         self.state: Callable[[int], EventState] = cache(partial(world.event, minute=minute))
-        """A listed event, by its number."""
+        """Returns a listed event by its number."""
         self.event_json = cache(self._event_json)
-        self._markets_json = cache(self._made_markets_json)
+        self._markets_json = cache(self._make_markets_json)
 
     def numbers(self, *, closed: bool | None) -> list[int]:
-        """Return the events listed by now, oldest first: the closed ones, the others, or all."""
+        """Return the numbers of listed events, oldest first: the closed, the open, or all (None)."""
         if closed is None:
             return self.world.born(self.minute)
         candidates = self.world.born(self.minute) if closed else self.world.maybe_open(self.minute)
         return [number for number in candidates if self.world.is_closed(number, self.minute) is closed]
 
     def is_listed(self, number: int) -> bool:
-        """Return whether the venue shows this event by now."""
+        """Return whether the venue lists this event yet."""
         return self.world.is_born(number, self.minute)
 
     def market_json(self, number: int, index: int) -> bytes:
-        """Return a market with a stub of its event and without tags."""
+        """Return a market with a stub of its event, without tags."""
         return self._markets_json(number)[index]
 
     def is_named(self, number: int) -> bool:
-        """Return whether an event is one market of more than two outcomes, which is its market 0."""
+        """Return whether the event is a single market of more than two outcomes."""
         return self.world.is_named(self.state(number).plan)
 
     def _event_json(self, number: int) -> bytes:
-        """Return an event with its tags and markets."""
         tags = tag_payloads(self.state(number).plan)
         return json_bytes(self._event_payload(number) | {"tags": tags, "markets": self._market_payloads(number)})
 
-    def _made_markets_json(self, number: int) -> list[bytes]:
+    def _make_markets_json(self, number: int) -> list[bytes]:
         stub = self._event_payload(number)
         return [json_bytes(payload | {"events": [stub]}) for payload in self._market_payloads(number)]
 

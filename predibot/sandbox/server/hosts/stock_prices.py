@@ -1,15 +1,15 @@
-"""The dialects of two providers of stock prices, Tiingo and Alpha Vantage, as far as daily prices go.
+"""Tiingo and Alpha Vantage as hosts of the sandbox: daily prices of simulated stocks.
 
-Their shapes are those of public documentation; nobody here has a key, so they
-are UNVERIFIED against the real services:
+Their shapes follow public documentation and are UNVERIFIED: nobody here has a
+key.
 
 - https://www.tiingo.com/documentation/end-of-day (2.1.2: dates in ascending
   order, raw and CRSP-adjusted prices, `divCash` and `splitFactor` on the
-  ex-date; the latest day alone where no date is asked for). A spent allowance
-  is a line of text under status 200 (tiingo-python issue 45) or a 429.
+  ex-date; without a start date only the latest day). A spent allowance is a
+  line of text with status 200 (tiingo-python issue 45) or a 429.
 - https://www.alphavantage.co/documentation/ (TIME_SERIES_DAILY_ADJUSTED:
-  objects by date, numbers as text, `compact` the latest 100). A spent
-  allowance is `Note` or `Information` under status 200, and so is a refusal.
+  objects by date, numbers as text, `compact` is the latest 100). A spent
+  allowance is a `Note` or `Information` with status 200, and so is a refusal.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,8 @@ from predibot.sandbox.stocks.trading_days import closing_minute, trading_days
 from predibot.sandbox.world.draws import Draws
 
 STOCKS_BEGIN_ON = date(2024, 1, 2)
-"""The first day of the stocks that the sandbox serves."""
 STOCKS_DAYS = 800
-"""Trading days from then on, which lead beyond the end of the sandbox."""
+"""Trading days, which go beyond the end of the sandbox."""
 COMPACT_ROWS = 100
 
 Row: TypeAlias = dict[str, str | int | float]
@@ -35,7 +34,7 @@ Row: TypeAlias = dict[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """One row before it is written in a dialect."""
+    """A trading day, before a dialect writes it."""
 
     on: date
     raw: tuple[float, float, float, float]
@@ -47,17 +46,17 @@ class _Day:
 
 
 class StockPrices:
-    """What the stocks of a sandbox did by a minute, as the providers know it then; nothing later is in it."""
+    """The prices of a sandbox's stocks at a minute, as the providers know them then."""
 
     def __init__(self, draws: Draws) -> None:
-        """Work nothing out yet."""
+        """Compute nothing yet."""
         self._draws = draws
         self._days = trading_days(STOCKS_BEGIN_ON, STOCKS_DAYS)
         self._closings = np.array([closing_minute(day) for day in self._days])
         self._market: StockMarket | None = None
 
     def rows(self, ticker: str, minute: int) -> list[_Day] | None:
-        """Return the days of a stock that are over, oldest first; None where there is no such stock."""
+        """Return the days of a stock that are over, oldest first; None for an unknown ticker."""
         over = int(np.searchsorted(self._closings, minute, side="right"))
         if ticker not in (*DEFAULT_TICKERS, *INDICES):
             return None
@@ -65,11 +64,10 @@ class StockPrices:
             return []
         if self._market is None or len(self._market.days) != over:
             self._market = StockMarket(self._draws, self._days[:over])
-        return _rows(self._market.history(ticker))
+        return _history_days(self._market.history(ticker))
 
 
-def _rows(history: StockHistory) -> list[_Day]:
-    """Return the rows of a history."""
+def _history_days(history: StockHistory) -> list[_Day]:
     changes = {(action.on, action.kind): action.value or 0.0 for action in history.actions}
     shares = history.adjusted_close() / history.close
     columns = (history.open, history.high, history.low, history.close)
@@ -107,10 +105,10 @@ def answer_tiingo(prices: StockPrices, path: str, query: Query, *, token: str, m
     except ValueError:
         return error_reply(400, "Error: dates are written YYYY-MM-DD")
     kept = rows[-1:] if first is None else [row for row in rows if first <= row.on <= last]
-    return json_reply([_tiingo(row) for row in kept])
+    return json_reply([_tiingo_row(row) for row in kept])
 
 
-def _tiingo(row: _Day) -> Row:
+def _tiingo_row(row: _Day) -> Row:
     names = ("open", "high", "low", "close")
     return {
         "date": f"{row.on}T00:00:00.000Z",
@@ -124,7 +122,7 @@ def _tiingo(row: _Day) -> Row:
 
 
 def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> HttpReply:
-    """Return Alpha Vantage's reply to a GET of `/query`, whose status is always 200."""
+    """Return Alpha Vantage's reply to a GET of `/query`; its status is always 200."""
     asked = {name: values[-1] for name, values in query.items()}
     if not asked.get("apikey"):
         return json_reply({"Error Message": "the parameter apikey is invalid or missing."})
@@ -143,12 +141,12 @@ def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> H
                 "4. Output Size": "Full size" if size == "full" else "Compact",
                 "5. Time Zone": "US/Eastern",
             },
-            "Time Series (Daily)": {str(row.on): _alpha_vantage(row) for row in reversed(kept)},
+            "Time Series (Daily)": {str(row.on): _alpha_vantage_row(row) for row in reversed(kept)},
         }
     )
 
 
-def _alpha_vantage(row: _Day) -> Row:
+def _alpha_vantage_row(row: _Day) -> Row:
     names = ("1. open", "2. high", "3. low", "4. close")
     return {
         **{name: f"{value:.4f}" for name, value in zip(names, row.raw, strict=True)},
