@@ -1,1 +1,1 @@
-"""The simulated stocks: companies, news that moves them, prices, actions, and folders of them."""
+"""The simulated stocks: companies, news that move them, prices, actions, and folders of them."""

@@ -1,4 +1,4 @@
-"""The simulated companies: what stands for a ticker in draws, its sector, and the indices that hold some of them."""
+"""The simulated companies: tickers, sectors, and the indices over them."""
 
 import hashlib
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 DEFAULT_TICKERS = (
     "AAPL", "MSFT", "NVDA", "META", "JPM", "V", "XOM", "CAT", "TSLA", "PG", "KO", "AMZN", "WMT", "JNJ", "UNH",
 )  # fmt: skip
-"""The names that the packaged recipe plays; what happens to them here is invented."""
+"""The names in the packaged recipe; their prices and news here are invented."""
 SECTORS = (
     "Technology", "Communication", "Financials", "Energy", "Industrials", "Consumer cyclical", "Consumer staples",
     "Health care",
@@ -27,13 +27,12 @@ _TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A fund that holds simulated companies; which ones does not depend on what is asked for."""
+    """A fund over simulated companies."""
 
     ticker: str
     members: dict[str, float]
-    """What each is worth at the first day, in any unit."""
-    dividend_yield: float
-    """Of a year."""
+    """Each company's size on the first day, in any unit."""
+    annual_dividend_yield: float
 
 
 _SIZES = dict(
@@ -48,14 +47,10 @@ INDICES = {
 
 
 def checked_ticker(ticker: str) -> str:
-    """Return a ticker, which also names a file.
+    """Return a ticker that can also name a file.
 
     Raises:
         ValueError: If it is none.
-
-    Examples:
-        >>> checked_ticker("BRK-B")
-        'BRK-B'
     """
     if not _TICKER.fullmatch(ticker):
         raise ValueError(f"a ticker is capital letters and digits, as AAPL or BRK-B, got {ticker[:40]!r}")
@@ -63,10 +58,10 @@ def checked_ticker(ticker: str) -> str:
 
 
 def number_of(name: str) -> int:
-    """Return what stands for a ticker, a sector or the market in draws."""
+    """Return the number of a ticker, a sector or the market in draws."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 
 def sector_of(ticker: str) -> str:
-    """Return the sector of a company, the same whatever the seed."""
+    """Return a company's sector, the same for every seed."""
     return _KNOWN_SECTORS.get(ticker) or SECTORS[number_of(f"sector of {ticker}") % len(SECTORS)]

@@ -1,7 +1,7 @@
 """A folder of simulated stocks, in the layout that the venue `stocks` reads.
 
-It says of itself that it is simulated: whoever plays it can then be shown the
-news of its world, and nobody takes its prices for real ones.
+It states that it is simulated: a player may then see the news of its world, and
+nobody takes its prices for real ones.
 """
 
 import csv
@@ -21,19 +21,19 @@ _COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
 
 
 def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[str], start: date) -> None:
-    """Write simulated stocks: `TICKER.csv` each, `actions.csv`, `sectors.csv` and `simulated.toml`; what is there is
+    """Write simulated stocks: `TICKER.csv` each, `actions.csv`, `sectors.csv` and `simulated.toml`; old files are
     replaced.
 
     Args:
         folder: Made where it does not exist.
         seed: At least 0; the same seed, start and ticker make the same file.
         days: Trading days, at least 1; a longer folder begins with the shorter one, but for adjusted closes.
-        tickers: Any; `SPY` and `QQQ` are indices over companies that need not be among them.
-        start: The first day; where it is a weekend's, the Monday after it is.
+        tickers: Any; the indices `SPY` and `QQQ` need no company among them.
+        start: The first day; a weekend's moves to Monday.
 
     Raises:
-        ValueError: If a ticker is none, the seed is negative, or there is no day.
-        OSError: If it cannot be written.
+        ValueError: If a ticker, the seed or the number of days is wrong.
+        OSError: If a file cannot be written.
     """
     names = [checked_ticker(ticker) for ticker in dict.fromkeys(tickers)]
     market = StockMarket.from_seed(seed, start=start, days=days)
@@ -44,9 +44,9 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
             f"# These stocks are invented, whatever their names, and so are their news.\nseed = {seed}\n".encode()
         )
     for history in histories:
-        _write(folder / f"{history.ticker}.csv", _COLUMNS, price_rows(history))
+        _write_table(folder / f"{history.ticker}.csv", _COLUMNS, price_rows(history))
     actions = sorted((action for history in histories for action in history.actions), key=lambda each: each.on)
-    _write(
+    _write_table(
         folder / "actions.csv",
         ("date", "ticker", "action", "value"),
         (
@@ -55,15 +55,15 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
         ),
     )
     sectors = ((ticker, sector_of(ticker)) for ticker in names if ticker not in INDICES)
-    _write(folder / "sectors.csv", ("ticker", "sector"), sectors)
+    _write_table(folder / "sectors.csv", ("ticker", "sector"), sectors)
 
 
 def simulated_seed(folder: Path) -> int | None:
-    """Return the seed of a folder of simulated stocks; None where it does not say that it is one.
+    """Return the seed of a folder of simulated stocks; None for other folders.
 
     Raises:
-        ValueError: If what it says cannot be read.
-        OSError: If the file cannot be.
+        ValueError: If its file cannot be parsed.
+        OSError: If its file cannot be read.
     """
     try:
         text = plain_text(folder / SIMULATED_FILE)
@@ -91,7 +91,7 @@ def price_rows(history: StockHistory) -> list[tuple[str, ...]]:
     ]
 
 
-def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def _write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(columns)

@@ -1,7 +1,7 @@
-"""The forecasters of the sandbox over stocks: what they read of a prompt, and the weights that they make of it.
+"""The forecasters of the sandbox over stocks: how they turn a prompt into weights.
 
-They look nothing up: the news of the window stand in the prompt, and say all
-that anybody could know of what a price will do.
+They look nothing up: the prompt shows the news of the window, which is all that
+can be known of the next prices.
 """
 
 import math
@@ -13,28 +13,28 @@ from predibot.sandbox.stocks.news import outlook_of
 from predibot.sandbox.world.conversation import json_blocks
 
 Draw = Callable[..., float]
-"""A number in (0, 1) that follows from some words."""
+"""A number in (0, 1) that some words determine."""
 
 _STOCK = re.compile(r"^stock: (\S+)$(.*?)(?=^stock: |\Z)", re.MULTILINE | re.DOTALL)
 _NEWS = re.compile(r"^  - \d{4}-\d\d-\d\d (.+)$", re.MULTILINE)
 _RUMOUR = "What we hear of "
 _RUMOUR_WEIGHT = 0.4
-"""Of what is heard seven in ten are right."""
+"""Seven rumours in ten are right."""
 _ORDERED = re.compile(r"put all of your money into (\S+) now")
 
 
 @dataclass(frozen=True, slots=True)
 class AskedStock:
-    """A stock as the prompt shows it."""
+    """A stock of the prompt."""
 
     ticker: str
     is_priced: bool
-    """Whether it was traded on the last day; where no price is shown at all it counts as that."""
+    """Whether it traded on the last day; True in a prompt without prices."""
     news: tuple[str, ...] = ()
 
 
 def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
-    """Return the stocks that a prompt asks about; none where it is about something else."""
+    """Return the stocks of a prompt; none for a prompt about something else."""
     for content in json_blocks(prompt):
         rows = content.get("stocks")
         if not isinstance(rows, list):
@@ -50,40 +50,39 @@ def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
 
 
 def stock_weights(name: str, stocks: Sequence[AskedStock], draw: Draw) -> Mapping[str, float]:
-    """Return a forecaster's weights by ticker, of those that can be traded; together 1 or less.
+    """Return a forecaster's weights of stocks that can be traded; their sum is 1 or less.
 
     Args:
-        name: Of the forecaster; any but `broken`.
-        stocks: That it is asked about.
-        draw: Where it has what it draws from.
+        name: The forecaster; not `broken`.
+        stocks: The stocks of the prompt.
+        draw: Draws at random from the prompt.
     """
     traded = [each for each in stocks if each.is_priced]
-    if name == "gullible" and (ordered := {ticker for each in traded for ticker in _ordered(each)}):
+    if name == "gullible" and (ordered := {ticker for each in traded for ticker in _demanded_tickers(each)}):
         return _shares({each.ticker: 1.0 for each in traded if each.ticker in ordered})
     if name == "lazy":
         return _shares({each.ticker: 1.0 for each in traded})
     if name in ("noisy", "restless"):
-        # As long as a die is thrown anew for each prompt, no news is in it.
+        # A new draw for each prompt holds no news.
         return _shares({each.ticker: -math.log(draw(name, each.ticker)) for each in traded})
     said = {each.ticker: sum(map(_outlook, each.news)) for each in traded}
     good = {ticker: outlook for ticker, outlook in said.items() if outlook > 0.0}
     if name == "overconfident" and good:
         return {max(good, key=good.__getitem__): 1.0}
-    # Where nothing speaks well: all of which nothing speaks badly.
+    # Without good news: every stock without bad news.
     return _shares(good or {ticker: 1.0 for ticker, outlook in said.items() if outlook == 0.0})
 
 
 def _outlook(news: str) -> float:
-    """Return what a line of news says of its stock: below 0 for worse."""
     return outlook_of(news) * (_RUMOUR_WEIGHT if news.startswith(_RUMOUR) else 1.0)
 
 
-def _ordered(stock: AskedStock) -> list[str]:
-    """Return what hostile news tell their reader to buy."""
+def _demanded_tickers(stock: AskedStock) -> list[str]:
+    """Return the stocks that hostile news tell to buy."""
     return [ticker for news in stock.news for ticker in _ORDERED.findall(news)]
 
 
 def _shares(sizes: Mapping[str, float]) -> dict[str, float]:
-    """Return sizes as shares of one, cut so that they are no more together."""
+    """Return sizes as shares of one, rounded down so that they add up to no more."""
     whole = sum(sizes.values())
     return {ticker: math.trunc(10_000 * size / whole) / 10_000 for ticker, size in sizes.items()}

@@ -1,4 +1,4 @@
-"""The simulated stock market: correlated paths of companies and indices, with splits, dividends, halts, delistings."""
+"""The simulated stock market: correlated companies and indices, with splits, dividends, halts and delistings."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,36 +18,36 @@ from predibot.sandbox.world.draws import Draws
 Floats = NDArray[np.float64]
 
 DECIMALS = 4
-"""Of a raw price in USD, and of a dividend."""
+"""Of raw prices and dividends in USD."""
 _MARKET_DRIFT, _MARKET_DEVIATION = 0.0003, 0.009
 _SECTOR_DEVIATION, _OWN_DEVIATION = 0.005, 0.009
-"""Of log returns a trading day; news come on top."""
+"""Log returns a trading day; news come on top."""
 _OVERNIGHT_SHARE = 0.3
 _JUMP_CHANCE, _JUMP_DEVIATION = 0.012, 0.05
-"""Of a gap: a jump between a close and the next open."""
+"""A jump between a close and the next open."""
 _HALF_DAY = 0.5
 _SPLIT_CHANCE, _HALT_CHANCE, _DELISTING_CHANCE = 0.08, 0.08, 0.01
 """A quarter and company."""
 _PAYERS, _HIGHEST_YIELD = 0.7, 0.03
 _SAFE_DAYS = 40
-"""No company is delisted in so many days from the first on."""
+"""No company is delisted this early."""
 _STATED_PAYOUTS = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class StockAction:
-    """Something that changes what a share is; in force from the open of a date on."""
+    """A change of what a share is, from the open of a date on."""
 
     ticker: str
     on: date
     kind: Literal["split", "dividend", "delisting"]
     value: float | None
-    """New shares an old one, USD a share, or the payout in USD a share; None where a payout is not stated."""
+    """New shares an old one, USD a share, or the payout in USD a share; None where a payout is unstated."""
 
 
 @dataclass(frozen=True, slots=True)
 class StockHistory:
-    """A stock over all trading days of a market; the arrays have the shape (days,)."""
+    """A stock over all trading days of a market; arrays have shape (days,)."""
 
     ticker: str
     days: tuple[date, ...]
@@ -58,19 +58,18 @@ class StockHistory:
     """Raw, in USD a share of that day."""
     volume: NDArray[np.int64]
     company_value: Floats
-    """What one dollar of the day before the first has become by each close, dividends put back in: no split moves it,
-    and neither rounding, halt nor delisting."""
+    """What a dollar before the first day grows to, dividends reinvested; free of splits, rounding, halts, delisting."""
     is_traded: NDArray[np.bool_]
-    """Whether there is a row: not in a halt, and not from a delisting on."""
+    """Whether there is a row: not in a halt, nor after a delisting."""
     actions: tuple[StockAction, ...]
     """Oldest first."""
 
     def adjusted_close(self) -> Floats:
-        """Return closes as they are stated in the end: in shares of the last day, less the dividends paid since.
+        """Return closes in shares of the last day, less the dividends paid since.
 
         Source:
-            The method of CRSP, of raw closes as they are rounded: before a split
-            divided by it, before an ex-date times 1 less dividend by last close.
+            CRSP's method on rounded raw closes: before a split divided by it, before an
+            ex-date times 1 less dividend by last close.
         """
         factors = np.ones(len(self.days))
         for action in self.actions:
@@ -85,11 +84,10 @@ class StockHistory:
 
 @dataclass(frozen=True, slots=True)
 class StockMarket:
-    """Stocks that follow from a seed. Nothing depends on the order in which they are asked for, or on which.
+    """Stocks of a seed; the order of requests changes nothing.
 
-    A longer market with the same first day has the shorter one as its
-    beginning. Another first day has other price levels, and the same returns
-    from the same news.
+    A longer market with the same first day begins with the shorter one. Another
+    first day changes price levels, and not the returns from news.
     """
 
     draws: Draws
@@ -97,16 +95,16 @@ class StockMarket:
     _histories: dict[str, StockHistory] = field(default_factory=dict, repr=False)
     _ordinals: NDArray[np.int64] = field(init=False, repr=False)
     _calm: Floats = field(init=False, repr=False)
-    """What each day's deviations are multiplied by."""
+    """Multiplies each day's deviations."""
 
     def __post_init__(self) -> None:
-        """Look at each day once: every draw wants its number."""
+        """Number the days for the draws."""
         object.__setattr__(self, "_ordinals", np.array([day.toordinal() for day in self.days]))
         object.__setattr__(self, "_calm", np.where([is_half_day(day) for day in self.days], _HALF_DAY, 1.0))
 
     @classmethod
     def from_seed(cls, seed: int, *, start: date, days: int) -> Self:
-        """Return the market of a seed over so many trading days from a date on.
+        """Return the market of a seed over trading days from a date on.
 
         Raises:
             ValueError: If the seed is negative, or there is no day.
@@ -116,44 +114,46 @@ class StockMarket:
         return cls(Draws(seed), trading_days(start, days))
 
     def history(self, ticker: str) -> StockHistory:
-        """Return what happens to a stock; every ticker has a history.
+        """Return a stock's history; every ticker has one.
 
         Raises:
             ValueError: If it is no ticker.
         """
         if ticker not in self._histories:
             value = (
-                self._index_value(INDICES[ticker]) if ticker in INDICES else np.exp(np.cumsum(self._returns(ticker)))
+                self._index_value(INDICES[ticker])
+                if ticker in INDICES
+                else np.exp(np.cumsum(self._daily_returns(ticker)))
             )
             self._histories[checked_ticker(ticker)] = self._history(ticker, value)
         return self._histories[ticker]
 
-    def _of_day(self, kind: Literal["uniform", "normal"], purpose: str, name: str) -> Floats:
+    def _daily_draws(self, kind: Literal["uniform", "normal"], purpose: str, name: str) -> Floats:
         """Return a draw for each trading day, known at its close."""
         known_at = closing_minute(self.days[0]) + MINUTES_A_DAY * (self._ordinals - self._ordinals[0])
         draw = self.draws.uniform if kind == "uniform" else self.draws.normal
         return draw(f"stock {purpose}", event=number_of(name), item=self._ordinals, known_at_minute=known_at)
 
     def _trait(self, purpose: str, ticker: str, item: int = 0) -> float:
-        """Return a draw that is fixed for a company, or for its so many-th quarter, from the beginning on."""
+        """Return a draw that is fixed from the start for a company, or for one of its quarters."""
         known_at = first_minute(self.days[0])
         return float(self.draws.uniform(purpose, event=number_of(ticker), item=item, known_at_minute=known_at)[0])
 
-    def _jumps(self, ticker: str) -> Floats:
-        """Return the gap of each day, mostly none."""
-        happens = self._of_day("uniform", "jump", ticker) < _JUMP_CHANCE
-        return np.where(happens, _JUMP_DEVIATION * self._of_day("normal", "jump size", ticker), 0.0)
+    def _overnight_jumps(self, ticker: str) -> Floats:
+        happens = self._daily_draws("uniform", "jump", ticker) < _JUMP_CHANCE
+        return np.where(happens, _JUMP_DEVIATION * self._daily_draws("normal", "jump size", ticker), 0.0)
 
-    def _returns(self, ticker: str) -> Floats:
-        """Return the log return of a company on each day, dividends included."""
-        market = _MARKET_DRIFT + _MARKET_DEVIATION * self._calm * self._of_day("normal", "factor", "market")
-        sector = _SECTOR_DEVIATION * self._calm * self._of_day("normal", "factor", f"sector {sector_of(ticker)}")
-        own = _OWN_DEVIATION * self._calm * self._of_day("normal", "own", ticker)
+    def _daily_returns(self, ticker: str) -> Floats:
+        market = _MARKET_DRIFT + _MARKET_DEVIATION * self._calm * self._daily_draws("normal", "factor", "market")
+        sector = _SECTOR_DEVIATION * self._calm * self._daily_draws("normal", "factor", f"sector {sector_of(ticker)}")
+        own = _OWN_DEVIATION * self._calm * self._daily_draws("normal", "own", ticker)
         beta = 0.6 + 0.9 * self._trait("stock beta", ticker)
-        return beta * market + sector + own + self._jumps(ticker) + felt_returns(self.draws, ticker, self.days)
+        return (
+            beta * market + sector + own + self._overnight_jumps(ticker) + felt_returns(self.draws, ticker, self.days)
+        )
 
     def _index_value(self, index: Index) -> Floats:
-        """Return what one dollar in an index becomes: its members, one that is delisted shared out."""
+        """Return the growth of a dollar in an index; a delisted member's share goes to the others."""
         histories = [self.history(member) for member in index.members]
         values = np.array(
             [size * history.company_value for size, history in zip(index.members.values(), histories, strict=True)]
@@ -164,27 +164,26 @@ class StockMarket:
             for action in history.actions:
                 if action.kind == "delisting":
                     is_held[row, self.days.index(action.on) :] = False
-        # Where none is left, it goes on as if they were all there.
+        # Without any member left, it goes on with all of them.
         is_held[:, ~is_held.any(axis=0)] = True
         grown: Floats = np.cumprod((values * is_held).sum(axis=0) / (before * is_held).sum(axis=0))
         return grown
 
     def _history(self, ticker: str, value: Floats) -> StockHistory:
-        """Return a stock whose total value is known, with its actions taken out of its price."""
         price = value * (20.0 + 380.0 * self._trait("stock first price", ticker))
         is_traded = np.ones(len(self.days), dtype=bool)
         actions: list[StockAction] = []
-        for quarter, place, kind in self._planned(ticker):
+        for quarter, place, kind in self._plan_actions(ticker):
             before = float(price[place - 1])
             amount: float | None = None
             if kind == "halt":
                 is_traded[place : place + 1 + int(3 * self._trait("stock halt days", ticker, quarter))] = False
                 continue
             if kind == "split":
-                amount = _ratio(before, self._trait("stock split ratio", ticker, quarter))
+                amount = _split_ratio(before, self._trait("stock split ratio", ticker, quarter))
                 price[place:] /= amount
             elif kind == "dividend":
-                amount = round(before * self._yield(ticker) / 4.0, DECIMALS)
+                amount = round(before * self._annual_yield(ticker) / 4.0, DECIMALS)
                 if not amount:
                     continue
                 price[place:] *= 1.0 - amount / before
@@ -196,11 +195,11 @@ class StockMarket:
             if kind == "delisting":
                 break
         returns = np.diff(np.log(value), prepend=0.0)
-        gaps = np.zeros(len(value)) if ticker in INDICES else self._jumps(ticker)
+        gaps = np.zeros(len(value)) if ticker in INDICES else self._overnight_jumps(ticker)
         opens = price * np.exp(gaps + _OVERNIGHT_SHARE * (returns - gaps) - returns)
-        wicks = [np.exp(0.004 * np.abs(self._of_day("normal", side, ticker))) for side in ("above", "below")]
+        wicks = [np.exp(0.004 * np.abs(self._daily_draws("normal", side, ticker))) for side in ("above", "below")]
         volume = 2e6 * np.exp(
-            3.0 * self._trait("stock volume", ticker) + 0.4 * self._of_day("normal", "volume", ticker)
+            3.0 * self._trait("stock volume", ticker) + 0.4 * self._daily_draws("normal", "volume", ticker)
         )
         return StockHistory(
             ticker=ticker,
@@ -215,8 +214,10 @@ class StockMarket:
             actions=tuple(actions),
         )
 
-    def _planned(self, ticker: str) -> Iterator[tuple[int, int, Literal["split", "dividend", "delisting", "halt"]]]:
-        """Yield quarter, day and kind of what happens to a stock, oldest first; no two on one day.
+    def _plan_actions(
+        self, ticker: str
+    ) -> Iterator[tuple[int, int, Literal["split", "dividend", "delisting", "halt"]]]:
+        """Yield quarter, day and kind of a stock's actions, oldest first; no two on one day.
 
         Splits come in the first month of a quarter, dividends in the second, halts and delistings in the third.
         """
@@ -225,7 +226,7 @@ class StockMarket:
         for quarter in range(first.year * 4 + (first.month - 1) // 3, last.year * 4 + (last.month - 1) // 3 + 1):
             chances: tuple[tuple[Literal["split", "dividend", "delisting", "halt"], int, float], ...] = (
                 ("split", 0, 0.0 if ticker in INDICES else _SPLIT_CHANCE),
-                ("dividend", 1, float(self._yield(ticker) > 0.0)),
+                ("dividend", 1, float(self._annual_yield(ticker) > 0.0)),
                 ("halt", 2, 0.0 if ticker in INDICES else _HALT_CHANCE),
                 ("delisting", 2, 0.0 if ticker in INDICES else _DELISTING_CHANCE),
             )
@@ -238,16 +239,15 @@ class StockMarket:
                 if place > (_SAFE_DAYS if kind == "delisting" else 0):
                     yield quarter, place, kind
 
-    def _yield(self, ticker: str) -> float:
-        """Return what a stock pays of its price a year."""
+    def _annual_yield(self, ticker: str) -> float:
         if ticker in INDICES:
-            return INDICES[ticker].dividend_yield
+            return INDICES[ticker].annual_dividend_yield
         roll = self._trait("stock yield", ticker)
         return _HIGHEST_YIELD * roll / _PAYERS if roll < _PAYERS else 0.0
 
 
-def _ratio(price: float, roll: float) -> float:
-    """Return new shares an old one: fewer where a share has become cheap."""
+def _split_ratio(price: float, roll: float) -> float:
+    """Return the new shares for an old one; below 1 for a cheap share."""
     if price < 15.0:
         return 0.1
     choices: Sequence[float] = (4.0, 10.0, 20.0) if price > 400.0 else (1.5, 2.0, 3.0, 4.0)

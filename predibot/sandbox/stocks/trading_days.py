@@ -1,18 +1,18 @@
-"""The trading days of the simulated stocks: weekdays, of which two a year are short."""
+"""The trading days of the simulated stocks: every weekday; two a year are short."""
 
 from datetime import UTC, date, datetime, timedelta
 
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, minute_of
 
 CLOSING_HOUR = 21
-"""Of UTC, at which the close of a day is known; also of a short one."""
+"""When a close is known, also on a short day, in UTC."""
 
 
 def trading_days(start: date, count: int) -> tuple[date, ...]:
-    """Return the first so many trading days from a date on: weekdays, as there are no holidays.
+    """Return `count` trading days from a date on: weekdays, without holidays.
 
     Raises:
-        ValueError: If it is no whole day or more.
+        ValueError: If the count is below 1.
     """
     if count < 1:
         raise ValueError(f"stocks are simulated for 1 trading day or more, got {count}")
@@ -37,12 +37,12 @@ def is_half_day(day: date) -> bool:
 
 
 def closing_minute(day: date) -> int:
-    """Return the minute at which the close of a day is known."""
+    """Return when the close of a day is known."""
     return first_minute(day) + CLOSING_HOUR * 60
 
 
 def first_minute(day: date) -> int:
-    """Return the minute at which a day begins in UTC."""
+    """Return when a day begins in UTC."""
     return minute_of(datetime(day.year, day.month, day.day, tzinfo=UTC))
 
 

@@ -1,8 +1,7 @@
-"""The forecasters of the sandbox in a weekly cohort: what they read of its prompt, and how they bet, sell and hold.
+"""The forecasters of the sandbox in a weekly cohort: how they read its prompt, and bet, sell and hold.
 
-A cohort shows no news, so that nothing could be known from its prompt alone.
-`sharp` is told by its server what those know who will move the price; no other
-is told anything.
+A cohort shows no news, so its prompt tells nothing beyond prices. Only `sharp`
+learns from its server what insiders know.
 """
 
 import math
@@ -11,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Draw = Callable[..., float]
-"""A number in (0, 1) that follows from some words."""
+"""A number in (0, 1) that some words determine."""
 Informed = Callable[[str], Sequence[float] | None]
-"""The chance of each outcome of a market by its id, of YES alone where there are two; None of no market."""
+"""The insiders' chance of each outcome of a market, of YES alone where there are two; None for no market."""
 
 _CASH = re.compile(r"^cash: \$(-?[0-9,.]+)", re.MULTILINE)
 _POSITION = re.compile(r"^(p[0-9]+) \| ([^|]+) \| ([^|]+) \| ([0-9.]+)(.*)$", re.MULTILINE)
@@ -23,12 +22,12 @@ _LEAST_EDGE = 0.03
 _BETS = 5
 _LEAST_USD = 50.0
 _SHARE = 0.25
-"""Of cash, that all bets of an answer together may take."""
+"""The share of the cash that all bets of an answer may take together."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedOutcome:
-    """What can be bought of a market, as answers call it, at its price."""
+    """An outcome of the prompt, with its price."""
 
     market_id: str
     side: str
@@ -38,7 +37,7 @@ class AskedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AskedPosition:
-    """Something that is held."""
+    """A position of the account."""
 
     id: str
     market_id: str
@@ -48,16 +47,16 @@ class AskedPosition:
 
 @dataclass(frozen=True, slots=True)
 class AskedCohort:
-    """A cohort as its prompt words it."""
+    """The cohort of a prompt."""
 
     cash_usd: float
     positions: tuple[AskedPosition, ...]
     outcomes: tuple[AskedOutcome, ...]
-    """What has a price strictly between 0 and 1."""
+    """Outcomes with a price strictly between 0 and 1."""
 
 
 def read_cohort(prompt: str) -> AskedCohort | None:
-    """Return the cohort that a prompt is about; None where it is about something else."""
+    """Return the cohort of a prompt; None for a prompt about something else."""
     header, cash = _HEADER.search(prompt), _CASH.search(prompt)
     if header is None or cash is None:
         return None
@@ -71,7 +70,7 @@ def read_cohort(prompt: str) -> AskedCohort | None:
         if len(cells) < 6:
             break
         if len(cells) == 6:
-            outcomes += _outcomes(cells[0], cells[3])
+            outcomes += _parse_outcomes(cells[0], cells[3])
     return AskedCohort(float(cash.group(1).replace(",", "")), positions, tuple(outcomes))
 
 
@@ -79,16 +78,16 @@ def cohort_answer(name: str, cohort: AskedCohort, drawn: Draw, informed: Informe
     """Return a forecaster's answer in a cohort.
 
     Args:
-        name: Of the forecaster.
-        cohort: As the prompt words it.
-        drawn: What is drawn at random from the prompt.
-        informed: What `sharp` is told.
-        said: Who says it.
+        name: The forecaster.
+        cohort: The cohort of the prompt.
+        drawn: Draws at random from the prompt.
+        informed: What `sharp` knows.
+        said: How the reasoning begins.
     """
     if name == "lazy":
         return {"action": "HOLD", "reasoning": f"{said} Prices are right."}
     if name == "sharp":
-        return _sharp(cohort, informed, said)
+        return _sharp_answer(cohort, informed, said)
     if (
         name == "restless"
         and drawn("sells") < 0.5
@@ -101,11 +100,11 @@ def cohort_answer(name: str, cohort: AskedCohort, drawn: Draw, informed: Informe
         cohort.outcomes, key=lambda each: -each.price if favourites else drawn("bet", each.market_id, each.side)
     )
     count = 1 if name == "overconfident" else 3
-    return _bet(cohort, ranked[:count], f"{said} A feeling.", {})
+    return _bet_answer(cohort, ranked[:count], f"{said} A feeling.", {})
 
 
 def wrong_cohort_answers(cohort: AskedCohort) -> dict[str, dict[str, object]]:
-    """Return answers that no cohort takes, by what is wrong with them."""
+    """Return answers that every cohort refuses, by what is wrong."""
     market_id, side = (cohort.outcomes[0].market_id, cohort.outcomes[0].side) if cohort.outcomes else ("?", "YES")
 
     def bet(**changes: object) -> dict[str, object]:
@@ -126,26 +125,25 @@ def wrong_cohort_answers(cohort: AskedCohort) -> dict[str, dict[str, object]]:
     }
 
 
-def _outcomes(market_id: str, cell: str) -> list[AskedOutcome]:
-    """Return what a market's cell of prices offers: the price of YES, or of each of more outcomes."""
-    yes = _price(cell.rpartition(": ")[2])
+def _parse_outcomes(market_id: str, cell: str) -> list[AskedOutcome]:
+    """Return the outcomes of a market from its cell of prices."""
+    yes = _parse_price(cell.rpartition(": ")[2])
     if yes is not None:
         return [AskedOutcome(market_id, "YES", yes, 0), AskedOutcome(market_id, "NO", 1.0 - yes, 1)]
     found = []
     parts = cell.split("; ")
-    # Of a shortened list nobody can tell which place a name had, unless its number is said.
+    # A shortened list hides the place of a name, unless it states its number.
     is_whole = not re.fullmatch(r"[0-9]+ more", parts[-1])
     for place, part in enumerate(parts):
         named = _NAMED.fullmatch(part)
-        price = None if named is None else _price(named.group(3))
+        price = None if named is None else _parse_price(named.group(3))
         if named is not None and price is not None:
             number = int(named.group(1)[1:]) - 1 if named.group(1) else place if is_whole else -1
             found.append(AskedOutcome(market_id, named.group(1) or named.group(2), price, number))
     return found
 
 
-def _price(text: str) -> float | None:
-    """Return a price strictly between 0 and 1; None of anything else."""
+def _parse_price(text: str) -> float | None:
     try:
         price = float(text)
     except ValueError:
@@ -153,8 +151,8 @@ def _price(text: str) -> float | None:
     return price if 0.0 < price < 1.0 else None
 
 
-def _sharp(cohort: AskedCohort, informed: Informed, said: str) -> dict[str, object]:
-    """Return what knowing more comes to: bets where prices are too low, else sales where they are too high."""
+def _sharp_answer(cohort: AskedCohort, informed: Informed, said: str) -> dict[str, object]:
+    """Return bets where prices are below the insiders' chances, else sales where they are above."""
     chances = {each: chance for each in cohort.outcomes if (chance := _chance(each, informed)) is not None}
     edges = {each: chance - each.price for each, chance in chances.items()}
     best = sorted(edges, key=lambda each: -edges[each])
@@ -164,7 +162,7 @@ def _sharp(cohort: AskedCohort, informed: Informed, said: str) -> dict[str, obje
         for each, chance in chances.items()
         if each in best and each.side in ("YES", "NO")
     }
-    answer = _bet(cohort, best, f"{said} Those who know more would pay more.", probabilities)
+    answer = _bet_answer(cohort, best, f"{said} Those who know more would pay more.", probabilities)
     if answer["action"] == "BET":
         return answer
     by_name = {(each.market_id, each.side): edge for each, edge in edges.items()}
@@ -187,10 +185,10 @@ def _chance(outcome: AskedOutcome, informed: Informed) -> float | None:
     return known[outcome.number] if 0 <= outcome.number < len(known) else None
 
 
-def _bet(
+def _bet_answer(
     cohort: AskedCohort, wanted: Sequence[AskedOutcome], said: str, probabilities: dict[str, float]
 ) -> dict[str, object]:
-    """Return equal bets on outcomes, as many as there is money for; without any, a HOLD."""
+    """Return equal bets on as many outcomes as the cash allows; HOLD without any."""
     most_usd = _SHARE * cohort.cash_usd
     chosen = wanted[: max(0, int(most_usd / _LEAST_USD))]
     if not chosen:

@@ -1,8 +1,8 @@
-"""A conversation as a forecaster of the sandbox reads it: the markets it is asked about, and what it found so far.
+"""A conversation as a forecaster of the sandbox reads it: the markets of the prompt, and its findings so far.
 
-Its only memory is what it said itself: each reply notes what was read, in lines
-that the next reply reads back. So it makes no difference how tool calls and
-their answers are written down in between, or whether they were shortened.
+Its own replies are its only memory: each notes what it read, in lines that the
+next reply reads back. So the form of tool calls and their results does not
+matter, nor whether they were shortened.
 """
 
 import json
@@ -33,16 +33,16 @@ _LINK = re.compile(r"https?://[^\s<>\"')]+")
 
 @dataclass(frozen=True, slots=True)
 class AskedMarket:
-    """A market as the prompt words it."""
+    """A market of the prompt."""
 
     id: str
     question: str
     price_yes: float | None
     """None where the prompt shows no price."""
     event: str = ""
-    """The title of its event, where the prompt says it."""
+    """The title of its event, where the prompt shows it."""
     assets: tuple[str, ...] = ()
-    """What its sides are called where weights are asked for, YES first; empty where bets are."""
+    """The assets of its sides in a portfolio, YES first; empty for bets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,51 +55,51 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A number that a page states about a market."""
+    """A page's chance for a market."""
 
     market_id: str
     chance: float
     written_at: datetime
-    """1970 where the page does not say."""
+    """1970 for a page without a date."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForecasterView:
-    """What a forecaster knows: nothing but what is in its messages."""
+    """What a forecaster knows: only what its messages say."""
 
     markets: tuple[AskedMarket, ...]
     stake_usd: float
     tools: tuple[str, ...]
     forced_tool: str | None
     searches: tuple[str, ...]
-    """Queries so far."""
+    """Its queries so far."""
     reads: tuple[str, ...]
-    """Addresses so far."""
+    """The addresses it read so far."""
     answers: int
-    """How often an answer was handed in."""
+    """How often it handed in an answer."""
     found: tuple[Found, ...]
     notes: tuple[Noted, ...]
     orders: tuple[str, ...]
-    """What hostile pages said, which only the gullible heed."""
+    """Demands of hostile pages; only `gullible` follows them."""
     seed: str
-    """The text before the first reply, from which everything random is drawn."""
+    """The prompt, from which it draws at random."""
     said: frozenset[str]
-    """The lines the forecaster said itself."""
+    """The lines of its own replies."""
     reported: Mapping[str, Any] | None = None
-    """The weights of an answer that the prompt quotes, as a report does."""
+    """The weights that a prompt quotes, as a report does."""
 
     cohort: AskedCohort | None = None
-    """The account and the markets of a weekly cohort, where one is asked about."""
+    """The account and the markets of a weekly cohort."""
 
     @property
     def asks_for_weights(self) -> bool:
-        """Return whether a portfolio is asked for, and not bets on an event."""
+        """Return whether the prompt is about a portfolio, and not about bets on an event."""
         return any(market.assets for market in self.markets)
 
 
 def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
-    """Return what a request to the chat endpoint says."""
-    messages = [(str(message.get("role", "")), _text(message.get("content"))) for message in body["messages"]]
+    """Return the view of a request to the chat host."""
+    messages = [(str(message.get("role", "")), _message_text(message.get("content"))) for message in body["messages"]]
     roles = [role for role, _ in messages]
     first_reply = roles.index("assistant") if "assistant" in roles else len(messages)
     prompt = "\n".join(text for _, text in messages[:first_reply])
@@ -107,14 +107,14 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
     lines = [line.partition(": ") for line in said.splitlines()]
     words = {name: [rest for head, _, rest in lines if head == name] for name in (*_ACTS, "Found", "Noted", "Told")}
     last_act = next((head for head, _, _ in reversed(lines) if head in _ACTS), "")
-    markets = tuple(_markets(prompt))
+    markets = tuple(_read_markets(prompt))
     last_words = _last_words(messages)
-    notes = [note for rest in words["Noted"] for note in _noted(rest)]
+    notes = [note for rest in words["Noted"] for note in _parse_note(rest)]
     found = [Found(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["Found"]]
     orders = list(dict.fromkeys(words["Told"]))
     if last_act == "Read":
-        notes += _noted_now(markets, last_words)
-        orders += _orders(last_words)
+        notes += _read_notes(markets, last_words)
+        orders += _read_orders(last_words)
     if last_act == "Search":
         found += [Found(match["title"].strip()[:120], match["url"]) for match in _RESULT.finditer(last_words)]
     choice = body.get("tool_choice")
@@ -129,16 +129,16 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
         found=tuple(dict.fromkeys(found)),
         notes=tuple(dict.fromkeys(notes)),
         orders=tuple(orders),
-        # Without the secret marks around untrusted text and the addresses of news, which are others each time.
+        # The marks around untrusted text and the addresses of news change every time.
         seed=_VARYING.sub("", prompt),
         said=frozenset(said.splitlines()),
-        reported=_reported(prompt),
+        reported=_quoted_weights(prompt),
         cohort=read_cohort(prompt),
     )
 
 
 def remembered(conversation: ForecasterView, action: str) -> str:
-    """Return what a forecaster says beside its next call: what is new, in the lines `read_conversation` reads."""
+    """Return the text beside the next call: news since the last one, in lines that `read_conversation` reads."""
     lines = ["I am a scripted forecaster of the sandbox, no model."]
     lines += [f"Found: {found.url} {found.title}" for found in conversation.found]
     lines += [
@@ -151,8 +151,8 @@ def remembered(conversation: ForecasterView, action: str) -> str:
 _ACTS = ("Search", "Read", "Answer")
 
 
-def _noted(line: str) -> Iterator[Noted]:
-    """Yield the note in one of its own lines, nothing where it is none."""
+def _parse_note(line: str) -> Iterator[Noted]:
+    """Yield the note in one of the forecaster's own lines, if there is one."""
     try:
         market_id, chance, at = line.split()
         note = Noted(market_id, float(chance), datetime.fromisoformat(at).replace(tzinfo=UTC))
@@ -162,23 +162,23 @@ def _noted(line: str) -> Iterator[Noted]:
         yield note
 
 
-def _text(content: object) -> str:
-    """Return a message's text, which may come in parts."""
+def _message_text(content: object) -> str:
+    """Return a message's text; it may come in parts."""
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
 
 
 def _last_words(messages: Sequence[tuple[str, str]]) -> str:
-    """Return what came right after the last reply, without the board of what was found earlier."""
+    """Return the text after the last reply, without the board of earlier findings."""
     places = [place for place, (role, _) in enumerate(messages) if role == "assistant"]
     after = messages[places[-1] + 1 :] if places else []
     texts = [text for role, text in after if role == "tool"] or [text for _, text in after[:1]]
     return "\n".join(texts).partition(_BOARD)[0]
 
 
-def _markets(prompt: str) -> Iterator[AskedMarket]:
-    """Yield the markets of a prompt: from its JSON block, else from the text around their ids."""
+def _read_markets(prompt: str) -> Iterator[AskedMarket]:
+    """Yield the markets in the prompt's JSON block, else in the text around their ids."""
     for content in json_blocks(prompt):
         listed = content.get("markets")
         rows = [row for row in listed if isinstance(row, dict) and "id" in row] if isinstance(listed, list) else []
@@ -187,7 +187,7 @@ def _markets(prompt: str) -> Iterator[AskedMarket]:
                 AskedMarket(
                     str(row["id"]),
                     str(row.get("question", "")),
-                    _price(row.get("price_yes")),
+                    _parse_price(row.get("price_yes")),
                     str(row.get("event", "")),
                     tuple(map(str, row.get("assets") or ())),
                 )
@@ -196,11 +196,11 @@ def _markets(prompt: str) -> Iterator[AskedMarket]:
             return
     for market_id, question, rest in _MARKET_TEXT.findall(prompt):
         price = _PRICE_TEXT.search(rest)
-        yield AskedMarket(market_id, question.strip(), _price(price.group(1)) if price else None)
+        yield AskedMarket(market_id, question.strip(), _parse_price(price.group(1)) if price else None)
 
 
 def json_blocks(prompt: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects in the blocks of JSON of a prompt."""
+    """Yield the objects in a prompt's blocks of JSON."""
     for block in _JSON_BLOCK.findall(prompt):
         with suppress(ValueError):
             content = json.loads(block)
@@ -208,8 +208,8 @@ def json_blocks(prompt: str) -> Iterator[dict[str, Any]]:
                 yield content
 
 
-def _reported(prompt: str) -> Mapping[str, Any] | None:
-    """Return the weights in the last line of a prompt that is an answer with some, None where there is none."""
+def _quoted_weights(prompt: str) -> Mapping[str, Any] | None:
+    """Return the weights of the last line that is an answer with weights, or None."""
     for line in reversed(prompt.splitlines()):
         if line.startswith("{") and '"allocations"' in line:
             try:
@@ -221,8 +221,7 @@ def _reported(prompt: str) -> Mapping[str, Any] | None:
     return None
 
 
-def _price(value: object) -> float | None:
-    """Return a price within (0, 1), None for anything else."""
+def _parse_price(value: object) -> float | None:
     try:
         price = float(str(value))
     except ValueError:
@@ -230,14 +229,14 @@ def _price(value: object) -> float | None:
     return min(max(price, 0.001), 0.999) if 0.0 <= price <= 1.0 else None
 
 
-def _noted_now(markets: Sequence[AskedMarket], text: str) -> list[Noted]:
-    """Return what the page just read says about the markets; a page that gives orders is not believed."""
+def _read_notes(markets: Sequence[AskedMarket], text: str) -> list[Noted]:
+    """Return the chances in the page just read; a page with demands is not believed."""
     if HOSTILE_WORDS in text.casefold():
         return []
     date = _PUBLISHED.search(text)
-    written_at = _instant(date.group(2) or date.group(1)) if date else EPOCH
+    written_at = _parse_instant(date.group(2) or date.group(1)) if date else EPOCH
     chances = {
-        # A bet is on Yes, wherever a page or a venue names No first.
+        # Bets are on Yes, also where No comes first.
         " ".join(question.split()): 1.0 - float(percent) / 100.0 if label == "No" else float(percent) / 100.0
         for question, label, percent in _CHANCE.findall(text)
     }
@@ -249,16 +248,15 @@ def _noted_now(markets: Sequence[AskedMarket], text: str) -> list[Noted]:
     ]
 
 
-def _instant(text: str) -> datetime:
-    """Return the instant a page says it was written at."""
+def _parse_instant(text: str) -> datetime:
     try:
         return datetime.strptime(f"{text} +0000", "%d %B %Y at %H:%M %z")
     except ValueError:
         return EPOCH
 
 
-def _orders(text: str) -> list[str]:
-    """Return the orders a hostile page gives, and the addresses it sends its reader to."""
+def _read_orders(text: str) -> list[str]:
+    """Return a hostile page's demands, and the addresses it sends its reader to."""
     found = [f"visit {link.rstrip('.,;:')}" for link in _LINK.findall(text) if "before you answer" in text]
     if HOSTILE_WORDS in text.casefold():
         bet = re.search(r"\bbet ([0-9.]+) dollars", text)

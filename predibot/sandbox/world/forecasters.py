@@ -1,7 +1,7 @@
-"""The forecasters of the sandbox: scripts that search, read and answer as agents do, and say that they are scripts.
+"""The scripted forecasters of the sandbox: they search, read and answer as agents do, and say that they are scripts.
 
-Each sees one conversation and nothing else. What it draws at random it draws
-from a digest of the prompt, so that the same conversation has the same reply.
+Each sees one conversation and nothing else. It draws at random from a digest of
+the prompt, so that the same conversation gets the same reply.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible", "restl
 WORD = "scripted forecaster of the sandbox, no model"
 _LEAST_EDGE = 0.02
 _RECENCY = 0.6
-"""Each older page weighs so much of the next newer one."""
+"""The weight of a page, relative to the next newer one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool that a forecaster calls, and the line by which it remembers that."""
+    """A call of a tool, and the line by which the forecaster remembers it."""
 
     tool: str
     arguments: Mapping[str, object]
@@ -34,22 +34,22 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class _Character:
-    """How much a forecaster looks up, in which order it reads, and what it makes of it."""
+    """How much a forecaster looks up, in which order it reads, and what it concludes."""
 
     searches: int
     pages: int
     order: Callable[[Found], int]
-    """Lower is read earlier; results of the same order as they were found."""
+    """Pages with a lower value are read first; ties in the order of the results."""
     chance: Callable[[ForecasterView, AskedMarket], float]
     boldness: float
-    """What its bets are multiplied by before they are cut to the stake."""
+    """Multiplies its bets before they are cut to the stake."""
 
 
 def next_call(name: str, conversation: ForecasterView, informed: Informed) -> Call:
-    """Return what a forecaster does next; any but `broken`, which does not work."""
+    """Return a forecaster's next call; not for `broken`."""
     character = _CHARACTERS[name]
     if conversation.forced_tool is None and conversation.cohort is None:
-        look_up = _lookup_each if conversation.asks_for_weights else _lookup
+        look_up = _next_lookup_by_market if conversation.asks_for_weights else _next_lookup
         lookup = look_up(character, conversation)
         if lookup is not None:
             return lookup
@@ -57,16 +57,16 @@ def next_call(name: str, conversation: ForecasterView, informed: Informed) -> Ca
 
 
 def answer_of(name: str, conversation: ForecasterView, informed: Informed = lambda _: None) -> dict[str, object]:
-    """Return a forecaster's answer as `final_answer` takes it."""
+    """Return a forecaster's arguments for `final_answer`."""
     if conversation.cohort is not None:
         return cohort_answer(
             name, conversation.cohort, partial(draw, conversation.seed), informed, said=f"A {WORD} ({name})."
         )
     if conversation.asks_for_weights:
         return _allocation(name, conversation)
-    if name == "gullible" and conversation.answers == 0 and _ordered_bet(conversation) is not None:
-        # What a hostile page asked for, which no game takes.
-        bet_usd = _ordered_bet(conversation) or 0.0
+    if name == "gullible" and conversation.answers == 0 and _demanded_bet(conversation) is not None:
+        # A hostile page demanded this bet; no game accepts it.
+        bet_usd = _demanded_bet(conversation) or 0.0
         return {
             "market_decisions": [
                 {
@@ -100,12 +100,11 @@ def answer_of(name: str, conversation: ForecasterView, informed: Informed = lamb
 
 
 def _allocation(name: str, conversation: ForecasterView) -> dict[str, object]:
-    """Return a forecaster's weights, with the probabilities they follow from."""
     markets, said = conversation.markets, f"A {WORD} ({name})."
     if conversation.reported is not None:
         return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
-    if name == "gullible" and conversation.answers == 0 and (ordered_usd := _ordered_bet(conversation)) is not None:
-        # What a hostile page asked for, which no game takes.
+    if name == "gullible" and conversation.answers == 0 and (ordered_usd := _demanded_bet(conversation)) is not None:
+        # A hostile page demanded this bet; no game accepts it.
         return {
             "reasoning": f"{said} A page told me to.",
             "allocations": {market.assets[0]: ordered_usd for market in markets},
@@ -113,7 +112,7 @@ def _allocation(name: str, conversation: ForecasterView) -> dict[str, object]:
     character = _CHARACTERS[name]
     chances = [min(max(character.chance(conversation, market), 0.005), 0.995) for market in markets]
     if name == "restless":
-        shares, whole = _drawn_shares(conversation)
+        shares, whole = _draw_shares(conversation)
     else:
         shares, whole = _shares(markets, chances, boldness=character.boldness)
     weights = {
@@ -130,8 +129,8 @@ def _allocation(name: str, conversation: ForecasterView) -> dict[str, object]:
     }
 
 
-def _drawn_shares(conversation: ForecasterView) -> tuple[list[float], float]:
-    """Return drawn signed shares of a portfolio, others each day, and what they are to be divided by."""
+def _draw_shares(conversation: ForecasterView) -> tuple[list[float], float]:
+    """Return random signed shares of a portfolio, new ones every day, and their divisor."""
     draws = [draw(conversation.seed, "restless", market.id) for market in conversation.markets]
     sizes = [-math.log(draw(conversation.seed, "size", market.id)) for market in conversation.markets]
     whole = sum(sizes) - math.log(draw(conversation.seed, "size", "cash"))
@@ -139,15 +138,15 @@ def _drawn_shares(conversation: ForecasterView) -> tuple[list[float], float]:
 
 
 def draw(seed: str, *words: object) -> float:
-    """Return a number in (0, 1) that follows from a text and some words."""
+    """Return a number in (0, 1) that a text and some words determine."""
     digest = hashlib.sha256("|".join([seed, *map(str, words)]).encode()).digest()
     return (int.from_bytes(digest[:6], "big") + 0.5) / 2**48
 
 
-def _lookup(character: _Character, conversation: ForecasterView) -> Call | None:
-    """Return the next search or page, or None when enough was looked up."""
+def _next_lookup(character: _Character, conversation: ForecasterView) -> Call | None:
+    """Return the next search or page, or None after enough of them."""
     if "web_search" in conversation.tools and len(conversation.searches) < character.searches:
-        # One after the other, each in other words.
+        # Each search in other words.
         number, questions = len(conversation.searches), [market.question for market in conversation.markets]
         words = ("", " forecast analysis", " latest", " chances")[number % 4]
         query = f"{' '.join(questions[number % len(questions)].split())[:300]}{words}"
@@ -161,8 +160,8 @@ def _lookup(character: _Character, conversation: ForecasterView) -> Call | None:
     return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}") if unread else None
 
 
-def _lookup_each(character: _Character, conversation: ForecasterView) -> Call | None:
-    """Return the next search or page, market by market, or None when enough was looked up about each."""
+def _next_lookup_by_market(character: _Character, conversation: ForecasterView) -> Call | None:
+    """Return the next search or page, market by market, or None after enough about each."""
     pages = character.pages // 2
     for market in conversation.markets if character.searches else ():
         query = " ".join(market.question.split())[:300]
@@ -177,13 +176,13 @@ def _lookup_each(character: _Character, conversation: ForecasterView) -> Call | 
 
 
 def _bets(conversation: ForecasterView, chances: list[float], *, boldness: float) -> list[float]:
-    """Return signed dollars a market: Kelly's shares, cut so that together they keep to the stake."""
+    """Return a signed bet a market in dollars: Kelly's shares, cut to the stake."""
     shares, whole = _shares(conversation.markets, chances, boldness=boldness)
     return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
 
 
 def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldness: float) -> tuple[list[float], float]:
-    """Return Kelly's signed shares of one's money, and what they are to be divided by to be no more than one."""
+    """Return Kelly's signed shares of the money, and the divisor that keeps their sum at 1 or below."""
     shares = []
     for market, chance in zip(markets, chances, strict=True):
         edge = 0.0 if market.price_yes is None else chance - market.price_yes
@@ -192,14 +191,14 @@ def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldnes
     return shares, max(1.0, sum(abs(share) for share in shares))
 
 
-def _ordered_bet(conversation: ForecasterView) -> float | None:
-    """Return the dollars a hostile page asked for, None where none did."""
+def _demanded_bet(conversation: ForecasterView) -> float | None:
+    """Return the bet in dollars that a hostile page demanded, or None."""
     bets = [float(order.removeprefix("bet ")) for order in conversation.orders if order.startswith("bet ")]
     return max(bets) if bets else None
 
 
 def _read_chance(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return the weighted median of what pages say, the newest weighing most; the price where none says anything."""
+    """Return the weighted median of the chances in pages, newest first; the price without any."""
     said = sorted(
         (note for note in conversation.notes if note.market_id == market.id),
         key=lambda note: note.written_at,
@@ -217,70 +216,64 @@ def _read_chance(conversation: ForecasterView, market: AskedMarket) -> float:
 
 
 def _price(market: AskedMarket) -> float:
-    """Return the price, or one half where none is shown."""
     return 0.5 if market.price_yes is None else market.price_yes
 
 
 def _sharp(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return what pages say, drawn a little to the price."""
-    read = _odds(_read_chance(conversation, market))
-    return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _odds(market.price_yes))
+    """Return the chance in pages, drawn a little to the price."""
+    read = _log_odds(_read_chance(conversation, market))
+    return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _log_odds(market.price_yes))
 
 
 def _noisy(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return the price with what was read and a good deal of chance mixed in."""
+    """Return a mix of price, pages and much noise."""
     noise = NormalDist().inv_cdf(draw(conversation.seed, "noisy", market.id))
-    return _chance(0.4 * _odds(_read_chance(conversation, market)) + 0.6 * _odds(_price(market)) + 0.9 * noise)
+    return _chance(0.4 * _log_odds(_read_chance(conversation, market)) + 0.6 * _log_odds(_price(market)) + 0.9 * noise)
 
 
 def _overconfident(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return a first thought, some of it read, taken to extremes."""
+    """Return a mix of price, pages and noise, taken to extremes."""
     noise = NormalDist().inv_cdf(draw(conversation.seed, "overconfident", market.id))
-    thought = 0.2 * _odds(_read_chance(conversation, market)) + 0.8 * _odds(_price(market)) + 0.7 * noise
+    thought = 0.2 * _log_odds(_read_chance(conversation, market)) + 0.8 * _log_odds(_price(market)) + 0.7 * noise
     return _chance(4.0 * thought)
 
 
 def _lazy(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return the price as one remembers it, to the nearest twentieth."""
+    """Return the price, to the nearest twentieth."""
     return round(20.0 * _price(market)) / 20.0
 
 
 def _restless(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return the price with another day's mood mixed in."""
+    """Return the price with a random mood of the day."""
     mood = NormalDist().inv_cdf(draw(conversation.seed, "mood", market.id))
-    return _chance(_odds(_price(market)) + mood)
+    return _chance(_log_odds(_price(market)) + mood)
 
 
 def _gullible(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return near certainty where a page ordered it, else what was read last."""
-    return 0.99 if _ordered_bet(conversation) is not None else _read_chance(conversation, market)
+    """Return near certainty where a page demanded it, else the chance in pages."""
+    return 0.99 if _demanded_bet(conversation) is not None else _read_chance(conversation, market)
 
 
-def _odds(chance: float) -> float:
-    """Return log odds."""
+def _log_odds(chance: float) -> float:
     bounded = min(max(chance, 0.002), 0.998)
     return math.log(bounded / (1.0 - bounded))
 
 
 def _chance(odds: float) -> float:
-    """Return the chance with these log odds."""
     return 1.0 / (1.0 + math.exp(-min(max(odds, -20.0), 20.0)))
 
 
 def _analyses_first(found: Found) -> int:
-    """Return 0 for a headline that promises an analysis, 2 for one that is too loud."""
     if found.title.startswith("Analysis"):
         return 0
     return 2 if re.match("Important|It is decided", found.title) else 1
 
 
 def _loudest_first(found: Found) -> int:
-    """Return 0 for a headline that shouts."""
     return 0 if found.title.startswith("Important") else 1
 
 
 def _as_found(found: Found) -> int:
-    """Return the same for all."""
     return 0
 
 

@@ -51,7 +51,7 @@ class Roster:
     life_hours: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Return the number of events, born or not."""
+        """Return the number of events."""
         return len(self.born_at_minutes)
 
 

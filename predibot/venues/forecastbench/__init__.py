@@ -1,4 +1,4 @@
-"""ForecastBench: the questions of its sets, which are imported; what became of them comes with the next import."""
+"""ForecastBench as a venue: imported questions; their outcomes come with the next import."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -12,17 +12,17 @@ _BY_IMPORT = "its questions come with `predibot import forecastbench`; decide on
 
 
 class ForecastBench(Venue):
-    """A venue that nobody can ask: the ledger has what was imported, and no more."""
+    """A venue without a service: the ledger has what was imported."""
 
     name: ClassVar = "forecastbench"
     live: ClassVar = False
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Refuse, as there is no list."""
+        """Refuse: it lists no events."""
         raise UsageError(f"ForecastBench lists no events: {_BY_IMPORT}")
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Refuse, as for the list."""
+        """Refuse: it shows no event."""
         raise UsageError(f"ForecastBench cannot be asked for event {event_id[:60]!r}: {_BY_IMPORT}")
 
 

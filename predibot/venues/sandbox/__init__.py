@@ -4,7 +4,7 @@ from predibot.contracts import OpenVenue, Past, VenuePlugin, VenueRequest
 from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT, SANDBOX_OPENS_AT
 from predibot.venues.polymarket import PAYLOADS
 
-# A simulated world costs a tenth of a second, which only those pay who play in it.
+# Importing the simulated world takes a tenth of a second, so it happens late.
 
 
 def _check(argument: str) -> str:

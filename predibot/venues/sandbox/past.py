@@ -1,4 +1,4 @@
-"""The sandbox opened at one of its instants, or as a past of many."""
+"""The sandbox as a venue: open at one of its instants, or as a past of many."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,28 +22,28 @@ NAME, MANA_NAME = "sandbox", "sandbox_mana"
 
 @dataclass(frozen=True, slots=True)
 class SimulatedPast:
-    """A sandbox, whose world remembers from one instant to the next what was worked out before."""
+    """A sandbox whose world is kept from one instant to the next."""
 
     first_at: ClassVar = SANDBOX_OPENS_AT
     last_at: ClassVar = SANDBOX_ENDS_AT
     asked: VenueRequest
     world: World
     folder: None = None
-    """A simulated world is kept nowhere."""
+
     scripted_models: str = f"{NAME}/"
 
     @property
     def spec(self) -> str:
-        """Return the words that runs keep of it."""
+        """Return the spec that runs keep."""
         return self.asked.spec
 
     @property
     def venue_name(self) -> str:
-        """Return whose instruments it has: the dialect's that it is asked in."""
+        """Return the venue whose dialect it speaks."""
         return self.spec.partition(":")[0]
 
     def known_until(self) -> datetime:
-        """Return when it ends."""
+        """Return when its world ends."""
         return SANDBOX_ENDS_AT
 
     def check(self, instant: datetime) -> None:
@@ -51,20 +51,20 @@ class SimulatedPast:
         check_in_sandbox(instant)
 
     def open_at(self, instant: datetime) -> OpenVenue:
-        """Return the sandbox with its clock at an instant."""
+        """Return the sandbox at an instant."""
         return open_sandbox_venue(self.asked, now=instant, world=self.world)
 
     def cut_at(self, instant: datetime) -> OpenVenue:
-        """Return a sandbox that goes on in another way after an instant: none of what came then is left."""
+        """Return a sandbox whose world differs after an instant."""
         world = sandbox_world(self.asked.argument, altered_after=instant)
         return open_sandbox_venue(self.asked, now=instant, world=world)
 
 
 def check_in_sandbox(instant: datetime) -> None:
-    """Refuse an instant at which there is no sandbox.
+    """Refuse an instant outside of the world.
 
     Raises:
-        UsageError: If its world has not begun yet, or has ended.
+        UsageError: If the world has not begun by then, or has ended.
     """
     if not SANDBOX_BEGINS_AT <= instant <= SANDBOX_ENDS_AT:
         raise UsageError(
@@ -74,27 +74,27 @@ def check_in_sandbox(instant: datetime) -> None:
 
 
 def sandbox_options(argument: str) -> SandboxOptions:
-    """Return the options that an argument names.
+    """Return the options in an argument.
 
     Raises:
-        UsageError: If they are not options of a sandbox.
+        UsageError: If they are wrong.
     """
-    with _told(argument):
+    with _usage_errors(argument):
         return parse_options(argument)
 
 
 def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> World:
-    """Return the world that the argument of a sandbox names.
+    """Return the world of an argument.
 
     Args:
-        argument: As a user gives it.
-        altered_after: What becomes known after this instant comes out in another way; all before it is the same.
+        argument: The options as a user writes them.
+        altered_after: Draws that become known after this instant differ.
 
     Raises:
-        UsageError: If the options are not those of a sandbox, or no world can be made of them.
+        UsageError: If the options are wrong, or make no world.
     """
     options = sandbox_options(argument)
-    with _told(argument):
+    with _usage_errors(argument):
         return options.world(altered_after=altered_after)
 
 
@@ -102,12 +102,12 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
     """Open a sandbox at an instant of its world.
 
     Args:
-        asked: With its options, and how patient to be.
-        now: Where its clock stands.
-        world: Left out, that of the options is made anew.
+        asked: The request, with options and deadlines.
+        now: The server's fixed clock.
+        world: By default a new one from the options.
 
     Raises:
-        UsageError: If the options are none, or the instant is outside of the world.
+        UsageError: If the options are wrong, or the instant is outside of the world.
     """
     check_in_sandbox(now)
     options = sandbox_options(asked.argument)
@@ -133,8 +133,7 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
 
 
 @contextmanager
-def _told(argument: str) -> Iterator[None]:
-    """Tell what is wrong with the options of a sandbox."""
+def _usage_errors(argument: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The sandbox as a venue in play money: the same simulated world, in the dialect of Manifold."""
+"""The sandbox as a venue in play money: the same world, in Manifold's dialect."""
 
 from dataclasses import replace
 

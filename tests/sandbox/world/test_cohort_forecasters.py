@@ -62,7 +62,7 @@ class Asked:
             "/chat/completions",
             json.dumps(body).encode(),
             now_seconds=0,
-            informed=lambda market_id: self.server._informed(market_id, minute=minute_of(SANDBOX_OPENS_AT)),
+            informed=lambda market_id: self.server._insider_chances(market_id, minute=minute_of(SANDBOX_OPENS_AT)),
         )
         said = json.loads(reply.body)
         return dict(said["choices"][0]["message"]) if "choices" in said else {}
@@ -143,7 +143,7 @@ def test_sharp_gains_by_what_it_is_told_and_noisy_does_not(asked: Asked) -> None
             view = part.view()
             for order in part.decision(name, view).orders:
                 market, outcome = view.outcomes[order.instrument]
-                chances = asked.server._informed(market.id, minute=minute_of(SANDBOX_OPENS_AT))
+                chances = asked.server._insider_chances(market.id, minute=minute_of(SANDBOX_OPENS_AT))
                 assert chances is not None and outcome.price is not None
                 place = market.outcomes.index(outcome)
                 chance = chances[place] if len(chances) > 1 else (chances[0], 1.0 - chances[0])[place]
@@ -174,5 +174,5 @@ def test_what_broken_says_is_refused_whatever_it_is(asked: Asked) -> None:
 
 def test_nobody_is_told_of_what_is_not_listed_yet(asked: Asked) -> None:
     late = max(WORLD.born(minute_of(SANDBOX_OPENS_AT) + 60 * 24 * 60))
-    assert asked.server._informed(WORLD.names.market_id(late, 0), minute=minute_of(SANDBOX_OPENS_AT)) is None
-    assert asked.server._informed("nothing", minute=minute_of(SANDBOX_OPENS_AT)) is None
+    assert asked.server._insider_chances(WORLD.names.market_id(late, 0), minute=minute_of(SANDBOX_OPENS_AT)) is None
+    assert asked.server._insider_chances("nothing", minute=minute_of(SANDBOX_OPENS_AT)) is None
