@@ -18,11 +18,11 @@ from predibot.environment import SAFE_PATH
 from predibot.version import __version__
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "OMP_NUM_THREADS")
-"""By which a user says on how many threads the libraries behind numpy compute, the last one to all of them."""
+"""Variables that set how many threads the libraries behind numpy use; the last one holds for all of them."""
 _COLLECT_AFTER = (10_000, 50, 100)
-"""New objects before the youngest are collected, and collections of one generation before those of the next."""
-_COMPLETION_ASKED = "_PREDIBOT_COMPLETE"
-"""The variable in which a shell asks what may come next."""
+"""Thresholds of the garbage collector, as `gc.set_threshold` takes them."""
+_COMPLETION_VARIABLE = "_PREDIBOT_COMPLETE"
+"""A shell that completes a command line sets this variable."""
 _COMPLETION_HELP = {
     "install_completion": "let this shell complete commands and options",
     "show_completion": "show the script that does so",
@@ -72,13 +72,13 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "notify": (Command, "show whom predibot tells of runs, and try it with --test"),
     "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
 }
-"""Each a function in a module of its name."""
+"""Each command is a function in the module of its name."""
 _GROUPS = ("runs", "schedule", "import", "collect", "tables", "ledger")
-"""Each a GROUP of such a module."""
+"""Each group is the `GROUP` of the module of its name."""
 
 
 def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
-    """Return the program with some of its commands, and load no other: all of them take a tenth of a second."""
+    """Return the program with these commands; others are not loaded, as all of them take a tenth of a second."""
     app = Commands(
         name="predibot",
         cls=CommandGroup,
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open as long as the program runs
     if sys.stdout is None:
-        # The next file to be opened, perhaps the ledger, would be taken for it.
+        # The next file that is opened, perhaps the ledger, would get the number of stdout.
         typer.echo("error: stdout is closed, so nothing could be shown; write >/dev/null to discard it.", err=True)
         return FAILED
     if isinstance(sys.stdout, TextIOWrapper):
@@ -125,10 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compute_on_one_thread() -> None:
-    """Have numpy compute on one thread where nobody said on how many: our matrices are small, and others wait.
-
-    It reads this once, when it is imported.
-    """
+    """Make numpy use one thread, unless it is loaded or the user set a number: our matrices are small."""
     environment = os.environ  # noqa: TID251 - a library of C reads it, not the settings
     if "numpy" not in sys.modules and not any(name in environment for name in _THREADS):
         environment.update(dict.fromkeys(_THREADS[:-1], "1"))
@@ -141,9 +138,9 @@ def _run(arguments: list[str]) -> int:
     for option in command.params:
         if option.name in _COMPLETION_HELP:
             option.help = _COMPLETION_HELP[option.name]  # type: ignore[attr-defined] # every option has one
-    if _COMPLETION_ASKED in os.environ:  # noqa: TID251 - the shell asks, long before there are settings
+    if _COMPLETION_VARIABLE in os.environ:  # noqa: TID251 - the shell asks, long before there are settings
         command.main(arguments, prog_name="predibot")
-    # Typer's own way in turns Ctrl-C and a closed pipe into exit codes without a word.
+    # Typer itself would turn Ctrl-C and a closed pipe into exit codes without a message.
     try:
         with command.make_context("predibot", arguments) as context:
             return int(command.invoke(context) or 0)

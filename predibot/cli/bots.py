@@ -25,7 +25,7 @@ def bots(json: options.Json = False) -> None:
     from predibot.reports.terminal.text import plain
 
     console = output.report_console()
-    rows = [(plain(info.name), plain(_plays(info.games)), plain(info.problem or info.summary)) for info in found]
+    rows = [(plain(info.name), plain(_games_text(info.games)), plain(info.problem or info.summary)) for info in found]
     about = (Column("name", kind="key"), Column("plays", kind="text"), Column("what it does", kind="text"))
     print_grid(console, Table("Strategies", about, tuple(rows)))
     columns = (
@@ -48,8 +48,7 @@ def bots(json: options.Json = False) -> None:
     print_grid(console, Table("Tools", columns_of_tools, kinds))
 
 
-def _plays(games: tuple[str, ...]) -> str:
-    """Return the games of a strategy in words."""
+def _games_text(games: tuple[str, ...]) -> str:
     from predibot.contracts import ANY_GAME
 
     return "any game" if games == ANY_GAME else ", ".join(games)

@@ -1,4 +1,4 @@
-"""A command whose own lines of help read like all the others: in lower case, without a full stop."""
+"""Commands of the program: groups of options, exit codes in the help, and one style of help."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
@@ -13,20 +13,20 @@ from predibot.cli.ending import DONE, EXIT_CODES, FAILED, NOTHING, PARTLY
 
 _HELP = "show this message and exit"
 _CODES = {code: said.partition(";")[0] for code, said in EXIT_CODES.items() if code not in (PARTLY, NOTHING)}
-"""What exit codes mean of a command that makes no decisions."""
+"""Exit codes of commands that make no decisions, with their meanings."""
 
 
 class Commands(typer.Typer):
-    """Commands of which a parameter may be a group of options: a dataclass, whose fields are read one by one."""
+    """A Typer app whose commands may take a group of options: a dataclass parameter, whose fields are options."""
 
     def command(self, *named: Any, **more: Any) -> Callable[[Any], Any]:
-        """Return what makes a command of a function."""
+        """Return a decorator that registers a command."""
         register = super().command(*named, **more)
-        return lambda function: register(_ungrouped(function))
+        return lambda function: register(_flatten_groups(function))
 
 
-def _ungrouped(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes the fields of groups in their place."""
+def _flatten_groups(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes each field of a dataclass parameter as a parameter of its own."""
     asked = signature(function, eval_str=True)
     kinds = {each.name: each.annotation for each in asked.parameters.values()}
     groups = {name: kind for name, kind in kinds.items() if isinstance(kind, type) and is_dataclass(kind)}
@@ -58,10 +58,10 @@ class Command(TyperCommand):
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
-        return _in_our_words(super().get_help_option(ctx))
+        return _reword_help(super().get_help_option(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write what its options are; which venues there are is looked up for who asks, and for nobody else."""
+        """Write the options; venues are looked up only here, as loading them takes time."""
         for option in self.params:
             if "{venues}" in (getattr(option, "help", None) or ""):
                 from predibot.plugins.venues import usages
@@ -77,7 +77,7 @@ class StatusCommand(Command):
 
 
 class DecidingCommand(Command):
-    """One command that makes decisions, of which some may fail."""
+    """A command that makes decisions; some of them may fail."""
 
     codes: ClassVar = EXIT_CODES
 
@@ -87,10 +87,10 @@ class CommandGroup(TyperGroup):
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
-        return _in_our_words(super().get_help_option(ctx))
+        return _reword_help(super().get_help_option(ctx))
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write what all exit codes mean, of the program itself."""
+        """Write what all exit codes mean, in the help of the program itself only."""
         if ctx.parent is None:
             _write_codes(formatter, EXIT_CODES)
 
@@ -100,7 +100,7 @@ def _write_codes(formatter: Any, codes: Mapping[int, str]) -> None:
         formatter.write_dl([(str(code), said) for code, said in codes.items()])
 
 
-def _in_our_words(option: Any) -> Any:
+def _reword_help(option: Any) -> Any:
     if option is not None:
         option.help = _HELP
     return option

@@ -20,7 +20,7 @@ _MODEL_PROVIDERS = (
     "ANTHROPIC", "COHERE", "DEEPSEEK", "FIREWORKS", "GEMINI", "GOOGLE", "GROQ",
     "MISTRAL", "OPENAI", "OPENROUTER", "PERPLEXITY", "TOGETHER", "XAI",
 )  # fmt: skip
-"""Whose keys people have for models, and for nothing else here."""
+"""Providers whose keys are for models only."""
 
 
 def decide(
@@ -94,7 +94,7 @@ def decide(
 
 
 def _say_how_to_add_a_model(source: str) -> None:
-    """Say how a bot with a model is added, to somebody who has a key for one and asked for no recipe."""
+    """Tell a user who has a key for a model, but named no recipe, how to add a bot with a model."""
     from predibot.environment import api_keys_present
 
     if names := [name for name in api_keys_present() if name.removesuffix("_API_KEY") in _MODEL_PROVIDERS]:

@@ -15,7 +15,7 @@ from predibot.errors import UsageError
 if TYPE_CHECKING:
     from predibot.jobs.decide import DecideReport
 
-_BOTS_ARE = "Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:"
+_ABOUT_BOTS = "Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:"
 
 
 _Game = Literal["dollar_per_event", "portfolio_weights", "weekly_cohort"]
@@ -23,55 +23,54 @@ _Market = Literal["questions", "stocks"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
-    """How a game is played."""
+class _Demo:
+    """The demo of a game."""
 
     recipes: Sequence[str]
     file: Path
     days: int
-    following: str
-    """What is said below the scores."""
+    next_steps: str
     overrides: Mapping[str, Any] = field(default_factory=dict)
     bots: Sequence[str] = ()
     """Only these of a recipe; empty for all."""
     stocks: Path | None = None
-    """Where simulated stocks are written to; None of a game on questions."""
+    """Folder for simulated stocks; None for a game on questions."""
 
 
-_GAMES: Mapping[_Game, _Played] = {
-    "dollar_per_event": _Played(
+_GAMES: Mapping[_Game, _Demo] = {
+    "dollar_per_event": _Demo(
         recipes=("sandbox", "sandbox_agents"),
         file=Path("runs/out/demo.db"),
         days=30,
-        following="""
-{bots_are}
+        next_steps="""
+{about_bots}
   predibot report --full --ledger {url}
 On real markets, with a network: predibot decide && predibot evaluate""",
     ),
-    "portfolio_weights": _Played(
+    "portfolio_weights": _Demo(
         recipes=("sandbox_portfolio",),
         file=Path("runs/out/demo_portfolio.db"),
-        # So many that there are ranks, which take 30 returns.
+        # Ranks take 30 returns.
         days=32,
-        following="""
-{bots_are}
+        next_steps="""
+{about_bots}
   predibot account script_sharp --ledger {url}
   predibot report --full --ledger {url}
 With all its scripts, for minutes: predibot replay sandbox_portfolio
 On real markets, with a network: predibot decide portfolio""",
-        # Few markets to read about, and only one bot that reads, which takes most of the time.
+        # Reading takes most of the time: few markets, and only one bot that reads.
         overrides={"events": 3},
         bots=(
             *("all_cash", "equal_weights", "buy_and_hold", "market_favourite", "random_weights"),
             *("script_sharp", "script_lazy"),
         ),
     ),
-    "weekly_cohort": _Played(
+    "weekly_cohort": _Demo(
         recipes=("sandbox_weekly",),
         file=Path("runs/out/demo_weekly.db"),
-        # Eight cohorts: of the last one the first three only track.
+        # Eight cohorts: while the last one decides, the first three are only tracked.
         days=56,
-        following="""
+        next_steps="""
 A cohort starts every week with $10,000 a bot. To see more of it:
   predibot cohort --ledger {url}
   predibot cohort {cohort} --ledger {url}
@@ -81,19 +80,19 @@ A cohort starts every week with $10,000 a bot. To see more of it:
 }
 
 
-_STOCKS = _Played(
+_STOCKS = _Demo(
     recipes=("sandbox_stocks",),
     file=Path("runs/out/demo_stocks.db"),
-    # A quarter: its dividends, and now and then a split, a halt or a delisting.
+    # A quarter has dividends, and sometimes a split, a halt or a delisting.
     days=63,
-    following="""
+    next_steps="""
 The stocks are simulated, whatever their names; their files lie in {folder}.
-{bots_are}
+{about_bots}
   predibot account script_sharp --ledger {url}
   predibot report --full --ledger {url}
 With all its scripts, for minutes: predibot replay sandbox_stocks
 On prices of your own: predibot replay stocks --venue stocks:FOLDER""",
-    # Of the scripts only one, as each takes as long as all others together.
+    # Only one script: each takes as long as all other bots together.
     bots=(
         *("all_cash", "equal_weights", "buy_and_hold", "random_weights"),
         *("index_qqq", "index_spy", "script_sharp"),
@@ -137,7 +136,7 @@ def demo(
         evaluation = demonstrate(
             requests,
             Resources(store, settings, caller.clock, listener),
-            told=partial(_tell, runs),
+            told=partial(_report_run, runs),
             question=output.question_for(Question(), Shown(), json=json),
             days=days or played.days,
             stocks=played.stocks,
@@ -153,12 +152,12 @@ def demo(
     output.print_evaluation(evaluation, json=False)
     console = output.report_console()
     cohort = min((each.run.slot_at for each in runs), default=caller.clock())
-    said = played.following.format(bots_are=_BOTS_ARE, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
+    said = played.next_steps.format(about_bots=_ABOUT_BOTS, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
     for line in said.split("\n"):
         print_line(console, line)
 
 
-def _tell(runs: "list[DecideReport]", report: "DecideReport") -> None:
+def _report_run(runs: "list[DecideReport]", report: "DecideReport") -> None:
     runs.append(report)
     seen = Counter(decision.status for decision in report.decisions)
     output.say(f"{report.run.key}: {', '.join(f'{count} {status}' for status, count in seen.items())}")

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and its last words where they are not its result."""
+"""How a command ends: exit codes, signals, and messages of errors."""
 
 import json
 import os
@@ -27,22 +27,22 @@ EXIT_CODES: Mapping[int, str] = {
     INTERRUPTED: "interrupted by Ctrl-C; what is recorded is kept",
     TERMINATED: "terminated by SIGTERM; what is recorded is kept",
 }
-"""What each exit code means; 3 and 4 only of commands that decide."""
+"""What each exit code means; only commands that decide use 3 and 4."""
 
 if TYPE_CHECKING:
     from predibot.domain.decision import Status
     from predibot.domain.secret_values import SecretValues
 
 _MISUSE: Any = typer.BadParameter.__base__
-"""The error of a wrong command line; typer carries its own click and does not name this one."""
+"""The error of a wrong command line; it is of the click inside typer, which does not export it."""
 
 _RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import", "schedule", "collect")
-"""What goes on where it was stopped; the other commands start over."""
+"""Commands that go on where they were stopped; the others start over."""
 
 _ENDING_SECONDS = 10.0
-"""Twice as long as giving back what is under way may take."""
+"""Twice the time that handing back unfinished work may take."""
 _LAST_SECONDS = 0.25
-"""What calls that nobody waits for are given to end by themselves."""
+"""How long calls that nobody waits for may still run."""
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
 _NO_PASSWORD = re.compile(r"[\w+]+://[^\s:/@]*:?@[^\s@]*")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
@@ -53,19 +53,14 @@ class Terminated(KeyboardInterrupt):
 
 
 class _FirstSignal:
-    """Ends the program by the first signal it is sent; what follows while it is ending is passed over."""
+    """A signal handler: the first signal ends the program, later ones are ignored while it ends."""
 
     def __init__(self) -> None:
         self.raised: type[KeyboardInterrupt] | None = None
         self._again_at = 0.0
 
     def __call__(self, number: int, _: FrameType | None) -> None:
-        """Raise what ends the program.
-
-        Raises:
-            KeyboardInterrupt: Of the kind of the first signal; once more where the program goes on long after it,
-                because something caught it.
-        """
+        """Raise the exception of the first signal, and again if it was caught and the program goes on long after."""
         if self.raised is None:
             self.raised = Terminated if number == signal.SIGTERM else KeyboardInterrupt
         elif time.monotonic() < self._again_at:
@@ -75,7 +70,7 @@ class _FirstSignal:
 
 
 def secrets_here() -> "SecretValues":
-    """Return what may stand in nothing that is printed, in whatever words of others it may be."""
+    """Return the secrets of the environment, which must not be printed, not even inside texts of others."""
     from predibot.domain.secret_values import SecretValues
     from predibot.environment import secrets_present
 
@@ -90,13 +85,15 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
         code = command()
-        # A reader who has gone, or a full disk, is to be met here and not at the very end.
+        # A closed pipe or a full disk must fail here, where it can still be reported.
         sys.stdout.flush()
         return code
     except PredibotError as error:
-        return _told(error.kind, str(error), MISUSE if isinstance(error, NotTrusted) else FAILED, as_json=as_json)
+        return _report_error(
+            error.kind, str(error), MISUSE if isinstance(error, NotTrusted) else FAILED, as_json=as_json
+        )
     except _MISUSE as error:
-        return _told("UsageError", _misuse(error), MISUSE, as_json=as_json)
+        return _report_error("UsageError", _misuse_message(error), MISUSE, as_json=as_json)
     except BrokenPipeError:
         # The reader has seen enough, as `head` does.
         _discard_stdout()
@@ -107,7 +104,7 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
             return 0
         raise
     except OSError as error:
-        return _told(type(error).__name__, _refused_by_system(error), FAILED, as_json=as_json)
+        return _report_error(type(error).__name__, _system_message(error), FAILED, as_json=as_json)
     except KeyboardInterrupt as error:
         terminated = isinstance(error, Terminated)
         code = TERMINATED if terminated else INTERRUPTED
@@ -129,9 +126,8 @@ def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -
     """Return the exit code of a command that decides.
 
     Args:
-        statuses: How many of the decisions it was asked for have which status in
-            the ledger as it ends, by this process or another.
-        undecided: How many have none.
+        statuses: Number of decisions by status in the ledger at the end, whichever process made them.
+        undecided: Number of decisions without a status.
     """
     if not undecided and not statuses.get("failed", 0):
         return DONE
@@ -140,18 +136,17 @@ def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -
 
 @contextmanager
 def ended_by_signals(*, is_program: bool) -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, whichever comes first; in a thread, which takes no signals, do nothing.
+    """Let SIGTERM end the block as Ctrl-C does; do nothing outside the main thread, which alone gets signals.
 
     Args:
-        is_program: Whether the process ends with the block, so that after a first
-            signal no other is to change how.
+        is_program: Whether the process ends with the block; signals after the first are then ignored for good.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     first = _FirstSignal()
     taken = [signal.SIGTERM]
-    # In the background a shell has Ctrl-C passed over, and who runs commands from Python may have a way of their own.
+    # A shell ignores Ctrl-C for programs in the background, and callers from Python may have a handler of their own.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         taken.append(signal.SIGINT)
     before = {number: signal.signal(number, first) for number in taken}
@@ -163,9 +158,9 @@ def ended_by_signals(*, is_program: bool) -> Iterator[None]:
 
 
 def leave_threads_behind(code: int) -> None:
-    """End the process at once with an exit code where a call of a model or a bot was left behind and still runs.
+    """End the process at once if an abandoned call of a model or a bot still runs.
 
-    Python would wait at its end for locks that such a thread holds for ever.
+    Python would wait for locks that such a thread never releases.
     """
     if threading.active_count() == 1:
         return
@@ -180,8 +175,8 @@ def leave_threads_behind(code: int) -> None:
 
 
 def go_on(arguments: Sequence[str], what: str) -> str:
-    """Return how to go on after a command was stopped, as a line that can be pasted; passwords are `***`."""
-    line = f"predibot {shlex.join(_masked_arguments(arguments))}"
+    """Return how to go on after a command was stopped; the line can be pasted, passwords are `***`."""
+    line = f"predibot {shlex.join(_mask_arguments(arguments))}"
     command = next((word for word in arguments if not word.startswith("-")), "")
     if command not in _RESUMABLE:
         return f"{what}. To start over, run again: {line}"
@@ -190,16 +185,16 @@ def go_on(arguments: Sequence[str], what: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """Return a text in which whatever looks like a password of a URL is `***`."""
+    """Return the text with `***` in place of all that looks like a password of a URL."""
     return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
 
 
-def _masked_arguments(arguments: Sequence[str]) -> list[str]:
+def _mask_arguments(arguments: Sequence[str]) -> list[str]:
     masked = [without_passwords(word) for word in arguments]
     for index, word in enumerate(arguments):
         if word == "--ledger" and index + 1 < len(arguments):
             url = arguments[index + 1]
-            # One with a password that is malformed is not shown at all.
+            # A URL whose password cannot be told apart is not shown at all.
             is_doubtful = masked[index + 1] == url and "@" in url and not _NO_PASSWORD.fullmatch(url)
             masked[index + 1] = "***" if is_doubtful else masked[index + 1]
     return masked
@@ -212,9 +207,9 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
     sys.stderr.write(secrets_here().hidden("".join(traceback.format_exception(kind, error, trace))))
 
 
-def _told(kind: str, message: str, code: int, *, as_json: bool) -> int:
-    """Tell an error where it belongs, on one line, and return the exit code."""
-    # Rich is imported by then, or costs a hundredth of a second.
+def _report_error(kind: str, message: str, code: int, *, as_json: bool) -> int:
+    """Print an error on one line, or as a document, and return the exit code."""
+    # Imported here: rich costs a hundredth of a second.
     from predibot.reports.terminal.text import plain, sentence
 
     message = sentence(secrets_here().hidden(without_passwords(message)).rstrip())
@@ -239,20 +234,19 @@ def _print_error(kind: str, message: str, code: int) -> None:
     sys.stdout.flush()
 
 
-def _misuse(error: Any) -> str:
-    """Return what is wrong with a command line, and where to look; click says the first part."""
+def _misuse_message(error: Any) -> str:
     said = str(error.format_message()).rstrip(".")
     path = error.ctx.command_path if error.ctx is not None else "predibot"
     return f"{said}{'' if said.endswith('?') else '.'} See `{path} --help`"
 
 
-def _refused_by_system(error: OSError) -> str:
+def _system_message(error: OSError) -> str:
     where = f"{error.filename} cannot be used" if error.filename else "output cannot be written"
     return f"{where}: {error.strerror or error}. Look at the path, its permissions and the room on the disk"
 
 
 def _discard_stdout() -> None:
-    """Send what is still to be written nowhere, so that closing stdout at the end cannot fail."""
-    # There is no file descriptor where somebody else put an object in stdout's place.
+    """Redirect stdout to nowhere, so that closing it at the end cannot fail."""
+    # A stdout that somebody replaced by an object has no file descriptor.
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

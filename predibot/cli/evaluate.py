@@ -46,11 +46,11 @@ def evaluate(
     shown = tables.shown(every=how.every)
     rules = options.names(sizing, "--sizing kelly,half_kelly")
     asked = Question(
-        horizons_days=_days("--horizons", horizons),
+        horizons_days=_parse_days("--horizons", horizons),
         convention=options.convention_of(convention),
         uncertainty=Uncertainty(seed=seed, resamples=resamples),
         grouping=None if by == "bot" else options.one_of("--by", by, ("bot", *PARTINGS)),
-        delays_days=() if delay is None else _days("--delay", delay),
+        delays_days=() if delay is None else _parse_days("--delay", delay),
         sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
         archived=archived,
         clusters=options.clusters(clusters),
@@ -60,7 +60,7 @@ def evaluate(
         output.print_evaluation(found.evaluation, json=how.json, csv=how.csv, shown=shown, worst=found.worst)
 
 
-def _days(option: str, text: str) -> tuple[float, ...]:
+def _parse_days(option: str, text: str) -> tuple[float, ...]:
     try:
         days = tuple(dict.fromkeys(float(part) for part in text.split(",") if part.strip()))
     except ValueError:

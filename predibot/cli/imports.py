@@ -22,10 +22,9 @@ _LISTED = 20
 
 
 class _Formats(CommandGroup):
-    """The commands of `import`, which may also be named as a format."""
+    """The commands of `import`; `--format NAME` names one too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take `--format forecastbench FILE...` for `forecastbench FILE...`."""
         if "--format" in args[:-1]:
             place = args.index("--format")
             args = [args[place + 1], *args[:place], *args[place + 2 :]]
@@ -53,12 +52,12 @@ def predibench(
 
     caller = output.caller(verbose=verbose)
     days = read_days(folder)
-    with _importing(caller, ledger) as (store, listener):
+    with _open_to_import(caller, ledger) as (store, listener):
         found = import_days(PREDIBENCH, days, store=store, clock=caller.clock, listener=listener)
     if json:
         output.print_document({"source": str(folder), **asdict(found)})
     else:
-        output.print_lines(*_predibench_lines(found))
+        output.print_lines(*_summary_lines(found))
 
 
 @GROUP.command("forecastbench", cls=Command, help="import forecasts on markets from sets of ForecastBench")
@@ -78,7 +77,7 @@ def forecastbench(
 
     caller = output.caller(verbose=verbose)
     sets = read_sets(files, sys.stdin)
-    with _importing(caller, ledger) as (store, listener):
+    with _open_to_import(caller, ledger) as (store, listener):
         found = import_forecastbench(sets, store=store, clock=caller.clock, listener=listener)
     if json:
         more = {"resolutions": found.resolutions, "left_out_forecasts": dict(found.left_out)}
@@ -86,7 +85,7 @@ def forecastbench(
         return
     left_out = [f"{n:,} {reason}" for reason, n in found.left_out.items()]
     settled = f"settled: {counted(found.resolutions, 'new resolution')}"
-    output.print_lines(*_predibench_lines(found.imported), *_listed("left out", left_out), settled)
+    output.print_lines(*_summary_lines(found.imported), *_list_lines("left out", left_out), settled)
 
 
 @GROUP.command("ledger", cls=Command, help="import what `predibot export` wrote")
@@ -103,18 +102,18 @@ def ledger(
 
     from predibot.jobs.imports.ledger import import_ledger
 
-    with _importing(output.caller(verbose=verbose), ledger) as (store, listener):
+    with _open_to_import(output.caller(verbose=verbose), ledger) as (store, listener):
         found = import_ledger(export, store=store, listener=listener)
     if json:
         output.print_document({"source": str(export), **asdict(found)})
         return
     rows = [f"{name}: {count.new:,} new of {count.rows:,} rows" for name, count in found.tables.items()]
-    output.print_lines(*rows, *_listed("note", found.notes))
+    output.print_lines(*rows, *_list_lines("note", found.notes))
 
 
 @contextmanager
-def _importing(caller: "Caller", ledger: str) -> "Iterator[tuple[Store, ProgressListener]]":
-    """Open a ledger to write into, and seal it in the end."""
+def _open_to_import(caller: "Caller", ledger: str) -> "Iterator[tuple[Store, ProgressListener]]":
+    """Open a ledger to write into, and make a receipt at the end."""
     from predibot.jobs.receipts import receipt_of_ledger
 
     with caller.writing(ledger, create=True) as store, caller.progress() as listener:
@@ -122,7 +121,7 @@ def _importing(caller: "Caller", ledger: str) -> "Iterator[tuple[Store, Progress
         receipt_of_ledger(store, caller.clock())
 
 
-def _predibench_lines(found: "Imported") -> Iterator[str]:
+def _summary_lines(found: "Imported") -> Iterator[str]:
     read = (
         counted(found.decisions, "decision"),
         counted(found.forecasts, "forecast"),
@@ -137,10 +136,10 @@ def _predibench_lines(found: "Imported") -> Iterator[str]:
     new = f"{counted(found.stored_decisions, 'decision')} with {counted(found.stored_forecasts, 'forecast')}"
     there = f"; {found.known_decisions:,} were there" if found.known_decisions else ""
     yield f"stored: {new} in {counted(found.runs, 'new run')}{there}"
-    yield from _listed("note", found.notes)
+    yield from _list_lines("note", found.notes)
 
 
-def _listed(noun: str, texts: Sequence[str]) -> Iterator[str]:
+def _list_lines(noun: str, texts: Sequence[str]) -> Iterator[str]:
     yield from (f"{noun}: {text}" for text in texts[:_LISTED])
     if len(texts) > _LISTED:
         yield f"{noun}: and {len(texts) - _LISTED:,} more; --json has all"

@@ -1,4 +1,4 @@
-"""`predibot ledger`: bringing a ledger to this version, computing anew what must hold of it, and its other commands."""
+"""`predibot ledger`: upgrade, verify, copy, back up and restore a ledger, measure it and make it smaller."""
 
 from dataclasses import asdict
 from datetime import timedelta

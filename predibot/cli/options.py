@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from predibot.scoring.records.part import Part
 
 
-_Read = TypeVar("_Read")
+_Value = TypeVar("_Value")
 
 
-def read_by(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
-    """Return a parser whose complaints are misuse of the command line."""
+def read_by(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """Return the parser, whose `ValueError` becomes misuse of the command line."""
 
-    def read(text: str) -> _Read:
+    def read(text: str) -> _Value:
         try:
             return parse(text)
         except ValueError as error:
@@ -37,7 +37,7 @@ def read_by(parse: Callable[[str], _Read]) -> Callable[[str], _Read]:
 instant = read_by(parse_instant)
 
 
-def _hours(text: str) -> float | Literal["any"]:
+def _parse_hours(text: str) -> float | Literal["any"]:
     if text == "any":
         return "any"
     try:
@@ -46,8 +46,8 @@ def _hours(text: str) -> float | Literal["any"]:
         raise typer.BadParameter(f"{text!r} is neither a number of hours nor 'any'") from None
 
 
-def _stated(text: str | None) -> str | None:
-    """Refuse an empty text: where a variable of the shell is empty, the default is not what was meant."""
+def _refuse_empty(text: str | None) -> str | None:
+    """Refuse an empty text: it comes from an empty variable of the shell, and the default was not meant."""
     if text is not None and not text.strip():
         raise typer.BadParameter("it is empty; give it a value, or leave it out")
     return text
@@ -62,7 +62,7 @@ Recipe = Annotated[
 
 
 def venue(left_out: str, callback: Callable[[str | None], str | None] | None = None) -> Any:
-    """Return the option that names a venue, of commands that do the same without it at another one."""
+    """Return the option that names a venue; `left_out` says which one is used without it."""
     return typer.Option(
         "--venue", metavar="VENUE", callback=callback, help=f"a venue: {{venues}}; left out: {left_out}"
     )
@@ -74,16 +74,16 @@ def as_of(what: str) -> Any:
 
 
 def archive(verb: str) -> Any:
-    """Return the option that names an archive to be looked at in place of the ledger."""
+    """Return the option that names an archive to look at in place of the ledger."""
     return typer.Option("--archive", metavar="DIR", help=f"{verb} what an archive has, not the ledger")
 
 
 def whole(what: str) -> Any:
-    """Return the option that shows all there is."""
+    """Return the option `--full`."""
     return typer.Option("--full", help=what)
 
 
-Venue = Annotated[str | None, venue("the recipe's", _stated)]
+Venue = Annotated[str | None, venue("the recipe's", _refuse_empty)]
 LookBackVenue = Annotated[str | None, venue("that of the runs")]
 AsOf = Annotated[datetime | None, as_of("see nothing later than this")]
 Ledger = Annotated[
@@ -92,7 +92,7 @@ Ledger = Annotated[
         "--ledger",
         metavar="URL",
         envvar="PREDIBOT_LEDGER",
-        callback=_stated,
+        callback=_refuse_empty,
         show_default=False,
         help="sqlite or postgresql URL; left out: runs/out/predibot.db",
     ),
@@ -103,7 +103,7 @@ Executor = Annotated[
         "--executor",
         metavar="KIND:N",
         envvar="PREDIBOT_EXECUTOR",
-        callback=_stated,
+        callback=_refuse_empty,
         help="threads:32, processes:4, dask:local:4, dask:tcp://host:8786",
     ),
 ]
@@ -158,12 +158,14 @@ Retry = Annotated[
         help="failed, abstained or both with a comma: try those decisions again, without waiting for their next try",
     ),
 ]
-EventId = Annotated[str | None, typer.Option("--event", metavar="ID", callback=_stated, help="play this one event")]
+EventId = Annotated[
+    str | None, typer.Option("--event", metavar="ID", callback=_refuse_empty, help="play this one event")
+]
 
 
 @dataclass(frozen=True, slots=True)
 class PartOptions:
-    """What part of a ledger is meant."""
+    """Options that choose a part of a ledger."""
 
     recipe: Annotated[
         str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe; left out: all runs")
@@ -188,7 +190,7 @@ class PartOptions:
     bots: Bots = None
 
     def read(self) -> "Part":
-        """Return it."""
+        """Return the part."""
         from predibot.scoring.records.part import Part
 
         return Part(
@@ -198,7 +200,7 @@ class PartOptions:
 
 @dataclass(frozen=True, slots=True)
 class SelectionOptions:
-    """What stands instead of the recipe's rules of selection."""
+    """Options that replace rules of selection of the recipe."""
 
     min_volume_24h: Annotated[
         float | None, typer.Option("--min-volume-24h", min=0.0, metavar="USD", help="least volume of the last 24 hours")
@@ -206,7 +208,10 @@ class SelectionOptions:
     min_hours_left: Annotated[
         Any,
         typer.Option(
-            "--min-hours-left", parser=_hours, metavar="HOURS", help="least time to an event's end; any: also past it"
+            "--min-hours-left",
+            parser=_parse_hours,
+            metavar="HOURS",
+            help="least time to an event's end; any: also past it",
         ),
     ] = None
     max_markets: Annotated[
@@ -214,7 +219,7 @@ class SelectionOptions:
     ] = None
 
     def with_events(self, events: int | None) -> dict[str, Any]:
-        """Return it by the names of the rules."""
+        """Return the overrides by the names of the rules."""
         return {
             "events": events,
             "min_volume_24h_usd": self.min_volume_24h,
@@ -225,7 +230,7 @@ class SelectionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Which tables of an evaluation are printed."""
+    """Options that choose tables of an evaluation."""
 
     full: Annotated[bool, whole("print every table whole, and all that is missing in sentences")] = False
     table: Annotated[
@@ -243,7 +248,7 @@ class Tables:
     ] = None
 
     def shown(self, *, every: bool) -> "evaluation_screen.Shown":
-        """Return how much of an evaluation is asked for."""
+        """Return how much of an evaluation is printed."""
         from predibot.reports.terminal.evaluation_grids import ACCOUNT_TABLES, TABLES
         from predibot.reports.terminal.evaluation_screen import Shown
 
@@ -255,7 +260,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How an evaluation is printed."""
+    """Options of how an evaluation is printed."""
 
     every: AllRows = False
     json: Json = False
@@ -273,7 +278,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What is said of what is being done, and where; the settings say the rest."""
+    """Options of the log; what is left out comes from the settings."""
 
     verbose: Verbose = False
     log_file: LogFile = None
@@ -281,7 +286,7 @@ class Log:
 
 
 def names(text: str | None, example: str = "--bots market_price,random_bet") -> tuple[str, ...]:
-    """Return the names in a comma-separated list, which has at least one; nothing where none is given."""
+    """Return the names in a comma-separated list, at least one; () if the option was left out."""
     if text is None:
         return ()
     found = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
@@ -299,7 +304,7 @@ def retry(text: str | None) -> "frozenset[claims.Retry]":
 
 
 def one_of(option: str, text: str, known: Sequence[str]) -> str:
-    """Return one of some words, or say which there are."""
+    """Return the text if it is a known word; else refuse it, and list the words."""
     if text in known:
         return text
     near = nearest(text, known)
@@ -308,14 +313,14 @@ def one_of(option: str, text: str, known: Sequence[str]) -> str:
 
 
 def clusters(text: str) -> "Literal['event', 'related']":
-    """Return what belongs together by chance, or say what there is."""
+    """Return how events are clustered; refuse other words."""
     from predibot.scoring.evaluation.evaluation import CLUSTERINGS
 
     return "related" if one_of("--clusters", text, CLUSTERINGS) == "related" else "event"
 
 
 def convention_of(name: str) -> "conventions.Convention":
-    """Return the convention of a name, or say which there are."""
+    """Return the convention of this name; refuse an unknown one."""
     from predibot.scoring.metrics.conventions import convention_named
 
     try:

@@ -1,4 +1,4 @@
-"""What commands say: one JSON document on stdout, or a report there; everything else on stderr."""
+"""What commands print: one JSON document or one report on stdout, everything else on stderr."""
 
 import json
 import logging
@@ -37,14 +37,9 @@ def say(text: str) -> None:
 
 
 def print_document(document: Any, *, exit_code: int | None = None) -> None:
-    """Print one JSON document on stdout; NaN in it would be a mistake of ours and raises.
+    """Print one JSON document on stdout, with the exit code if it is given; NaN in it is a bug and raises.
 
-    It is ASCII, so that no title can write on the screen what it likes, and no
-    terminal or pipe is too old for it.
-
-    Args:
-        document: What is printed.
-        exit_code: With which the command ends, where a program may want to read it here.
+    It is ASCII: no title can control the screen, and every terminal and pipe can take it.
     """
     ended = {} if exit_code is None else {"exit_code": exit_code}
     typer.echo(json.dumps(secrets_here().hidden_in({**document, **ended}), allow_nan=False))
@@ -58,7 +53,7 @@ def report_console() -> "Console":
 
 
 def print_lines(said: str, *beside: str) -> None:
-    """Print a line for a person, and lines beside it that may be of others."""
+    """Print a line of ours, then lines that may hold texts of others."""
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.terminal.text import plain
 
@@ -82,7 +77,7 @@ def print_coverage(*, json: bool) -> None:
 
 
 def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool = False) -> "Question":
-    """Return the question without what is not shown in the end; a document has everything."""
+    """Return the question reduced to what a screen shows; a document and CSV get everything."""
     from dataclasses import replace
 
     from predibot.reports.terminal.evaluation_screen import wanted
@@ -91,12 +86,7 @@ def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool 
 
 
 def caller(log: "options.Log | None" = None, *, verbose: bool = False) -> "Caller":
-    """Set up the logs, and return who calls from a terminal.
-
-    Args:
-        log: What is asked for of a log, which the settings complete; left out, there is none.
-        verbose: Whether stderr says what is being done, where there is no log.
-    """
+    """Set up the logs, and return the caller at a terminal; `verbose` counts only without `log`."""
     from functools import partial
 
     from predibot.jobs.caller import Caller, wall_clock
@@ -109,14 +99,14 @@ def caller(log: "options.Log | None" = None, *, verbose: bool = False) -> "Calle
 
 
 def _settings() -> "Settings":
-    # Imported here: who only reads a ledger has no use for them.
+    # Imported here: commands that only read a ledger need no settings.
     from predibot.config import load_settings
 
     return load_settings()
 
 
 def _add_log(asked: "options.Log", settings: "Settings") -> None:
-    """Write a log, where one is asked for: into a file, or as JSON on stderr in place of what is said there."""
+    """Add the log that options or settings ask for: a file, or JSON on stderr in place of plain lines."""
     named = Path(settings.log_file) if settings.log_file else None
     file, as_json = asked.log_file or named, asked.log_json or settings.log_json
     if file is None and not as_json:
@@ -137,7 +127,7 @@ def _add_log(asked: "options.Log", settings: "Settings") -> None:
 
 
 def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
-    """Return what a document has of them; nothing where nobody asked."""
+    """Return the worst decisions as a part of a document; {} if nobody asked for them."""
     from predibot.reports.terminal.worst import worst_documents
 
     return {} if worst is None else {"worst": worst_documents(worst)}
@@ -151,15 +141,7 @@ def print_evaluation(
     shown: "Shown | None" = None,
     worst: "tuple[WorstDecision, ...] | None" = None,
 ) -> None:
-    """Print an evaluation on stdout: as a document, as one table for programs, or for a person.
-
-    Args:
-        evaluation: What is printed.
-        json: Whether as a document.
-        csv: Whether as a table for programs.
-        shown: How much a person is shown; left out, the summary.
-        worst: The decisions that cost most, where they were asked for.
-    """
+    """Print an evaluation on stdout: as JSON, as CSV, or for a person, who gets the summary if `shown` is left out."""
     if json:
         from predibot.reports.views.evaluation_json import evaluation_document
 
@@ -182,7 +164,7 @@ def print_evaluation(
 
 
 def set_up_logs(*, verbose: bool) -> None:
-    """Send warnings to stderr, and with `verbose` also what is being done; secrets never get this far."""
+    """Send warnings to stderr, and with `verbose` also what is being done."""
     handler = _Stderr()
     handler.setFormatter(_LogLine(verbose=verbose))
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[handler], force=True)
@@ -191,26 +173,23 @@ def set_up_logs(*, verbose: bool) -> None:
 
 
 class _Stderr(logging.Handler):
-    """Prints on what stderr is at that moment: a progress bar takes its place for a while."""
+    """Prints on the stderr of the moment: a progress bar replaces it for a while."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one record."""
         say(self.format(record))
 
 
 class _LogLine(logging.Formatter):
-    """A record as text that can only be read; of an exception, without `verbose`, the last line."""
+    """Formats a record without control characters; without `verbose` an exception gives its last line only."""
 
     def __init__(self, *, verbose: bool) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s" if verbose else "%(message)s")
         self._verbose = verbose
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record without control characters, lines aside."""
         return _CONTROL.sub("\ufffd", super().format(record))
 
     def formatException(self, ei: Any) -> str:
-        """Return the traceback, or what it ends with."""
         whole = super().formatException(ei)
         return whole if self._verbose else f"{whole.splitlines()[-1]} (add -v to see where)"
 

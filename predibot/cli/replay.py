@@ -91,7 +91,7 @@ def replay(
         plan,
         caller,
         ledger=ledger,
-        told=_teller(len(plan.instants)),
+        told=_progress_reporter(len(plan.instants)),
         question=output.question_for(Question(), Shown(), json=json),
         sample=sample if check_lookahead else None,
     ) as (done, found):
@@ -103,8 +103,8 @@ def replay(
     return code
 
 
-def _teller(of: int) -> "Callable[[Played], None]":
-    """Return who says on stderr after each instant how far it is, and how long the rest takes if it goes on so."""
+def _progress_reporter(of: int) -> "Callable[[Played], None]":
+    """Return a callback that reports the progress after each instant, and the time left at this pace."""
     from itertools import count
 
     from predibot.reports.terminal.replay import progress_line
@@ -120,7 +120,7 @@ def _teller(of: int) -> "Callable[[Played], None]":
 
 
 def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, code: int | None) -> None:
-    """Print what a replay came to; with a code as the document of a program that ends so."""
+    """Print the result of a replay: for a person, or as a document if there is an exit code."""
     from predibot.domain.clock import format_instant
     from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead, print_replay
     from predibot.reports.terminal.terminal import print_line
@@ -136,7 +136,7 @@ def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None
     console = output.report_console()
     print_replay(console, view)
     if evaluation.as_of is not None:
-        # Left out, `report` looks back from now on a recording, where its last prices are too old to count.
+        # Without --as-of `report` looks from now, when the last prices of a recording are too old to count.
         command = f"predibot report {plain(view.recipe)} --as-of {format_instant(evaluation.as_of)}"
         print_line(console, f"{command} shows these scores again, from this ledger")
     if found is not None:

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from predibot.scoring.records.part import Part
 
 _BEST_AND_WORST = 5
-_FITTING = {
+_COMBINABLE = {
     "--bot": ("--worst", "--archived", "--as-of"),
     "--event": ("--bots", "--all", "--as-of"),
     "--figures": ("--bots", "--archived", "--as-of"),
     "--tearsheet": ("--worst", "--archived", "--as-of"),
     "--html": ("--since", "--with-traces", "--url"),
 }
-"""Which options of the report change something of each."""
+"""Options of the report that may be combined with each closeup."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseupOptions:
-    """Which of them is asked for, and what is said of it."""
+    """Options that show something else in place of the leaderboard, one at a time."""
 
     bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None
     event: Annotated[
@@ -57,14 +57,14 @@ class CloseupOptions:
         str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
     ] = ""
 
-    def anything(self, beside: Mapping[str, bool]) -> bool:
-        """Return whether one of them is asked for.
+    def is_given(self, beside: Mapping[str, bool]) -> bool:
+        """Return whether one of them is given.
 
         Args:
-            beside: Which other options of the report were given.
+            beside: Which other options of the report are given.
 
         Raises:
-            typer.BadParameter: If several are, or with one what changes nothing of it.
+            typer.BadParameter: If several are given, or one together with an option that changes nothing of it.
         """
         named = {
             "--bot": self.bot,
@@ -83,7 +83,9 @@ class CloseupOptions:
         if len(asked) > 1:
             raise typer.BadParameter(f"{' and '.join(asked)} are several reports; ask for one")
         for option in asked:
-            unfit = [other for other, given in {**beside, **of_html}.items() if given and other not in _FITTING[option]]
+            unfit = [
+                other for other, given in {**beside, **of_html}.items() if given and other not in _COMBINABLE[option]
+            ]
             if unfit:
                 raise typer.BadParameter(f"{' and '.join(unfit)} would change nothing of {option}; leave it out")
         return bool(asked)
@@ -99,17 +101,7 @@ def _show_closeup(
     most: int | None,
     how: options.Output,
 ) -> None:
-    """Show what is asked for.
-
-    Args:
-        asked: One thing.
-        store: The ledger, open.
-        part: Of which decisions.
-        clock: The instant it is.
-        archived: Whether archived cohorts count too.
-        most: How many best and worst decisions of a bot; left out, five.
-        how: As a document, or with every row of long tables.
-    """
+    """Print a closeup; `most` is the number of best and of worst decisions of a bot, five if left out."""
     from predibot.jobs.histories.bot import bot_history
     from predibot.reports import figures
 
@@ -154,19 +146,7 @@ def _show_closeup(
 
 
 def _write_html(asked: CloseupOptions, part: "Part", caller: "Caller", *, ledger: str, json: bool) -> None:
-    """Write the pages of a ledger as files, and say how many.
-
-    Args:
-        asked: Where they go, whether they show what agents did, and where they will be found.
-        part: Of which runs the scores are, and since when decisions have pages; left out, of the last thirty days.
-        caller: Who asks.
-        ledger: Its URL.
-        json: Whether a document is printed.
-
-    Raises:
-        typer.BadParameter: If the URL is no address of the web.
-        UsageError: If there is nothing to write with, or as `write_site`.
-    """
+    """Write the pages of a ledger as files, and print how many."""
     from predibot.errors import UsageError
 
     if asked.url and not asked.url.startswith(("https://", "http://")):
@@ -224,7 +204,7 @@ def report(
         "--category": part.category is not None,
         "--mode": part.mode is not None,
     }
-    if asked.anything(beside):
+    if asked.is_given(beside):
         named = part.read()
         if asked.html is not None:
             _write_html(asked, named, caller, ledger=ledger, json=how.json)

@@ -27,10 +27,10 @@ _Recipes = Annotated[
 
 
 class _ScheduleGroup(CommandGroup):
-    """A group of which the command that runs the service has no name of its own."""
+    """A group whose command that runs the service may be called without its name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take what is no command for a recipe, or an option of the service."""
+        """Put `run` before arguments that begin with no command."""
         if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
             args = [_RUN, *args]
         return super().parse_args(ctx, args)
@@ -83,11 +83,11 @@ def run(
         if notices is not None:
             terms = replace(terms, on_slot=notices.on_slot, on_look=notices.look)
         rows = run_schedules(recipes or ["daily"], caller, ledger=ledger, terms=terms)
-    return _code_of([row.status for row in rows])
+    return _exit_code([row.status for row in rows])
 
 
 def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]]":
-    """Return what is answered to monitoring, by path."""
+    """Return the answers to monitoring, by path."""
     import json
 
     from predibot.errors import LedgerError
@@ -113,8 +113,7 @@ def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]
     return {"/health": lambda: answer(health), "/metrics": lambda: answer(metrics)}
 
 
-def _code_of(statuses: Sequence[str]) -> int:
-    """Return the exit code of what became of slots."""
+def _exit_code(statuses: Sequence[str]) -> int:
     if all(status == "done" for status in statuses):
         return DONE
     return PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING
@@ -154,7 +153,7 @@ def run_now(
         output.print_document(slot_document(row))
     else:
         output.report_console().print(words_of_slot(row), markup=False, soft_wrap=True)
-    return _code_of([row.status])
+    return _exit_code([row.status])
 
 
 @GROUP.command("status", cls=Command, help="show last and next slot, what was missed, the cost")

@@ -105,9 +105,9 @@ def score(
     _check_options(equity, for_forecasts, pool=pool, extremize=extremize, years=periods_per_year, rate=risk_free_rate)
     if compare is not None and how.csv:
         raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
-    layout = Layout(_columns(columns), wide=wide) if columns is not None or wide else None
+    layout = Layout(_parse_columns(columns), wide=wide) if columns is not None or wide else None
     known = options.convention_of(convention)
-    pools = _pools(pool)
+    pools = _parse_pools(pool)
     if file_format is not None:
         options.one_of("--format", file_format, (*TABLE_FORMATS, FORMAT))
     if file_format != FORMAT and len(files) > 1:
@@ -144,8 +144,8 @@ def score(
         return _refuse(error, as_json=how.json)
 
 
-def _columns(text: str | None) -> dict[str, str]:
-    """Return what the columns of a file are, by their names there; which side is ours the names say."""
+def _parse_columns(text: str | None) -> dict[str, str]:
+    """Return our names of columns by those of the file; either side of `A=B` may be ours."""
     from predibot.jobs.score_files.forecasts import COLUMNS
 
     found: dict[str, str] = {}
@@ -168,7 +168,7 @@ def _check_options(
     years: float | None,
     rate: float | None,
 ) -> None:
-    """Refuse what would be passed over without a word, and numbers that are none of their kind."""
+    """Refuse options that would be ignored, and numbers out of range."""
     for_equity = {"--periods-per-year": years is not None, "--risk-free-rate": rate is not None}
     for option, given in (for_forecasts if equity else for_equity).items():
         if given:
@@ -182,7 +182,7 @@ def _check_options(
         raise typer.BadParameter(f"--risk-free-rate is {rate!r}; write 0.04 for 4 %")
 
 
-def _pools(pool: str | None) -> "tuple[PoolingMethod, ...]":
+def _parse_pools(pool: str | None) -> "tuple[PoolingMethod, ...]":
     from predibot.scoring.metrics.pooling import PoolingMethod
 
     known: tuple[PoolingMethod, ...] = get_args(PoolingMethod)
@@ -232,7 +232,7 @@ def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
 
 
 def _refuse(error: "FileRefused", *, as_json: bool) -> int:
-    """Tell why a file is not scored, with its bad rows, where one line would not do."""
+    """Report why a file is not scored, with its bad rows."""
     from predibot.reports.terminal.score import bad_row_lines, bad_rows_document
 
     if not as_json:

@@ -1,4 +1,4 @@
-"""Documents: what JSON holds of the things that commands and pages show."""
+"""JSON documents of what commands and pages show."""
 
 import math
 import re
@@ -19,8 +19,8 @@ def document(row: object, names: str = "") -> Document:
 
     Args:
         row: A dataclass or a row of a database, or with `names` anything that has these values.
-        names: Which of them, apart by spaces; all fields where it is empty. `new=path` is what lies at a path of
-            `value_of` under a new name; behind `name~` come the ends of its interval, as `name_low` and `name_high`.
+        names: Names of the values, separated by spaces; empty for all fields. `new=path` gives the value at a path
+            of `value_of` a new name. `name~` adds the ends of its interval, as `name_low` and `name_high`.
 
     Examples:
         >>> document(datetime(2026, 3, 1), "year first_of=month hour")
@@ -46,7 +46,7 @@ def under(path: str, names: str) -> str:
 
 
 def json_value(value: object) -> object:
-    """Return a value as JSON holds it: a number that is none as None, instants and days as text, rows as documents."""
+    """Return a value as JSON holds it: None for NaN and infinities, text for instants and days, documents for rows."""
     match value:
         case float():
             return number(value)
@@ -65,5 +65,5 @@ def json_value(value: object) -> object:
 
 
 def number(value: float | None) -> float | None:
-    """Return a number as JSON can hold it: None for what has no value."""
+    """Return the number; None for NaN and infinities, which JSON cannot hold."""
     return value if value is not None and math.isfinite(value) else None

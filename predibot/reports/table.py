@@ -1,4 +1,4 @@
-"""Tables: columns, described once, over rows; a screen, a page, a document, CSV and frames are made of them."""
+"""Tables: rows under columns that are described once, for screens, pages, documents, CSV and frames."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +11,12 @@ if TYPE_CHECKING:
     from predibot.scoring.inference.bootstrap import Estimate
 
 Kind = Literal["number", "key", "text", "name"]
-"""Numbers are right-aligned; keys, to be copied, are left-aligned; neither is ever broken.
-
-Text may be wrapped, a name shortened in its middle.
-"""
+"""Numbers are right-aligned, keys left-aligned, both never broken; text may wrap, names lose their middle."""
 LAST = 99
 
 
 def value_of(row: Any, path: str) -> Any:
-    """Return what is at a path of attributes, of names of a mapping and of places; None where one on the way is.
+    """Return the value at a path of attributes, keys and indices; None if one on the way is None.
 
     Examples:
         >>> value_of({"brier": (0.1, 0.2)}, "brier.1"), value_of({}, "skill.low")
@@ -34,37 +31,37 @@ def value_of(row: Any, path: str) -> Any:
 
 
 def values_of(row: Any, names: str) -> dict[str, Any]:
-    """Return values of a row by names, apart by spaces; `new=path` is what lies at a path under a new name."""
+    """Return values of a row by names, separated by spaces; `new=path` gives the value at a path a new name."""
     paths = (each.partition("=") for each in names.split())
     return {name: value_of(row, path or name) for name, _, path in paths}
 
 
 def words(value: object) -> str:
-    """Return what somebody else wrote, or a word of our own, as one line that can only be read."""
+    """Return a value as one line of harmless text."""
     return one_line(str(value))
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column is called, where its values are on a row, and how they are written."""
+    """A column: its header, where its values are in a row, and how they are written."""
 
     header: str
     of: str = ""
     """The path of its value; empty for the row itself."""
     write: Callable[[Any], str] = words
     drop: int = LAST
-    """Columns go in this order where there is no room, the last ones from the right; what has a 0 never goes.
+    """Without room, columns go in this order, those with `LAST` from the right; one with 0 never goes.
 
-    Before all of them go those that have a value nowhere; the first column never goes.
+    Columns without any value go first. The first column never goes.
     """
     meaning: str = ""
-    """Of the header, a sentence without its stop; it stands below the table as far as the column is shown."""
+    """What the header means, a sentence without its stop; it stands below a table that shows the column."""
     only_with: Callable[[Any], Any] | None = None
-    """What some row must have, a count of 0 being nothing, for the column to be there."""
+    """The column is there only if some row has this value; a count of 0 is none."""
     kind: Kind = "number"
 
     def cell(self, row: object) -> str:
-        """Return what stands in it: a dash where there is no value."""
+        """Return the cell of a row: a dash without a value."""
         value = value_of(row, self.of)
         return figures.MISSING if value is None else self.write(value)
 
@@ -77,9 +74,9 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     below: tuple[str, ...] = ()
-    """What has to be said for it to be read, a line each."""
+    """Lines below the table that explain it."""
     legend: tuple[Column, ...] | None = None
-    """Whose meanings stand below, in this order; left out, those of its columns."""
+    """Columns whose meanings stand below, in this order; None for all."""
 
     def __post_init__(self) -> None:
         """Refuse rows of another length than the header, and a header that is there twice."""
@@ -91,7 +88,7 @@ class Table:
             raise ValueError(f"a header is there twice: {', '.join(headers)}")
 
     def legend_lines(self) -> tuple[str, ...]:
-        """Return what the headers of this table mean, in a line; nothing where there is nothing to say."""
+        """Return the meanings of the headers as one line; () without any."""
         meant = [each for each in (self.columns if self.legend is None else self.legend) if each.meaning]
         said = " ".join(f"{each.header}: {each.meaning}." for each in meant if each in self.columns)
         return (said,) if said else ()
@@ -107,7 +104,7 @@ class Table:
 
 
 def table_of(title: str, columns: Sequence[Column], rows: Collection[Any], below: Collection[str] = ()) -> Table:
-    """Return a table of rows, each column of which is written as it says; empty lines below are left out."""
+    """Return a table of rows, written as the columns say; empty lines below are left out."""
     shown = tuple(
         each for each in columns if each.only_with is None or any(_is_there(each.only_with(row)) for row in rows)
     )
@@ -116,10 +113,10 @@ def table_of(title: str, columns: Sequence[Column], rows: Collection[Any], below
 
 
 def _is_there(value: float | None) -> bool:
-    """Return whether there is a number; a count of nothing is none."""
+    """Return whether there is a value; a count of 0 is none."""
     return isinstance(value, float) or bool(value)
 
 
 def ends(write: Callable[[float | None, float | None], str]) -> "Callable[[Estimate], str]":
-    """Return what writes the ends of an interval as a function writes two numbers."""
+    """Return a writer of intervals from a function that writes two numbers."""
     return lambda found: write(found.low, found.high)

@@ -38,14 +38,12 @@ td.text { min-width: 6rem; }
 ol { padding-left: 1.4rem; } li { margin: .6rem 0; }
 @media print { body { max-width: none; padding: 0; } figure, li { break-inside: avoid; } }
 """.strip()
-# A browser that reads this asks nobody for anything, whatever a text of others may have got past us.
+# With this policy a browser loads nothing, even if a text of others passed for markup.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def write_tearsheet(history: BotHistory, file: Path | None) -> Path:
-    """Write the tear sheet of a bot, and return the file.
-
-    Left out, it is `tearsheet-BOT.html` in `runs/out`, of the bot's name what a file's name can have.
+    """Write the tear sheet of a bot, by default into `runs/out/tearsheet-BOT.html`, and return the file.
 
     Raises:
         OSError: If the file cannot be written.
@@ -124,7 +122,7 @@ def _tables(grids: Sequence[Table]) -> Iterator[str]:
     for grid in grids:
         kinds = ["number" if column.kind == "number" else "text" for column in grid.columns]
         yield f"<h3>{_text(grid.title)}</h3>"
-        # What scrolls must be reached by keys.
+        # A part that scrolls must be reachable by keyboard.
         yield f'<div class="wide" tabindex="0" role="region" aria-label="{_text(grid.title)}"><table>'
         headers = zip(grid.columns, kinds, strict=True)
         cells = "".join(f'<th scope="col" class="{kind}">{_text(column.header)}</th>' for column, kind in headers)
@@ -162,6 +160,6 @@ def _decisions(title: str, none: str, decisions: Sequence[WorstDecision]) -> Ite
 
 
 def _text(text: str, cells: int = 1_000) -> str:
-    """Return a text as it may stand in a page and in an attribute: one bounded line, of which nothing is markup."""
-    # Marks without a width of their own may be without end.
+    """Return a text as one bounded line without markup, for a page and for an attribute."""
+    # Combining marks have no width, so there may be any number of them.
     return escape(plain(text[: 8 * cells], cells)[: 2 * cells])

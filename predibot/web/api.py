@@ -43,8 +43,7 @@ class Said(BaseModel):
     detail: str
 
 
-def _list_of(noun: str, row: type) -> type[BaseModel]:
-    """Return what a part of a list is, with the cursor of the next."""
+def _list_model(noun: str, row: type) -> type[BaseModel]:
     fields: dict[str, Any] = {f"{noun.lower()}s": (list[row], ...), "total": (int, ...)}  # type: ignore[valid-type]
     fields["next_cursor"] = (int | None, ...)
     return create_model(f"{noun}List", __doc__="A part of a list, and the cursor of the next.", **fields)
@@ -63,7 +62,7 @@ class Document(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-_ELSE: dict[int | str, dict[str, Any]] = {
+_RESPONSES: dict[int | str, dict[str, Any]] = {
     304: {"description": "What is known already, by its `ETag`"},
     400: {"description": "This machine is asked by a name that is not its own", "content": {"text/plain": {}}},
     401: {"description": "The token is missing, or another one", "content": {"text/plain": {}}},
@@ -74,17 +73,19 @@ _ELSE: dict[int | str, dict[str, Any]] = {
 
 def api(shelf: Shelf) -> APIRouter:
     """Return the routes of `/api/v1` over a ledger."""
-    router = APIRouter(prefix="/api/v1", responses=_ELSE)
+    router = APIRouter(prefix="/api/v1", responses=_RESPONSES)
 
-    def answered(request: Request, document: Callable[[], Any]) -> Response:
-        # Before anything is read: what changes meanwhile has another tag the next time.
+    def respond(request: Request, document: Callable[[], Any]) -> Response:
+        # Taken before anything is read, so that a change meanwhile gets another tag next time.
         tag = f'"{shelf.version()}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
         return JSONResponse(_finite(jsonable_encoder(document())), headers=headers)
 
-    def paged(request: Request, name: str, read: Callable[[], Sequence[Any]], cursor: int, limit: int) -> Response:
+    def respond_with_part(
+        request: Request, name: str, read: Callable[[], Sequence[Any]], cursor: int, limit: int
+    ) -> Response:
         def document() -> Any:
             rows, following = read(), cursor + limit
             return {
@@ -93,14 +94,14 @@ def api(shelf: Shelf) -> APIRouter:
                 "next_cursor": following if following < len(rows) else None,
             }
 
-        return answered(request, document)
+        return respond(request, document)
 
-    @router.get("/runs", responses={200: {"model": _list_of("Run", LedgerRun)}})
+    @router.get("/runs", responses={200: {"model": _list_model("Run", LedgerRun)}})
     def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return runs, void ones too, newest slot first."""
-        return paged(request, "runs", shelf.runs, cursor, limit)
+        return respond_with_part(request, "runs", shelf.runs, cursor, limit)
 
-    @router.get("/decisions", responses={200: {"model": _list_of("Decision", LedgerDecision)}})
+    @router.get("/decisions", responses={200: {"model": _list_model("Decision", LedgerDecision)}})
     def decisions(
         request: Request,
         recipe: _Text = "",
@@ -129,14 +130,16 @@ def api(shelf: Shelf) -> APIRouter:
             total = sum(shelf.read(count_decisions, asked).values())
             return {"decisions": [asdict(each) for each in rows], "total": total, "next_cursor": following}
 
-        return answered(request, document)
+        return respond(request, document)
 
-    @router.get("/forecasts", responses={200: {"model": _list_of("Forecast", LedgerForecast)}})
+    @router.get("/forecasts", responses={200: {"model": _list_model("Forecast", LedgerForecast)}})
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
-        return paged(request, "forecasts", lambda: shelf.read(told_forecasts, RowFilter(run=run)), cursor, limit)
+        return respond_with_part(
+            request, "forecasts", lambda: shelf.read(told_forecasts, RowFilter(run=run)), cursor, limit
+        )
 
-    def part_asked(
+    def read_part(
         recipe: _Text = "",
         venue: _Text = "",
         since: _Text = "",
@@ -148,7 +151,7 @@ def api(shelf: Shelf) -> APIRouter:
         return PartTexts(recipe, venue, since, until, category, mode, bots)
 
     @router.get("/leaderboard", responses={200: {"model": Rankings}})
-    def board(request: Request, part: Annotated[PartTexts, Depends(part_asked)]) -> Response:
+    def board(request: Request, part: Annotated[PartTexts, Depends(read_part)]) -> Response:
         """Return the leaderboard of the part that is asked for, its rows as `predibot report --json` has them.
 
         Those of models without a known cutoff are apart.
@@ -164,17 +167,17 @@ def api(shelf: Shelf) -> APIRouter:
                 },
             }
 
-        return answered(request, document)
+        return respond(request, document)
 
     @router.get("/evaluation", responses={200: {"model": Document}})
-    def evaluation(request: Request, part: Annotated[PartTexts, Depends(part_asked)]) -> Response:
+    def evaluation(request: Request, part: Annotated[PartTexts, Depends(read_part)]) -> Response:
         """Return every score of the part that is asked for, as `predibot evaluate --json` has them."""
-        return answered(request, lambda: evaluation_document(part.evaluation(shelf, Question())))
+        return respond(request, lambda: evaluation_document(part.evaluation(shelf, Question())))
 
     @router.get("/trace", responses={200: {"model": Document}})
     def trace(request: Request, sha256: Annotated[str, Query(pattern="^[0-9a-f]{64}$")]) -> Response:
         """Return a trace step by step, as `predibot trace --json` has it."""
-        return answered(request, lambda: trace_document(read_trace(shelf.store, sha256)))
+        return respond(request, lambda: trace_document(read_trace(shelf.store, sha256)))
 
     @router.get("/status", responses={200: {"model": Document}})
     def status() -> Response:
@@ -186,7 +189,7 @@ def api(shelf: Shelf) -> APIRouter:
 
 
 def _finite(value: Any) -> Any:
-    """Return a document with nothing for what is no number, which JSON cannot say."""
+    """Return a document with None for NaN and infinities, which JSON cannot hold."""
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The app of a ledger: its pages, its API, and who may ask."""
+"""The web app of a ledger: its pages, its API, and the guard that checks every request."""
 
 import asyncio
 import hmac
@@ -66,7 +66,7 @@ PAGES: dict[str, Callable[..., WebPage]] = {
     "/methods": methods.methods_page,
     "/status": records.status_page,
 }
-"""Where each page is; its function's parameters after the first are those of its address."""
+"""Each page by its path; parameters of its function after the first are those of the address."""
 
 
 def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.0.0.1", token: str = "") -> FastAPI:
@@ -74,9 +74,9 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     Args:
         store: Open to be read.
-        clock: The instant it is.
-        host: It listens at.
-        token: Asked of everybody; empty for none.
+        clock: Returns the instant it is.
+        host: Address that the app listens at.
+        token: What every request must carry; empty for none.
     """
     app = FastAPI(
         title="predibot", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
@@ -92,7 +92,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
             text = templates.filled(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
         return HTMLResponse(text, code)
 
-    def in_its_currency(of: Callable[..., WebPage]) -> Callable[..., WebPage]:
+    def with_currency(of: Callable[..., WebPage]) -> Callable[..., WebPage]:
         @wraps(of)
         def page(shelf: Shelf, **asked: Any) -> WebPage:
             part = asked.get("part")
@@ -100,7 +100,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
                 return of(shelf, **asked)
 
         found = signature(of)
-        # A page needs no server, so it does not say by itself that its part is read from several words of an address.
+        # Pages do not know FastAPI: here it learns to read `part` from several parameters of an address.
         parameters = [
             each.replace(annotation=Annotated[PartTexts, Depends()], default=each.empty)
             if each.name == "part"
@@ -129,14 +129,13 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
         return answer
 
-    for path, of in ((path, in_its_currency(of)) for path, of in PAGES.items()):
-        # First, since a table may have any name.
+    for path, of in ((path, with_currency(of)) for path, of in PAGES.items()):
+        # Before the pages, as `/tables/{name}` would match it too.
         app.add_api_route(f"{path if path != '/' else '/leaderboard'}.csv", download(of), include_in_schema=False)
         app.add_api_route(path, endpoint(of), include_in_schema=False)
 
     @app.get("/trace.jsonl", include_in_schema=False)
     def raw_trace(run: str, bot: str, subject: str) -> Response:
-        """Send a trace as it is stored, a part at a time."""
         found = decisions.decision_of(shelf, run, bot, subject)
         if found.trace_sha256 is None:
             raise UsageError("this decision has no trace")
@@ -145,25 +144,25 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         trace = shelf.trace_lines(found.trace_sha256)
         return StreamingResponse(trace.blocks(), media_type="application/x-ndjson", headers=headers)
 
-    def refused(request: Request, code: int, said: str) -> Response:
+    def error_response(request: Request, code: int, said: str) -> Response:
         if request.scope["path"].startswith("/api/"):
             return JSONResponse({"detail": one_line(said)}, code)
         return html(request, "message", code, said=said)
 
-    # None of these is a coroutine: a page of the ledger may wait for others, and all would wait for the loop.
+    # No handler is a coroutine: a page may wait for the ledger, and all others would wait for the loop.
     @app.exception_handler(PredibotError)
-    def told(request: Request, error: Exception) -> Response:
-        return refused(request, 404 if isinstance(error, UsageError) else 503, str(error))
+    def predibot_error(request: Request, error: Exception) -> Response:
+        return error_response(request, 404 if isinstance(error, UsageError) else 503, str(error))
 
     @app.exception_handler(RequestValidationError)
-    def misread(request: Request, error: Exception) -> Response:
+    def invalid_request(request: Request, error: Exception) -> Response:
         if request.scope["path"].startswith("/api/") and isinstance(error, RequestValidationError):
             return JSONResponse({"detail": jsonable_encoder(error.errors())}, 422)
-        return refused(request, 422, "The address of this page asks for something that cannot be.")
+        return error_response(request, 422, "The address of this page asks for something that cannot be.")
 
     @app.exception_handler(404)
-    def unknown(request: Request, _error: Exception) -> Response:
-        return refused(request, 404, "There is no such page.")
+    def not_found(request: Request, _error: Exception) -> Response:
+        return error_response(request, 404, "There is no such page.")
 
     @app.get("/login", include_in_schema=False)
     def login(request: Request, wrong: int = 0) -> Response:
@@ -171,13 +170,12 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     @app.get("/health", include_in_schema=False)
     async def health() -> PlainTextResponse:
-        # In a thread that no page waits for, as evaluations may take all of theirs, and all connections of the store.
+        # In a thread of its own: evaluations may take all threads of pages, and all connections of the store.
         await asyncio.to_thread(store.check)
         return PlainTextResponse("ok\n")
 
     @app.get("/metrics", include_in_schema=False)
     def metrics() -> Response:
-        """Return what the service says of itself too, to who has the token."""
         return Response(status_metrics(status_of(store, clock)), media_type=METRICS_TYPE)
 
     guard(app, host=host, token=token)
@@ -189,9 +187,9 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 _OPEN = ("/login", "/static/style.css", "/static/page.js", "/static/icon.svg", "/health")
 _MOST_FORM_BYTES = 2_000
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.ASCII | re.IGNORECASE)
-"""A name or an address, with a port or without: starlette made a path of whatever else stood there before 1.0.1."""
+"""A name or an address, with or without a port; starlette before 1.0.1 took anything else for a part of the path."""
 _HEADERS = {
-    # Nothing runs but our one file, nothing is loaded from elsewhere, and no other page frames this one.
+    # Only our own scripts run, nothing is loaded from elsewhere, and no other page may frame this one.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -202,17 +200,17 @@ _HEADERS = {
 
 
 def guard(app: FastAPI, *, host: str, token: str) -> None:
-    """Have an app answer the right people only.
+    """Make an app answer only requests that name this machine and carry the token.
 
     Args:
-        app: Whose requests are looked at.
-        host: It listens at; a browser may name it, and a name of this machine.
-        token: Asked of everybody; empty for none.
+        app: Gets the check, and the page that takes the token.
+        host: Address that the app listens at; requests may name it, or a local name.
+        token: What every request must carry; empty for none.
     """
     hosts = {host.strip("[]").lower(), *_LOCAL}
 
     @app.middleware("http")
-    async def look(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+    async def check_request(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
         response = _refusal(request)
         if response is None:
             response = await answer(request)
@@ -224,10 +222,10 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
 
     def _refusal(request: Request) -> Response | None:
         named = _host_of(request)
-        # A page of another site whose name leads here reads nothing.
+        # A page of another site, whose name was made to lead to this machine, reads nothing.
         if named is None or not ({named, "0.0.0.0", "::"} & hosts):
             return PlainTextResponse(f"This is predibot at {host}; ask for it by that name.\n", 400)
-        # What is routed, which `request.url` need not name.
+        # The path that is routed; `request.url` may name another.
         path = request.scope["path"]
         if request.method not in ("GET", "HEAD") and path != "/login":
             return PlainTextResponse("A ledger is only read here.\n", 405, {"Allow": "GET, HEAD"})
@@ -238,14 +236,14 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
         return RedirectResponse("/login", 303)
 
     @app.post("/login", include_in_schema=False)
-    async def enter(request: Request) -> Response:
+    async def take_token(request: Request) -> Response:
         length = request.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > _MOST_FORM_BYTES:
             return PlainTextResponse("This is no token.\n", 413)
         try:
             body = await request.body()
         except ClientDisconnect:
-            # Nobody is there to be answered, and nothing went wrong here.
+            # Nobody is there to read the answer, and nothing went wrong here.
             return PlainTextResponse("This is no token.\n", 400)
         given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
         if not token or not _same(given, token):
@@ -256,7 +254,7 @@ def guard(app: FastAPI, *, host: str, token: str) -> None:
 
 
 def _host_of(request: Request) -> str | None:
-    """Return the one name or address that a request asks for; None where it has none, or anything else stands there."""
+    """Return the host that a request names; None unless it names exactly one."""
     named = request.headers.getlist("host")
     found = _HOST.fullmatch(named[0]) if len(named) == 1 else None
     return None if found is None else found[1].strip("[]").lower()

@@ -1,4 +1,4 @@
-"""Pictures as SVG, drawn here, so that a page needs no script: curves with their bands, bars, shares, calibration."""
+"""Pictures as coordinates for SVG, so that no page needs a script: curves, bars, shares, calibration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _EDGE = 4.0
 _NOTHING = 1e-6
 _MOST_POINTS = 400
 _MOST_SHARES = 6
-"""So many assets have a colour of their own."""
+"""The largest assets get a colour each."""
 
 Value = TypeVar("Value")
 
@@ -26,13 +26,12 @@ class Banded:
 
     title: str
     line: str
-    """As `points` of an SVG polyline."""
+    """Points of an SVG polyline."""
     band: str
-    """As those of a polygon; empty without any interval."""
+    """Points of an SVG polygon; empty without intervals."""
     level: float
-    """The height of what it is held against, such as zero, from the top."""
+    """Distance of the reference line, such as zero, from the top."""
     said: str
-    """Where it begins, ends and how far it goes, in words."""
     first: datetime
     last: datetime
     note: str
@@ -45,24 +44,23 @@ class Bars:
     title: str
     zero: float
     bars: tuple[tuple[float, float, float, float, bool, str], ...]
-    """Of each: x, y, width, height, whether it is below zero, and what it says."""
+    """x, y, width, height, whether it is below zero, and the words of each."""
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class StackedShares:
-    """How something was divided over time, in a box of 640 by 160: a column a moment, its parts on each other."""
+    """Shares of a whole over time, in a box of 640 by 160: a stacked column for each moment."""
 
     names: tuple[str, ...]
-    """What the parts are, lowest first."""
     parts: tuple[tuple[int, float, float, float, float, str], ...]
-    """Of each: which of `names`, x, y, width, height, and what it says."""
+    """Index into `names`, lowest first, then x, y, width, height, and the words of each."""
     first: datetime
     last: datetime
 
 
 def curves_of(picture: Picture) -> tuple[Banded | Bars, ...]:
-    """Return the curves and bars of a picture; nothing of one that is drawn otherwise."""
+    """Return the curves and bars of a picture; () for other kinds of pictures."""
     if isinstance(picture, Curves):
         what = f"{picture.unit}, 95 % band" if any(p.low is not None for c in picture.panels for p in c.points) else ""
         made = (
@@ -84,13 +82,11 @@ def curves_of(picture: Picture) -> tuple[Banded | Bars, ...]:
 
 
 def banded(points: Sequence[RunningPoint], level: float, title: str, unit: str) -> Banded | None:
-    """Return a curve with its band; None of fewer than two points, which are no line.
+    """Return a curve with its band; None for fewer than two points.
 
     Args:
-        points: By time.
-        level: What it is held against, which is always in the box.
-        title: Of the picture.
-        unit: What its heights are.
+        points: In order of time.
+        level: Height of the reference line, which is always in the box.
     """
     if len(points) < 2 or points[0].slot_at == points[-1].slot_at:
         return None
@@ -120,13 +116,7 @@ def banded(points: Sequence[RunningPoint], level: float, title: str, unit: str) 
 
 
 def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str) -> Bars:
-    """Return bars at equal steps, zero always in the box.
-
-    Args:
-        values: Instant, height and words of each.
-        title: Of the picture.
-        note: What its heights are.
-    """
+    """Return bars at equal steps, zero always in the box; `values` are instant, height and words of each."""
     heights = [value for _, value, _ in values]
     low, high = min(0.0, *heights), max(0.0, *heights)
     step = (WIDTH - 2 * _EDGE) / len(values)
@@ -143,12 +133,12 @@ def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str
 def shares_of(
     moments: Sequence[tuple[datetime, Sequence[tuple[str, float]]]], rest: str, first: str = ""
 ) -> StackedShares | None:
-    """Return how something was divided over time; None where nothing was.
+    """Return stacked shares over time; None without moments.
 
     Args:
-        moments: By time, the parts of each, as shares of the whole in [0, 1].
-        rest: What to call what no part has, where there is such.
-        first: The part that lies lowest, and is never among the others, however small it is.
+        moments: In order of time, each with its parts as shares of the whole in [0, 1].
+        rest: Name of what the parts leave of the whole.
+        first: The part that lies lowest, and is shown however small it is.
     """
     if not moments:
         return None
@@ -167,7 +157,7 @@ def shares_of(
             column[name if name in own else others] += share
         if is_left:
             column[rest] = max(0.0, 1.0 - sum(column.values()))
-        # What is owed is no part; the others are shares of more than there is then.
+        # Debt is not drawn; the other parts then add up to more than one, and are scaled down.
         whole, below = max(1.0, sum(max(0.0, share) for share in column.values())), 0.0
         for number, name in enumerate(names):
             share = max(0.0, column[name]) / whole
@@ -186,15 +176,14 @@ class Curve:
     """A line, and where zero is, in a box of 320 by 64."""
 
     points: str
-    """As `points` of an SVG polyline."""
+    """Points of an SVG polyline."""
     zero: float
-    """The height of zero from the top."""
+    """Distance of zero from the top."""
     said: str
-    """The same in words."""
 
 
 def curve_of(values: Sequence[float], said: str) -> Curve | None:
-    """Return a curve through values at equal steps, zero always in its box; None of fewer than two.
+    """Return a curve through values at equal steps, zero always in its box; None for fewer than two.
 
     Examples:
         >>> curve_of([0.0, 1.0], "up").points
@@ -202,7 +191,7 @@ def curve_of(values: Sequence[float], said: str) -> Curve | None:
     """
     if len(values) < 2:
         return None
-    values = _thinned(values)
+    values = _thin_out(values)
     low, high = min(0.0, *values), max(0.0, *values)
     step = (320.0 - 2 * _EDGE) / (len(values) - 1)
     points = " ".join(
@@ -213,21 +202,21 @@ def curve_of(values: Sequence[float], said: str) -> Curve | None:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Prices of a market over time with what bots said of it, in a box of 640 by 200."""
+    """Prices of a market over time with forecasts of bots, in a box of 640 by 200."""
 
     points: str
-    """As `points` of an SVG polyline."""
+    """Points of an SVG polyline."""
     dots: tuple[tuple[float, float, str], ...]
-    """Of each forecast where it is, and what it says."""
+    """x, y and words of each forecast."""
     first: datetime
     last: datetime
 
 
 def history_of(prices: Sequence[tuple[datetime, float]], said: Sequence[tuple[datetime, float, str]]) -> History | None:
-    """Return prices in [0, 1] over time with forecasts among them; None where there is nothing to draw a line of.
+    """Return the history of a market; None if its prices make no line.
 
     Args:
-        prices: Instants and prices, oldest first.
+        prices: Instants and prices in [0, 1], oldest first.
         said: Instant, probability and words of each forecast.
     """
     if len(prices) < 2 or prices[0][0] == prices[-1][0]:
@@ -239,21 +228,21 @@ def history_of(prices: Sequence[tuple[datetime, float]], said: Sequence[tuple[da
         along = (at - first) / (last - first)
         return round(_EDGE + along * (WIDTH - 2 * _EDGE), 1), _height(value, 0.0, 1.0, 200.0)
 
-    points = " ".join("{},{}".format(*place(at, price)) for at, price in _thinned(prices))
+    points = " ".join("{},{}".format(*place(at, price)) for at, price in _thin_out(prices))
     return History(points, tuple((*place(at, value), words) for at, value, words in said), first, last)
 
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """What a bot said beside how often it happened, in a box of 200 by 200; a perfect one lies on its diagonal."""
+    """Stated probabilities beside observed frequencies, in a box of 200 by 200; a perfect bot lies on its diagonal."""
 
     bot: str
     title: str
-    """Its name, and which of its forecasts these are where they are told apart."""
+    """The bot, and which of its forecasts if there are several kinds."""
     n: int
-    """How many forecasts it is of."""
+    """Number of forecasts."""
     bins: tuple[tuple[float, float, float, float, str], ...]
-    """Of each bin: across, and the heights of what happened and of its interval's ends, and the same in words."""
+    """x, y, y of the upper and of the lower end of the interval, and words of each bin."""
 
 
 def reliability_of(bot: str, bins: CalibrationBins, title: str = "") -> Reliability:
@@ -273,15 +262,15 @@ def reliability_of(bot: str, bins: CalibrationBins, title: str = "") -> Reliabil
     return Reliability(bot, title or bot, int(bins.count.sum()), tuple(shown))
 
 
-def _thinned(values: Sequence[Value]) -> Sequence[Value]:
-    """Return so many values at most, evenly spread, both ends among them."""
+def _thin_out(values: Sequence[Value]) -> Sequence[Value]:
+    """Return at most `_MOST_POINTS` values, evenly spread, both ends among them."""
     if len(values) <= _MOST_POINTS:
         return values
     return [values[round(place * (len(values) - 1) / (_MOST_POINTS - 1))] for place in range(_MOST_POINTS)]
 
 
 def _height(value: float, low: float, high: float, of: float = HEIGHT) -> float:
-    """Return how far a value lies from the top of a box."""
+    """Return the distance of a value from the top of a box."""
     return round(of - _EDGE - (value - low) / ((high - low) or 1.0) * (of - 2 * _EDGE), 1)
 
 

@@ -1,4 +1,4 @@
-"""Templates, filled: every text from outside is shown as text, and every address is written in one place."""
+"""Templates of pages: they show texts from outside as text, and make addresses in one way."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -31,19 +31,14 @@ MENU = (
 
 
 class Address(Protocol):
-    """How a page is reached from the one that is shown; empty where it is not to be had."""
+    """A function that returns the address of a page from the current one; empty if there is no such page."""
 
     def __call__(self, path: str, **asked: object) -> str:
-        """Return the address of a page.
-
-        Args:
-            path: As the app has it, such as `/bot`.
-            asked: Its parameters.
-        """
+        """Return the address of the page at a path, such as `/bot`, with these parameters."""
 
 
 def query_address(path: str, **asked: object) -> str:
-    """Return where the app has a page."""
+    """Return the address of a page of the app."""
     return f"{path}?{urlencode({name: str(value) for name, value in asked.items()})}" if asked else path
 
 
@@ -52,12 +47,12 @@ class Templates:
 
     Args:
         address: How the pages are reached.
-        live: Whether a server answers: pages may have forms, and tables to take away.
-        more: What all pages know besides.
+        live: Whether a server answers: only then pages have forms and downloads.
+        more: Further values for all pages.
     """
 
     def __init__(self, address: Address, *, live: bool = True, **more: object) -> None:
-        """Read them when they are asked for."""
+        """Set up Jinja; a template is read when it is used first."""
         self._environment = Environment(
             loader=PackageLoader("predibot.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
@@ -66,7 +61,7 @@ class Templates:
         def link(_page: Context, path: str, **asked: object) -> str:
             return address(path, **asked)
 
-        # It is asked for anew on each page: without its context an address would be worked out once for all.
+        # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
         self._environment.filters.update(line=line, lines=lines, at=format_instant, link=link)
         self._environment.globals.update({"figures": figures, "menu": MENU, "live": live, **more})
 
@@ -77,7 +72,7 @@ class Templates:
 
         Args:
             template: Its name without the ending.
-            shown: What it shows.
+            shown: Its values.
             path: Of the page, which the menu marks.
             asked: Its parameters.
             ledger: Where the numbers come from.
@@ -86,13 +81,13 @@ class Templates:
 
 
 def line(text: object) -> str:
-    """Return a text of others on one line that can only be read, at most so long."""
+    """Return a text of others as one harmless line of bounded length."""
     shown = one_line(str(text)[: 4 * _MOST_CHARACTERS])
     return shown if len(shown) <= _MOST_CHARACTERS else f"{shown[:_MOST_CHARACTERS]}…"
 
 
 def lines(text: object) -> str:
-    """Return a text of others, each line of it as one that can only be read, at most so long."""
+    """Return a text of others as harmless lines of bounded length."""
     whole = str(text)
     left = len(whole) - _MOST_TEXT_CHARACTERS
     shown = "\n".join(one_line(each) for each in whole[:_MOST_TEXT_CHARACTERS].splitlines())

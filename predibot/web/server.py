@@ -17,23 +17,22 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from predibot.errors import UsageError, words_of
 
 REQUEST_SECONDS = 15.0
-"""From its first byte, or from the connection, until the last of its body."""
+"""How long a request may take, from the connection or its first byte until its last."""
 MOST_CONNECTIONS = 200
 ANSWER_SECONDS = 60.0
-"""In which a part of an answer has to be taken."""
+"""How long a client may take to read a part of an answer."""
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-class BoundedConnection(H11Protocol):
-    """A connection that is closed where it takes more than its time, or is one too many."""
+class _BoundedConnection(H11Protocol):
+    """A connection that is closed if it takes too long, or if there are too many."""
 
     _request_ends: asyncio.TimerHandle | None = None
     _answer_ends: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, or send it away."""
         super().connection_made(transport)
-        # So that `pause_writing` is called as soon as anything waits to be taken.
+        # So that `pause_writing` is called as soon as any byte waits.
         transport.set_write_buffer_limits(high=0)
         if len(self.connections) > MOST_CONNECTIONS:
             self.connections.discard(self)
@@ -43,36 +42,31 @@ class BoundedConnection(H11Protocol):
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
         for timer in (self._request_ends, self._answer_ends):
             if timer is not None:
                 timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read what came, and look whether it ends a request."""
         if not self.transport.is_closing():
             super().data_received(data)
             self._watch()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, of which a part may be here."""
         super().on_response_complete()
         self._watch()
 
     def pause_writing(self) -> None:
-        """Wait for who asked to take what is answered."""
         super().pause_writing()
         self._answer_ends = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on: all of it was taken."""
         if self._answer_ends is not None:
             self._answer_ends.cancel()
         super().resume_writing()
 
     def _watch(self) -> None:
-        """Limit the time of a request that is not here whole, from when it began."""
+        """Start the timer of an unfinished request, or stop it when the request is complete."""
         is_whole = self.conn.their_state not in (h11.IDLE, h11.SEND_BODY)
         if is_whole and self._request_ends is not None:
             self._request_ends.cancel()
@@ -105,7 +99,7 @@ def server_config(app: FastAPI) -> uvicorn.Config:
     """Return the settings of uvicorn: bounded connections, no websocket."""
     return uvicorn.Config(
         app,
-        http=BoundedConnection,
+        http=_BoundedConnection,
         ws="none",
         lifespan="off",
         log_level="warning",

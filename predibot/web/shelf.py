@@ -1,4 +1,4 @@
-"""What pages show, read from a ledger once for as long as nothing in it changes."""
+"""A cache of a ledger that is open to be read: what pages show is read once, until something in the ledger changes."""
 
 import threading
 from collections import OrderedDict
@@ -39,30 +39,29 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 
 _changes = table_of(ChangeRow)
-_MOST_KEPT = 64
-"""How many answers are remembered: evaluations and parts of lists, each up to some megabytes."""
+_MOST_VALUES = 64
 _FRESH_SECONDS = 600
 _LOCKS = 16
-"""So many different things are worked out at once."""
+"""Number of different values that can be computed at once."""
 Value = TypeVar("Value")
 P = ParamSpec("P")
 
 
 @dataclass
 class Shelf:
-    """A ledger that is open to be read, and what was read from it lately."""
+    """A ledger that is open to be read, with a cache of what was read from it."""
 
     store: Store
     clock: Callable[[], datetime]
     traces: bool = True
-    """Whether pages show what agents did step by step."""
+    """Whether pages show the steps of agents."""
     steps_a_page: int = 20
-    _kept: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
+    _values: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))
 
     def version(self) -> str:
-        """Return what is another text whenever something in the ledger has changed."""
+        """Return a text that changes whenever the ledger does."""
 
         def work(connection: Connection) -> str:
             row = connection.execute(
@@ -74,65 +73,65 @@ class Shelf:
 
     def runs(self) -> tuple[LedgerRun, ...]:
         """Return all runs, newest slot first."""
-        return self._once(("runs",), lambda: tuple(reversed(self.store.run_read(told_runs))))
+        return self._cached(("runs",), lambda: tuple(reversed(self.store.run_read(told_runs))))
 
     def bots(self, kind: str = "") -> tuple[str, ...]:
-        """Return the names of the bots that decided, or of those that did on one kind of subject, in order."""
+        """Return the names of the bots that decided, or only on one kind of subject, in order."""
         return self.read(_bots, kind)
 
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
-        """Return what a function reads of the ledger, once for as long as nothing in it changes."""
+        """Return what a function reads from the ledger, cached until the ledger changes."""
         key = (work.__name__, asked, tuple(more.items()))
-        return self._once(key, lambda: self.store.run_read(lambda connection: work(connection, *asked, **more)))
+        return self._cached(key, lambda: self.store.run_read(lambda connection: work(connection, *asked, **more)))
 
     def looked_back(
         self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING, **more: object
     ) -> Value:
-        """Return what a function makes of a part of the ledger as it is now, which is so for ten minutes.
+        """Return what a function computes from a part of the ledger as of now, cached for ten minutes.
 
         Args:
-            work: Makes it of the store, what is asked, the part and `clock`.
-            asked: What else it depends on.
-            part: Of the ledger; left out, the venue is that of the newest run.
-            more: What it is given by name, which follows from the ledger.
+            work: Takes the store, `asked`, the part, and `clock` and `more` by name.
+            asked: What else the value depends on.
+            part: Of the ledger; without a venue, that of the newest run if there are several.
+            more: Further arguments, which follow from the ledger.
 
         Raises:
             UsageError: If there is no such recipe or venue, or the ledger has no run that counts.
         """
-        part = self._known(part)
+        part = self._resolve_part(part)
         key = (work.__name__, asked, part, self._now())
-        return self._once(key, lambda: work(self.store, *asked, part, clock=self.clock, **more))
+        return self._cached(key, lambda: work(self.store, *asked, part, clock=self.clock, **more))
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
         """Return the orders, fills and sources of a decision, as `decision_details`."""
         return self.store.run_read(lambda connection: decision_details(connection, run, bot, subject))
 
     def trace_lines(self, digest: str) -> TraceLines:
-        """Return where the lines of a trace are, for as long as nobody changes its file.
+        """Return where the lines of a trace are, cached until its file changes.
 
         Raises:
             UsageError: As `trace_lines` of the ledger.
         """
         files = Traces(self.store).files
-        return self._once(
+        return self._cached(
             ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
         )
 
     def found_in_trace(self, trace: TraceLines, words: str) -> tuple[int, ...]:
         """Return the numbers of the lines of a trace that hold a text, from 0."""
-        return self._once(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
+        return self._cached(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         """Return the stored prices of YES of an event's markets, oldest first, by market id."""
         return self.read(told_prices, (event_id,)).get(event_id, {})
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
-        """Return where the runs that count, or those of a recipe, were made, that of the newest first."""
+        """Return the venues of the runs that count, or of those of a recipe, that of the newest first."""
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
         return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
 
     def currency(self, asked: Mapping[str, str]) -> str:
-        """Return what the amounts of a page are in, by its event's `id`, `run` or `venue`, else the newest run."""
+        """Return the currency of a page by the `id` of its event, its `run` or `venue`, else by the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
         found = [each.venue for each in self.read(listed_events) if each.event_id == event] if event else []
         # A run has its own venue, whichever is asked for of all that has none.
@@ -145,45 +144,35 @@ class Shelf:
         return self.read(_categories, name)
 
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
-        """Return how good the bots are, by what is stored; what is now is so for ten minutes.
-
-        Args:
-            question: What is asked.
-            part: Of which decisions; left out, the venue is that of the newest.
+        """Return the evaluation of a part of the ledger as of now, cached for ten minutes.
 
         Raises:
             UsageError: If there is no such recipe, bot or category, or the ledger has no run that counts.
         """
-        part = self._known(part)
+        part = self._resolve_part(part)
         key = ("evaluation", part, question.wanted, self._now())
-        return self._once(key, lambda: evaluate_stored(self.store, part, question, clock=self.clock))
+        return self._cached(key, lambda: evaluate_stored(self.store, part, question, clock=self.clock))
 
     def bot(self, name: str, part: Part = EVERYTHING) -> BotHistory:
-        """Return all that is told of a bot.
+        """Return the history of a bot.
 
         Raises:
             UsageError: If there is no such bot, or the ledger has no run that counts.
         """
-        # What is held while something is worked out is held by nobody else.
-        together = self.looked_back(_related, part=Part(venue=self._known(part).venue))
+        # Computed before: a thread that holds the lock of one value must not wait for that of another.
+        together = self.looked_back(_related_events, part=Part(venue=self._resolve_part(part).venue))
         return self.looked_back(bot_history, name, part=part, related=together)
 
     def graph(self, part: Part = EVERYTHING) -> KnownGraph:
-        """Return which events move together, and the news that touch them."""
+        """Return the graph of related events, with the news about them."""
         return self.looked_back(_graph, part=part)
 
     def once(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
-        """Return what a page works out of the ledger by itself, once for as long as nothing in it changes.
+        """Return what a page computes by itself; no other page uses `name`, and `asked` is what it depends on."""
+        return self._cached((name, asked, self._now()), work)
 
-        Args:
-            name: Of what it is, which no other page uses.
-            asked: What it is asked for with.
-            work: Works it out.
-        """
-        return self._once((name, asked, self._now()), work)
-
-    def _known(self, part: Part) -> Part:
-        """Return the part with the venue that is asked for, that of the newest run where there are several, or none.
+    def _resolve_part(self, part: Part) -> Part:
+        """Return the part with the venue it names, else that of the newest run if there are several.
 
         Raises:
             UsageError: If no run is of the recipe, or at the venue: an address names no file of this machine.
@@ -200,29 +189,29 @@ class Shelf:
     def _now(self) -> int:
         return int(self.clock().timestamp()) // _FRESH_SECONDS
 
-    def _once(
+    def _cached(
         self, key: tuple[Any, ...], work: Callable[[], Value], *, state: Callable[[], str] | None = None
     ) -> Value:
-        """Return what is remembered of this version of the ledger; else work it out, one thread for all that ask.
+        """Return the cached value of this version of the ledger, or compute it, in one thread for all that ask.
 
         Args:
-            key: What it is.
-            work: Works it out.
-            state: Returns another text when it has changed, where it does not change with the ledger.
+            key: Names the value.
+            work: Computes it.
+            state: Returns a text that changes with the value, if that does not change with the ledger.
         """
         with self._locks[hash(key) % _LOCKS]:
             version = (state or self.version)()
             with self._lock:
-                held = self._kept.get(key)
+                held = self._values.get(key)
                 if held is not None and held[0] == version:
-                    self._kept.move_to_end(key)
+                    self._values.move_to_end(key)
                     return cast(Value, held[1])
             value = work()
             with self._lock:
-                self._kept[key] = version, value
-                self._kept.move_to_end(key)
-                while len(self._kept) > _MOST_KEPT:
-                    self._kept.popitem(last=False)
+                self._values[key] = version, value
+                self._values.move_to_end(key)
+                while len(self._values) > _MOST_VALUES:
+                    self._values.popitem(last=False)
             return value
 
 
@@ -243,7 +232,7 @@ def _categories(connection: Connection, venue: str) -> tuple[str, ...]:
     return tuple(sorted({each.category or NO_CATEGORY for row, each in played.items() if row in rows}))
 
 
-def _related(store: Store, part: Part, *, clock: Callable[[], datetime]) -> Mapping[str, str]:
+def _related_events(store: Store, part: Part, *, clock: Callable[[], datetime]) -> Mapping[str, str]:
     there = located(store, part, clock)
     return store.run_read(lambda connection: related_in_ledger(connection, there.venue_name, there.as_of))
 

@@ -1,8 +1,7 @@
-"""The same pages as files, to be published anywhere: they need no server, and ask no host for anything.
+"""A static site: the same pages as files, which need no server and load nothing from elsewhere.
 
-A folder that a site is written to holds its manifest: which files are its own,
-and what its pages were made from. What has not changed is not made again, and a
-file of others is never touched.
+The folder of a site holds a manifest of its files, and of what its pages were made from. Unchanged pages are not
+made again, and a file that is not in the manifest is never touched.
 """
 
 import hashlib
@@ -84,34 +83,33 @@ class Options:
     """What a site holds."""
 
     since: datetime | None = None
-    """Decisions of slots from then on, and the events they are about; None for the last thirty days of the ledger."""
+    """First slot of the decisions that have pages; None for the last thirty days of the ledger."""
     recipe: str = ""
-    """Only the scores of its runs; empty for those of all."""
+    """Only its runs are scored; empty for all."""
     venue: str = ""
-    """Where these were made; empty for that of the newest."""
+    """Venue of those runs; empty for that of the newest."""
     with_traces: bool = False
-    """Whether it shows what agents did step by step, and what the pages they read said."""
+    """Whether pages show the steps of agents, and texts of pages that these read."""
     url: str = ""
-    """Where it will be found, which a feed needs for its links; empty where nobody knows."""
+    """Address of the published site, for the links of its feed; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a site."""
+    """How many files a site has, and how many of them were written."""
 
     files: int
-    """How many it has."""
     written: int
-    """How many of them are new or other than before."""
+    """Files that are new, or have changed."""
     removed: int
 
 
 def write_site(
     store: Store, folder: Path, options: Options, clock: Callable[[], datetime], listener: ProgressListener
 ) -> Written:
-    """Write the pages of a ledger into a folder, which is made; what has not changed is left as it is.
+    """Write the pages of a ledger into a folder, created if missing; unchanged files are left alone.
 
-    A call that is killed leaves pages that are whole, and the next call goes on.
+    If a call is killed, every page is whole, and the next call goes on.
 
     Raises:
         UsageError: If the folder holds what is no site of predibot, or there is nothing to show.
@@ -121,11 +119,10 @@ def write_site(
 
 
 @dataclass
-class _Held(Shelf):
-    """A shelf that has some events at hand, read all at once, of the ledger as it was at first."""
+class _SiteShelf(Shelf):
+    """A cache that reads the rows of several events at once, of the version of the ledger that it saw first."""
 
     seen: str = ""
-    """The version of the ledger that a site is written of."""
     own: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
     said: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
     moved: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
@@ -148,7 +145,7 @@ class _Held(Shelf):
         if work in held and isinstance(which := asked[0], RowFilter):
             id = which.event or which.subject or ""
             if id in self.own:
-                return cast(Value, tuple(_chosen(held[work].get(id, ()), which)))
+                return cast(Value, tuple(_filter_rows(held[work].get(id, ()), which)))
         return super().read(work, *asked, **more)
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
@@ -156,7 +153,7 @@ class _Held(Shelf):
         return super().details(run, bot, subject) if held is None else held
 
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
-        # Every page is written, so all that any of them asks is worked out at once.
+        # Every page is written, so all they need is computed at once.
         return super().evaluation(replace(question, wanted=TABLES_ASK), part)
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
@@ -170,12 +167,12 @@ def _by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _chosen(rows: Iterable[Row], asked: RowFilter) -> Iterable[Row]:
+def _filter_rows(rows: Iterable[Row], asked: RowFilter) -> Iterable[Row]:
     return (each for each in rows if asked.run in (None, each.run) and (not asked.bots or each.bot in asked.bots))
 
 
 class _SitePage(NamedTuple):
-    """A page, by its path and what it is asked for with, and how it is made."""
+    """A page by its path and parameters, and the function that makes it."""
 
     path: str
     asked: Mapping[str, str]
@@ -183,11 +180,9 @@ class _SitePage(NamedTuple):
 
 
 class _Site:
-    """A site while it is written."""
-
     def __init__(self, store: Store, folder: Path, options: Options, clock: Callable[[], datetime]) -> None:
         at = clock()
-        self._shelf = _Held(store, lambda: at, traces=options.with_traces)
+        self._shelf = _SiteShelf(store, lambda: at, traces=options.with_traces)
         self._folder, self._options = folder, options
         self._today = f"{at:%Y-%m-%d}"
         if not self._shelf.runs():
@@ -196,20 +191,20 @@ class _Site:
         first = options.since or datetime.combine(newest - _DAYS, time(), UTC)
         self._since, self._first_day = first, f"{first:%Y-%m-%d}"
         self._templates = Templates(self._address, live=False, menu=(*MENU, ("/search", "Search")))
-        self._pages: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
-        """The file of each page, by its path and what it is asked for with."""
-        self._here = ""
-        self._before = _manifest(folder)
-        self._made: dict[str, str] = {}
-        """The digest of each file."""
-        self._made_of: dict[str, str] = {}
-        """The digest of what the pages of each event were made of."""
+        self._file_names: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
+        """By path and parameters of the page."""
+        self._current_file = ""
+        self._before = _read_manifest(folder)
+        self._digests: dict[str, str] = {}
+        """By name of the file."""
+        self._source_digests: dict[str, str] = {}
+        """Digests of what the pages of each event are made from."""
         self._written = 0
 
     def write(self, listener: ProgressListener) -> Written:
         shelf, options = self._shelf, self._options
-        code = [__version__, _code(), self._first_day, asdict(options)]
-        # What is worth so much now is so on a whole day, as long as nothing new is stored.
+        code = [__version__, _digest_code(), self._first_day, asdict(options)]
+        # Values as of now hold for a whole day, as long as nothing new is stored.
         key = _digest(json.dumps([code, shelf.version(), self._today], default=str).encode())
         if self._before["key"] == key and all(self._is_there(name) for name in self._before["files"]):
             return Written(len(self._before["files"]), 0, 0)
@@ -217,43 +212,43 @@ class _Site:
         with shelf.store.read() as connection, shelf.store.rows_blamed():
             own = told_decisions(connection, asked)
         with figures.in_currency(shelf.currency({"venue": options.venue})):
-            general = self._named(own)
-        # What a killed call has written is known by this.
-        planned = sorted({*self._before["files"], *self._before["planned"], *self._pages.values()})
+            general = self._name_pages(own)
+        # By this the next call knows the files of one that was killed.
+        planned = sorted({*self._before["files"], *self._before["planned"], *self._file_names.values()})
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._keep({**self._before, "key": "", "planned": planned})
+        self._write_manifest({**self._before, "key": "", "planned": planned})
 
         on_events = _by_subject(each for each in own if each.subject_kind == "event")
         ids, items = list(on_events), list[tuple[datetime, str, str]]()
         for first in range(0, len(ids), _EVENTS_AT_ONCE):
             shelf.hold(ids[first : first + _EVENTS_AT_ONCE])
             for id in ids[first : first + _EVENTS_AT_ONCE]:
-                self._event(id, on_events[id], code)
-                items.append((on_events[id][-1].slot_at, id, self._item(id, on_events[id][-1])))
-            listener(Progress("site", len(self._made), len(self._pages), "events and decisions"))
+                self._write_event(id, on_events[id], code)
+                items.append((on_events[id][-1].slot_at, id, self._feed_item(id, on_events[id][-1])))
+            listener(Progress("site", len(self._digests), len(self._file_names), "events and decisions"))
         shelf.hold(())
         for each in own:
             if each.subject_kind != "event":
                 for path, asked_for, make in self._pages_of(each):
-                    self._page(path, asked_for, make)
+                    self._write_page(path, asked_for, make)
         for path, asked_for, make in general:
-            self._page(path, asked_for, make)
-            listener(Progress("site", len(self._made), len(self._pages), path))
-        self._page("/search", {}, partial(_same, WebPage("search", {})))
-        self._put("search-index.js", self._index())
+            self._write_page(path, asked_for, make)
+            listener(Progress("site", len(self._digests), len(self._file_names), path))
+        self._write_page("/search", {}, partial(_same, WebPage("search", {})))
+        self._write_file("search-index.js", self._search_index())
         for name in _ASSETS:
-            self._put(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
+            self._write_file(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
         items.sort(key=lambda item: item[:2], reverse=True)
-        self._put(FEED, self._rss([item for _, _, item in items[:_MOST_ITEMS]]))
+        self._write_file(FEED, self._rss([item for _, _, item in items[:_MOST_ITEMS]]))
 
-        gone = [name for name in planned if name not in self._made]
+        gone = [name for name in planned if name not in self._digests]
         for name in gone:
             (self._folder / name).unlink(missing_ok=True)
-        self._keep({"key": key, "files": self._made, "events": self._made_of, "planned": []})
-        return Written(len(self._made), self._written, len([name for name in gone if name in self._before["files"]]))
+        self._write_manifest({"key": key, "files": self._digests, "events": self._source_digests, "planned": []})
+        return Written(len(self._digests), self._written, len([name for name in gone if name in self._before["files"]]))
 
-    def _named(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
-        """Give every page its file, and return those that are of no event and no decision."""
+    def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
+        """Give every page its file, and return those of no event and no decision."""
         shelf, options = self._shelf, self._options
         scores = PartTexts(options.recipe, options.venue)
         board = leaderboard_page(shelf, scores)
@@ -276,7 +271,7 @@ class _Site:
             ("/runs", len(shelf.runs()), partial(runs_page, shelf)),
         ):
             for number in range(1, max(1, -(-parts // PAGE)) + 1):
-                # The first one is asked for without a number.
+                # The first part has no number.
                 part = {"page_": str(number)} if number > 1 else {}
                 general.append(_SitePage(path, part, partial(make, page_=number)))
         for name in shelf.bots():
@@ -288,31 +283,31 @@ class _Site:
         for key in runs_of_texts(shelf.store):
             general.append(_SitePage("/comments", {"run": key}, partial(comments_page, shelf, key)))
         for path, asked, _ in general:
-            self._name(path, asked)
+            self._name_page(path, asked)
         for each in own:
             for path, asked, _ in self._pages_of(each):
-                self._name(path, asked)
+                self._name_page(path, asked)
             if each.subject_kind == "event":
-                self._name("/event", {"id": each.subject_id})
-        self._name("/search", {})
+                self._name_page("/event", {"id": each.subject_id})
+        self._name_page("/search", {})
         for name in _ASSETS:
-            self._pages[f"/static/{name}", frozenset()] = f"static/{name}"
+            self._file_names[f"/static/{name}", frozenset()] = f"static/{name}"
         for name in ("search-index.js", FEED):
-            self._pages[f"/{name}", frozenset()] = name
+            self._file_names[f"/{name}", frozenset()] = name
         return general
 
-    def _name(self, path: str, asked: Mapping[str, str]) -> None:
+    def _name_page(self, path: str, asked: Mapping[str, str]) -> None:
         kind = path.strip("/") or "index"
         if not asked:
-            self._pages[path, frozenset()] = f"{kind}.html"
+            self._file_names[path, frozenset()] = f"{kind}.html"
             return
-        # No name of others reaches a file's name but in letters, and no two are alike.
+        # Names of others become letters and digits in a file's name, and the digest keeps them apart.
         said = _NO_SLUG.sub("-", next(iter(asked.values()))).strip("-")[:_SLUG_CHARACTERS]
         whole = _digest(json.dumps([path, sorted(asked.items())]).encode())[:20]
-        self._pages[path, frozenset(asked.items())] = f"{kind}/{said}-{whole}.html".replace("/-", "/")
+        self._file_names[path, frozenset(asked.items())] = f"{kind}/{said}-{whole}.html".replace("/-", "/")
 
     def _address(self, path: str, **asked: object) -> str:
-        """Return where a page is from the one that is written now; empty where the site has none."""
+        """Return the relative address of a page from the current one; empty if the site has no such page."""
         kept = {name: str(value) for name, value in asked.items()}
         if kept.get("since") == self._first_day:
             del kept["since"]
@@ -321,19 +316,19 @@ class _Site:
                 del kept[name]
         if kept.get("page_") == "1":
             del kept["page_"]
-        found = self._pages.get((path, frozenset(kept.items())))
-        return "" if found is None else "../" * self._here.count("/") + found
+        found = self._file_names.get((path, frozenset(kept.items())))
+        return "" if found is None else "../" * self._current_file.count("/") + found
 
-    def _page(self, path: str, asked: Mapping[str, str], make: Callable[[], WebPage]) -> None:
-        self._here = self._pages[path, frozenset(asked.items())]
+    def _write_page(self, path: str, asked: Mapping[str, str], make: Callable[[], WebPage]) -> None:
+        self._current_file = self._file_names[path, frozenset(asked.items())]
         with figures.in_currency(self._shelf.currency({"venue": self._options.venue, **asked})):
             page = make()
             footer = f"predibot {__version__}, written {self._today}"
             text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
-        self._put(self._here, text.encode("utf-8", "replace"))
+        self._write_file(self._current_file, text.encode("utf-8", "replace"))
 
     def _pages_of(self, decision: LedgerDecision) -> "list[_SitePage]":
-        """Return the page of a decision; with traces also those of its further steps and of what it read."""
+        """Return the page of a decision; with traces also those of its further steps and its sources."""
         shelf = self._shelf
         run, bot, subject = decision.run, decision.bot, decision.subject_id
         asked = {"run": run, "bot": bot, "subject": subject}
@@ -353,26 +348,26 @@ class _Site:
             found.append(_SitePage("/source", of_source, partial(source_page, shelf, run, bot, subject, each.number)))
         return found
 
-    def _event(self, id: str, own: Sequence[LedgerDecision], code: object) -> None:
-        """Write the page of an event and those of its decisions, unless they would be what they were."""
+    def _write_event(self, id: str, own: Sequence[LedgerDecision], code: object) -> None:
+        """Write the page of an event and those of its decisions, if anything they show has changed."""
         shelf = self._shelf
         pages = [_SitePage("/event", {"id": id}, partial(event_page, shelf, id))]
         pages += [page for each in own for page in self._pages_of(each)]
-        names = [self._pages[path, frozenset(asked.items())] for path, asked, _ in pages]
+        names = [self._file_names[path, frozenset(asked.items())] for path, asked, _ in pages]
         more = shelf.store.run_read(lambda connection: revisions_of(connection, id))
         made_of = [code, names, shelf.own[id], shelf.said.get(id), shelf.moved.get(id), more, related(shelf, id)]
         made_of.append(moving_with(shelf, id, own[0].run))
-        digest = self._made_of[id] = _digest(repr(made_of).encode())
+        digest = self._source_digests[id] = _digest(repr(made_of).encode())
         before = self._before["files"]
         if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):
-            self._made.update({name: before[name] for name in names})
+            self._digests.update({name: before[name] for name in names})
             return
         for path, asked, make in pages:
-            self._page(path, asked, make)
+            self._write_page(path, asked, make)
 
-    def _put(self, name: str, content: bytes) -> None:
-        """Write a file, unless it is there as it would be."""
-        digest = self._made[name] = _digest(content)
+    def _write_file(self, name: str, content: bytes) -> None:
+        """Write a file, unless it is there with this content."""
+        digest = self._digests[name] = _digest(content)
         if self._before["files"].get(name) == digest and self._is_there(name):
             return
         path = self._folder / name
@@ -384,24 +379,24 @@ class _Site:
     def _is_there(self, name: str) -> bool:
         return (self._folder / name).is_file()
 
-    def _keep(self, document: Mapping[str, Any]) -> None:
+    def _write_manifest(self, document: Mapping[str, Any]) -> None:
         with whole_file(self._folder / MANIFEST) as file:
             file.write(json.dumps(document, indent=0, sort_keys=True).encode())
 
-    def _index(self) -> bytes:
-        """Return what is searched, as a script: a page that was opened from a folder may fetch nothing."""
-        self._here = "index.html"
+    def _search_index(self) -> bytes:
+        """Return the search index as a script: a page that was opened from a folder may fetch nothing."""
+        self._current_file = "index.html"
         found = [["bot", line(name), self._address("/bot", name=name)] for name in self._shelf.bots()]
         found += [
             ["event", line(each.title), self._address("/event", id=each.event_id)]
             for each in self._shelf.read(listed_events)
         ]
-        # Nothing in it can end the script, whatever a title says.
+        # No title can end the script.
         said = json.dumps([row for row in found if row[2]]).replace("<", "\\u003c")
         return f"const PREDIBOT_INDEX = {said};\n".encode()
 
-    def _item(self, id: str, newest: LedgerDecision) -> str:
-        """Return what a feed says of an event: who said what at its newest slot."""
+    def _feed_item(self, id: str, newest: LedgerDecision) -> str:
+        """Return the item of an event in the feed: the forecasts at its newest slot."""
         rows = [each for each in self._shelf.said.get(id, ()) if each.slot_at == newest.slot_at]
         said = [
             f"{line(each.bot)}: {figures.probability(each.probability)} (price {figures.probability(each.price_yes)}) "
@@ -410,7 +405,7 @@ class _Site:
         ]
         if len(rows) > _MOST_SAID:
             said.append(f"and {len(rows) - _MOST_SAID} more")
-        file = self._pages["/event", frozenset({("id", id)})]
+        file = self._file_names["/event", frozenset({("id", id)})]
         link = f"<link>{_xml(posixpath.join(self._options.url, file))}</link>" if self._options.url else ""
         guid = f"{file} {newest.slot_at.isoformat()}"
         return (
@@ -439,15 +434,15 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _code() -> str:
-    """Return the digest of all code that a page's numbers and looks depend on."""
+def _digest_code() -> str:
+    """Return the digest of all code that pages depend on."""
     package = Path(__file__).parents[1]
     found = sorted(file for folder in ("reports", "web") for file in (package / folder).rglob("*.*"))
     return _digest(b"".join([code_digest().encode(), *(plain_bytes(file) for file in found if file.suffix != ".pyc")]))
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    """Return what a folder says of the site in it; nothing of a new or empty one.
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest in a folder; an empty one for a new or empty folder.
 
     Raises:
         UsageError: If it holds something else, or what it says cannot be read.

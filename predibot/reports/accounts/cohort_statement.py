@@ -1,4 +1,4 @@
-"""A cohort's statement on a screen and as a document: members, positions, markets in common, and what is due."""
+"""The statement of a cohort, for a screen and for JSON: members, positions, and markets in common."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,20 +32,20 @@ _MESSAGE_CELLS = 90
 _STATE = "decides complete_at=ended_at"
 _OF_DECISION = "run decided_at status message orders"
 _OF_ACCOUNT = ("cash_usd", "stake_usd", "value_usd", "profit_usd", "valued_at", "standing")
-_CAN: Mapping[str, str] = {"playing": "bet"}
+_STANDING_WORDS: Mapping[str, str] = {"playing": "bet"}
 
 
 def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> None:
     """Print a statement: open positions and the first rows of long tables, or with `full` all."""
     _print_head(console, found)
     console.print()
-    print_grid(console, _members(found))
-    for line in _on_members(found):
+    print_grid(console, _members_grid(found))
+    for line in _failure_lines(found):
         print_line(console, line)
     every = found.held.lines
     lines = every if full else [line for line in every if line.position.is_open]
     ended = len(every) - len(lines)
-    for grid in (positions_grid(lines, bots=True, full=full), _shared(found, full=full)):
+    for grid in (positions_grid(lines, bots=True, full=full), _shared_grid(found, full=full)):
         if grid.rows:
             console.print()
             print_grid(console, grid)
@@ -57,13 +57,13 @@ def print_cohort(console: Console, found: CohortStatement, *, full: bool) -> Non
 
 def cohort_statement_grids(found: CohortStatement) -> tuple[Table, ...]:
     """Return every table of a statement, whole: members, positions, and what several members hold."""
-    return _members(found), positions_grid(found.held.lines, bots=True, full=True), _shared(found, full=True)
+    return _members_grid(found), positions_grid(found.held.lines, bots=True, full=True), _shared_grid(found, full=True)
 
 
 def cohort_document(found: CohortStatement) -> Document:
     """Return everything as JSON has it."""
     return {
-        **_named(found.cohort),
+        **_cohort_header(found.cohort),
         **document(found, "as_of week"),
         **document(found.cohort, _STATE),
         **document(found, "markets unresolved_markets=unresolved"),
@@ -84,7 +84,7 @@ def cohort_document(found: CohortStatement) -> Document:
 def summary_document(found: KeptCohort) -> Document:
     """Return a row of the list as JSON has it."""
     return {
-        **_named(found),
+        **_cohort_header(found),
         **document(found, f"{_STATE} open_positions values_usd mean_profit_usd"),
     }
 
@@ -95,13 +95,7 @@ def list_grid(found: Sequence[KeptCohort]) -> Table:
 
 
 def positions_grid(lines: Sequence[PositionLine], *, bots: bool, full: bool = False) -> Table:
-    """Return a table of positions, with whose they are where they are of several bots.
-
-    Args:
-        lines: What is shown.
-        bots: Whether a column names the bot.
-        full: Whether a long table is shown whole.
-    """
+    """Return a table of positions; `bots` adds the column of their bots, `full` shows every row."""
     shown = lines if full else lines[:_SHOWN]
     left = len(lines) - len(shown)
     more = f"{figures.things(left, 'more position')}: --full" if left else ""
@@ -145,7 +139,7 @@ def provenance_lines(held: HeldPositions, *, full: bool) -> Iterator[str]:
         )
 
 
-def _named(cohort: KeptCohort) -> Document:
+def _cohort_header(cohort: KeptCohort) -> Document:
     return {
         **document(cohort, "cohort=name recipe game mode venue"),
         "currency": known_venue(cohort.venue).currency,
@@ -172,7 +166,7 @@ def _print_head(console: Console, found: CohortStatement) -> None:
         print_line(console, f"Due this week: {', '.join(map(plain, found.due))}.")
 
 
-def _members(found: CohortStatement) -> Table:
+def _members_grid(found: CohortStatement) -> Table:
     least = found.cohort.rules.least_cash_usd
     can = f"cannot bet: less than {figures.money_sign()}{least:g} of cash; bankrupt: neither cash nor positions"
     rows = [
@@ -183,14 +177,14 @@ def _members(found: CohortStatement) -> Table:
         }
         for member in found.cohort.members
     ]
-    return table_of("Members", (*_MEMBERS, Column("can", "", _can, 0, can, kind="key")), rows)
+    return table_of("Members", (*_MEMBERS, Column("can", "", _standing_word, 0, can, kind="key")), rows)
 
 
-def _can(row: Mapping[str, Any]) -> str:
+def _standing_word(row: Mapping[str, Any]) -> str:
     own: MemberAccount | None = row["own"]
     if own is None:
         return "no account"
-    return "OWING" if own.account.owing else _CAN.get(own.standing, own.standing)
+    return "OWING" if own.account.owing else _STANDING_WORDS.get(own.standing, own.standing)
 
 
 def _display_name(member: Member) -> str:
@@ -198,11 +192,11 @@ def _display_name(member: Member) -> str:
 
 
 def _in_state(*states: PositionState) -> Callable[[MemberAccount], str]:
-    """Return what writes how many positions of a member are in some states."""
+    """Return a writer of the number of a member's positions in these states."""
     return lambda own: figures.count(sum(own.states.get(state, 0) for state in states))
 
 
-def _failed(decided: Sequence[Row[Any]]) -> str:
+def _failed_share(decided: Sequence[Row[Any]]) -> str:
     return f"{sum(each.status in ('refused', 'failed') for each in decided)} of {len(decided)}"
 
 
@@ -220,18 +214,17 @@ def _member_document(found: CohortStatement, member: Member) -> Document:
 
 
 def _states(own: MemberAccount | None) -> dict[PositionState, int]:
-    """Return how many positions are in each state, none of a member without an account."""
     return {state: 0 if own is None else own.states.get(state, 0) for state in POSITION_STATES}
 
 
 def _cost_usd(decided: Sequence[Row[Any]]) -> float | None:
-    """Return what decisions cost together; None where a part is unknown."""
+    """Return the cost of decisions; None if a part is unknown."""
     costs = [each.cost_usd for each in decided]
     return None if None in costs else sum(costs)
 
 
-def _on_members(found: CohortStatement) -> Iterator[str]:
-    """Yield why the last decision of a member came to nothing."""
+def _failure_lines(found: CohortStatement) -> Iterator[str]:
+    """Yield why the last decision of a member was not recorded."""
     for member in found.cohort.members:
         decided = found.decided.get(member.bot_id)
         if decided and (last := decided[-1]).status != "recorded":
@@ -258,7 +251,7 @@ _MEMBERS = (
     Column("lost", "own", _in_state("LOST")),
     Column("sold", "own", _in_state("EXITED"), 4),
     Column("void", "own", _in_state("CANCELLED"), 3),
-    Column("failed", "decided", _failed, meaning="decisions refused or failed"),
+    Column("failed", "decided", _failed_share, meaning="decisions refused or failed"),
     Column("cost", "decided", lambda decided: figures.short_cost_usd(_cost_usd(decided)), 2),
 )
 _POSITIONS = (
@@ -291,7 +284,7 @@ _POSITIONS = (
 )
 
 
-def _shared(found: CohortStatement, *, full: bool) -> Table:
+def _shared_grid(found: CohortStatement, *, full: bool) -> Table:
     shared = found.shared if full else found.shared[:_SHOWN]
     left = len(found.shared) - len(shared)
     below = f"{figures.things(left, 'more market')}: --full" if left else ""

@@ -1,4 +1,4 @@
-"""An account's statement on a screen and as a document: what it holds, why, and what was booked."""
+"""The statement of an account, for a screen and for JSON: what it holds, why, and what was booked."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -32,24 +32,24 @@ _RATIONALE_CELLS = 240
 _CURVE_CELLS = 40
 _OF_ORDER = "asset question unit amount asked status shares cash_usd note"
 _OF_POSITION = "asset question shares cost_usd price priced_at value_usd state"
-Ask = Callable[[Allocation], Conversation]
+ConversationOf = Callable[[Allocation], Conversation]
 
 
-def print_account(console: Console, statement: Statement, told: Ask, *, full: bool) -> None:
+def print_account(console: Console, statement: Statement, conversation_of: ConversationOf, *, full: bool) -> None:
     """Print a statement, the newest ten rows of long tables, or with `full` all, with prompts and answers."""
     _print_head(console, statement)
     cohort = statement.cohort
-    held = _positions(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=full)
+    held = _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=full)
     prices = () if cohort is None else provenance_lines(cohort.held, full=full)
-    for grid, lines in ((held, prices), (_pending(statement), ()), (_settled(statement, full=full), ())):
+    for grid, lines in ((held, prices), (_pending_grid(statement), ()), (_settled_grid(statement, full=full), ())):
         if grid.rows:
             console.print()
             print_grid(console, grid)
             for line in lines:
                 print_line(console, line)
-    _print_allocations(console, statement, told, full=full)
+    _print_allocations(console, statement, conversation_of, full=full)
     console.print()
-    print_grid(console, _journal(statement.journal, full=full))
+    print_grid(console, _journal_grid(statement.journal, full=full))
     if not full:
         print_line(console, "--full shows every row, with the prompt and the answer of each allocation.", "dim")
 
@@ -57,13 +57,18 @@ def print_account(console: Console, statement: Statement, told: Ask, *, full: bo
 def statement_grids(statement: Statement) -> tuple[Table, ...]:
     """Return every table of a statement, whole: what is held, what waits, what settled, and the journal."""
     cohort, name = statement.cohort, statement.name
-    held = _positions(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=True)
+    held = _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=True)
     title = f"{name.game} of {name.recipe}, {name.mode}" + (f", cohort {name.subject}" if cohort is not None else "")
-    grids = (held, _pending(statement), _settled(statement, full=True), _journal(statement.journal, full=True))
+    grids = (
+        held,
+        _pending_grid(statement),
+        _settled_grid(statement, full=True),
+        _journal_grid(statement.journal, full=True),
+    )
     return tuple(replace(grid, title=f"{plain(title)}: {grid.title}") for grid in grids)
 
 
-def account_document(statement: Statement, told: Ask) -> Document:
+def account_document(statement: Statement, conversation_of: ConversationOf) -> Document:
     """Return everything as JSON has it; the oldest comes first."""
     name, account = statement.name, statement.account
     return {
@@ -75,7 +80,7 @@ def account_document(statement: Statement, told: Ask) -> Document:
         **document(account, "cash_usd paid_in_usd realised_usd dividends_usd fees_usd"),
         "owing_usd": -account.cash_usd if account.owing else 0.0,
         "positions": [document(each, _OF_POSITION) for each in statement.positions],
-        "allocations": [_allocation_document(each, told(each)) for each in statement.allocations],
+        "allocations": [_allocation_document(each, conversation_of(each)) for each in statement.allocations],
         "journal": [document(row) for row in statement.journal],
         "valuations": [{"at": format_instant(at), "value_usd": value} for at, value in statement.values],
         "factor_shares": dict(statement.factor_shares),
@@ -85,7 +90,6 @@ def account_document(statement: Statement, told: Ask) -> Document:
 
 
 def _cohort_document(found: AccountPositions | None) -> Document:
-    """Return what only an account of a cohort has."""
     if found is None:
         return {}
     return {
@@ -123,14 +127,14 @@ def _print_head(console: Console, statement: Statement) -> None:
         print_line(console, f"{curve}  beside the cash at the start")
 
 
-def _positions(statement: Statement) -> Table:
+def _positions_grid(statement: Statement) -> Table:
     is_stocks = all(each.asset == each.question for each in statement.positions)
     side = f"market and side; a share of it pays {figures.money_sign()}1 if the side wins"
     columns = (replace(_ASSET, meaning="the stock" if is_stocks else side), *_POSITIONS)
     return table_of("Positions", columns, statement.positions)
 
 
-def _pending(statement: Statement) -> Table:
+def _pending_grid(statement: Statement) -> Table:
     rows = [(order, each.slot_at) for each in statement.allocations for order in each.pending]
     is_stocks = all(plain(order.asset) == plain(order.question, _QUESTION_CELLS) for order, _ in rows)
     when = "the first close after the decision" if is_stocks else "the prices of the next slot, before bots are asked"
@@ -144,18 +148,18 @@ def _pending(statement: Statement) -> Table:
     return table_of("Pending orders", columns, rows)
 
 
-def _settled(statement: Statement, *, full: bool) -> Table:
+def _settled_grid(statement: Statement, *, full: bool) -> Table:
     chosen = [row for row in statement.journal if row.kind in _SETTLED]
     return table_of(
-        "What settled, and how", _SETTLEMENTS, chosen if full else chosen[-_SHOWN:], _left_out(chosen, full=full)
+        "What settled, and how", _SETTLEMENTS, chosen if full else chosen[-_SHOWN:], _more_line(chosen, full=full)
     )
 
 
-def _journal(journal: Sequence[BookedRow], *, full: bool) -> Table:
-    return table_of("Journal", _JOURNAL, journal if full else journal[-_SHOWN:], _left_out(journal, full=full))
+def _journal_grid(journal: Sequence[BookedRow], *, full: bool) -> Table:
+    return table_of("Journal", _JOURNAL, journal if full else journal[-_SHOWN:], _more_line(journal, full=full))
 
 
-def _print_allocations(console: Console, statement: Statement, told: Ask, *, full: bool) -> None:
+def _print_allocations(console: Console, statement: Statement, conversation_of: ConversationOf, *, full: bool) -> None:
     rows = statement.allocations if full else statement.allocations[-_SHOWN:]
     if not rows:
         return
@@ -171,19 +175,23 @@ def _print_allocations(console: Console, statement: Statement, told: Ask, *, ful
         if notes:
             print_line(console, f"   {'; '.join(notes)}", "dim")
         if full:
-            _print_told(console, told(each))
-    for line in _on_factors(statement):
+            _print_conversation(console, conversation_of(each))
+    for line in _factor_lines(statement):
         print_line(console, line)
 
 
-def _print_told(console: Console, told: Conversation) -> None:
-    for label, text in (("prompt", told.prompt), ("answer", told.answer), ("no prompt", told.missing)):
+def _print_conversation(console: Console, conversation: Conversation) -> None:
+    for label, text in (
+        ("prompt", conversation.prompt),
+        ("answer", conversation.answer),
+        ("no prompt", conversation.missing),
+    ):
         for line in text.splitlines():
             print_line(console, f"   {label}: {plain(line)}" if label else f"     {plain(line)}", "dim")
             label = ""
 
 
-def _on_factors(statement: Statement) -> Iterator[str]:
+def _factor_lines(statement: Statement) -> Iterator[str]:
     if found := statement.factor_shares:
         shares = [f"{name.replace('_', ' ')} {figures.percent(share)}" for name, share in found.items()]
         n = sum(bool(each.rationale) for each in statement.allocations)
@@ -201,10 +209,10 @@ def _weights(allocation: Allocation) -> str:
     orders = [order for order in allocation.orders if order.unit == "weight"]
     if not orders:
         return ", ".join(
-            f"{_verb(each)} {_amount(each)} {plain(each.asset)}{_ended(each)}" for each in allocation.orders
+            f"{_verb(each)} {_amount(each)} {plain(each.asset)}{_outcome_note(each)}" for each in allocation.orders
         )
-    said = [f"{plain(order.asset)} {_amount(order)}{_ended(order)}" for order in orders if order.amount]
-    # Sums of fractions leave as little as 1e-16, which is no cash.
+    said = [f"{plain(order.asset)} {_amount(order)}{_outcome_note(order)}" for order in orders if order.amount]
+    # Rounding errors such as 1e-16 are no cash.
     cash = round(1.0 - sum(order.amount for order in orders), 9)
     return ", ".join((*said, f"CASH {figures.percent(max(0.0, cash))}"))
 
@@ -222,7 +230,7 @@ def _amount(order: Any) -> str:
     return figures.usd(order.amount) if order.unit == "usd" else _shares(order.amount)
 
 
-def _ended(order: Any) -> str:
+def _outcome_note(order: Any) -> str:
     return "" if order.status == "filled" and not order.note else f" [{plain(order.note or order.status)}]"
 
 
@@ -232,7 +240,7 @@ def _cause(row: BookedRow) -> str:
     return figures.MISSING if row.revision is None else f"resolution, revision {row.revision}"
 
 
-def _left_out(rows: Sequence[object], *, full: bool) -> tuple[str, ...]:
+def _more_line(rows: Sequence[object], *, full: bool) -> tuple[str, ...]:
     left = 0 if full else max(0, len(rows) - _SHOWN)
     return (f"{figures.things(left, 'older row')}: --full",) if left else ()
 
@@ -284,7 +292,7 @@ _JOURNAL = (
 )
 
 
-def _allocation_document(each: Allocation, told: Conversation) -> Document:
+def _allocation_document(each: Allocation, conversation: Conversation) -> Document:
     return {
         **document(each, "run slot_at status message value_usd"),
         "orders": [document(order, _OF_ORDER) for order in each.orders],
@@ -292,6 +300,6 @@ def _allocation_document(each: Allocation, told: Conversation) -> Document:
         "refers_to": sorted(each.factors),
         "judged_to_refer_to": None if each.judged is None else sorted(each.judged),
         "trace_sha256": each.trace_sha256,
-        "prompt": told.prompt or None,
-        "answer": told.answer or None,
+        "prompt": conversation.prompt or None,
+        "answer": conversation.answer or None,
     }

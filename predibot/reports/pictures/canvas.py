@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png")
 WIDTH_INCHES = 6.9
-"""Of two columns of a paper."""
+"""The width of two columns of a paper."""
 BLUE, RED, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#666666"
-"""Told apart by those who cannot tell red from green (Okabe and Ito)."""
+"""Colours that colour-blind readers can tell apart (Okabe and Ito)."""
 _FONT = "DejaVu Sans"
-"""It comes with matplotlib, so that no machine draws another."""
+"""It comes with matplotlib, so that all machines draw the same."""
 _UNKNOWN = "\ufffd"
 _STYLE: Any = {
     "font.family": [_FONT],
@@ -42,7 +42,7 @@ _STYLE: Any = {
     "lines.linewidth": 1.2,
     "savefig.dpi": 300,
     "svg.fonttype": "path",
-    # Else names of parts are drawn by chance.
+    # Without it the ids of elements are random.
     "svg.hashsalt": "predibot",
     # A dollar in a name is no formula.
     "text.parse_math": False,
@@ -79,14 +79,14 @@ def label(text: str, cells: int) -> str:
     """Return a text of others as it may be drawn: one line, bounded, of letters the font has."""
     from matplotlib import font_manager
 
-    # Marks without a width of their own may be without end.
+    # Combining marks have no width, so there may be any number of them.
     line = plain(plain(text[: 8 * cells], cells)[: 2 * cells])
     known = font_manager.get_font(font_manager.findfont(_FONT)).get_charmap()
     return "".join(character if ord(character) in known else _UNKNOWN for character in line)
 
 
 def written(figure: "Figure", form: str) -> bytes:
-    """Return a figure as a file of one of `FORMATS`, without a date or the name of who made it."""
+    """Return a figure as a file of one of `FORMATS`, without date and author."""
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",))
     buffer = io.BytesIO()
     figure.savefig(buffer, format=form, metadata=metadata)
@@ -98,7 +98,7 @@ def inline(svg: bytes, number: int, title: str) -> str:
 
     Args:
         svg: As `written` returns it.
-        number: Of the picture on the page, so that no two elements have one id.
+        number: Of the picture on the page, so that ids of elements are unique.
         title: What a screen reader says, escaped.
     """
     text = svg.decode()

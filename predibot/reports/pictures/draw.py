@@ -31,7 +31,7 @@ _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d
 
 
 def drawn(picture: Picture) -> "Figure":
-    """Return a picture as a figure of matplotlib; inside `canvas.style()`."""
+    """Return a picture as a figure of matplotlib; to be called inside `canvas.style()`."""
     if isinstance(picture, Curves):
         return _curves(picture)
     if isinstance(picture, Calibrations):
@@ -58,15 +58,15 @@ def _curves(curves: Curves) -> "Figure":
         if curves.counted:
             axes.set_xlabel(f"{panel.points[-1].clusters:,} {curves.counted}", loc="left")
         if curves.level > 0.0:
-            _money(axes, panel.points)
+            _format_amounts(axes, panel.points)
         axes.grid(axis="y")
-        _dates(axes)
+        _format_dates(axes)
     _label_left(panels, curves.unit)
     return figure
 
 
-def _money(axes: "Axes", points: Sequence[RunningPoint]) -> None:
-    """Show dollars as such, and what grew or fell many times over on a scale where each doubling is as high."""
+def _format_amounts(axes: "Axes", points: Sequence[RunningPoint]) -> None:
+    """Write amounts in full, on a logarithmic scale if they grew or fell many times over."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     shown = [end for point in points for end in (point.total, point.low, point.high) if end is not None]
@@ -82,7 +82,7 @@ def _calibrations(calibrations: Calibrations) -> "Figure":
         bins = panel.bins
         full = bins.count > 0
         said, seen, count = bins.mean_probability[full], bins.mean_outcome[full], bins.count[full]
-        # How many there are stands in a strip below.
+        # The counts stand in a strip below the diagram.
         heights = _STRIP * count / count.max()
         width = (bins.upper - bins.lower)[full]
         axes.bar(bins.lower[full], heights, width, -_BELOW, align="edge", color="#cccccc", edgecolor="white")
@@ -142,7 +142,7 @@ def _cohorts(cohorts: Cohorts) -> "Figure":
         axes.axhline(0.0, color=GREY, linewidth=0.6)
         axes.set_title(label(panel.name, _NAME_CELLS))
         axes.grid(axis="y")
-        _dates(axes)
+        _format_dates(axes)
     _label_left(panels, "return, %")
     return figure
 
@@ -157,7 +157,7 @@ def _prices(market: MarketHistory) -> "Figure":
     shown = [each for each in market.decisions if each.probability is not None or each.bet_usd != 0.0]
     handles, names = [], []
     for name, colour, of in _groups({each.bot: each.baseline for each in shown}):
-        handles.append(_decisions(axes, [each for each in shown if each.bot in of], colour))
+        handles.append(_draw_decisions(axes, [each for each in shown if each.bot in of], colour))
         names.append(name)
     if market.payout_yes is not None and market.settled_at is not None:
         settled = float(_days([market.settled_at])[0])
@@ -167,21 +167,21 @@ def _prices(market: MarketHistory) -> "Figure":
     axes.set_ylim(-0.04, 1.04)
     axes.set_ylabel("price of YES")
     axes.grid(axis="y")
-    _dates(axes)
+    _format_dates(axes)
     if handles:
         legend = axes.legend(handles, [""] * len(handles), loc="center left", bbox_to_anchor=(1.04, 0.5))
-        # A name that begins with an underscore would be left out, were it given above.
+        # Set here, as `legend` would leave out names that begin with an underscore.
         for text, name in zip(legend.get_texts(), names, strict=True):
             text.set_text(name)
     return figure
 
 
 def _groups(bots: Mapping[str, bool]) -> Iterator[tuple[str, str, Collection[str]]]:
-    """Yield whose decisions are drawn alike, what the legend calls them, and their colour; what knows nothing first."""
+    """Yield label, colour and bots of each group that is drawn alike, baselines first."""
     baselines = [bot for bot, knows_nothing in bots.items() if knows_nothing]
     others = [bot for bot, knows_nothing in bots.items() if not knows_nothing]
     if baselines:
-        # Each by its name where there is nobody else to be seen.
+        # A baseline that is alone is named.
         yield ("baselines" if others or len(baselines) > 1 else label(baselines[0], _LEGEND_CELLS)), _FAINT, baselines
     alone = others if len(others) <= len(_COLOURS) else others[: len(_COLOURS) - 1]
     for bot, colour in zip(alone, _COLOURS, strict=False):
@@ -190,8 +190,8 @@ def _groups(bots: Mapping[str, bool]) -> Iterator[tuple[str, str, Collection[str
         yield f"{len(rest)} others", _COLOURS[-1], rest
 
 
-def _decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
-    """Draw what bots said and where they bet, and return what stands for it in the legend."""
+def _draw_decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
+    """Draw forecasts and bets of bots, and return their mark for the legend."""
     booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
     said = [(each.decided_at, each.probability) for each in own if each.probability is not None]
     at, prices = np.array(booked).reshape(-1, 2).T
@@ -227,10 +227,10 @@ def _figure(height_inches: float, title: str, note: str) -> "Figure":
     return figure
 
 
-def _dates(axes: "Axes") -> None:
+def _format_dates(axes: "Axes") -> None:
     from matplotlib import dates
 
-    # What is not typed there.
+    # matplotlib.dates has no types.
     make: Any = dates
     locator = make.AutoDateLocator(minticks=2, maxticks=5, tz=UTC)
     axes.xaxis.set_major_locator(locator)

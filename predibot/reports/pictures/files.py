@@ -1,4 +1,4 @@
-"""Pictures as files: those of a ledger, and the graph of what is related."""
+"""Pictures as files: those of a ledger, and the graph of related events."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from predibot.whole_file import whole_file
 
 
 def write_pictures(history: LedgerHistory, folder: Path) -> list[Path]:
-    """Draw the pictures of a ledger into a folder, which is made, and return the files; others there stay.
+    """Draw the pictures of a ledger into a folder, created if missing, and return the files.
 
     Raises:
         OSError: If the folder cannot be written.
@@ -35,9 +35,9 @@ def write_pictures(history: LedgerHistory, folder: Path) -> list[Path]:
 
 
 def written_graph(found: KnownGraph, file: Path | None) -> str:
-    """Write the picture of a graph as SVG, if a file is named, and return in words what it is of and where it is.
+    """Write the picture of a graph as SVG if a file is named, and return a sentence about it.
 
-    Where nothing is related, no file is written.
+    If no events are related, no file is written.
 
     Raises:
         UsageError: If the file cannot be written.

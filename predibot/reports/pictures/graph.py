@@ -1,4 +1,4 @@
-"""The graph of beliefs as a picture: where its events stand, and the same as an SVG file without any script."""
+"""The graph of related events as a picture: its layout, and an SVG file without any script."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from predibot.reports import figures
 from predibot.scoring.arguments import Floats
 
 MOST_EVENTS = 120
-"""Of more, those of the largest groups are drawn."""
+"""If there are more, the largest groups are drawn."""
 _WIDTH = 1200.0
 _STEP = 120.0
 _LABEL = 26
@@ -37,12 +37,12 @@ _STYLE = (
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An event in the picture; its texts are others'."""
+    """An event in the picture; its texts come from others."""
 
     event_id: str
     title: str
     label: tuple[str, ...]
-    """The title in two lines at most, as far as there is room."""
+    """The title in two lines at most, cut if it is too long."""
     x: float
     y: float
 
@@ -62,7 +62,7 @@ class EdgeLine:
 
 @dataclass(frozen=True, slots=True)
 class DrawnGraph:
-    """Where everything stands, in a box whose left upper corner is at 0, 0."""
+    """Positions of events and edges, in a box whose upper left corner is at 0, 0."""
 
     width: float
     height: float
@@ -75,15 +75,15 @@ class DrawnGraph:
 def drawn_graph(
     graph: BeliefGraph, titles: Mapping[str, str], chain: Sequence[str] = (), most: int = MOST_EVENTS
 ) -> DrawnGraph | None:
-    """Return the picture of the connected groups, the largest first; None where there is none.
+    """Return the layout of the connected groups, the largest first; None without groups.
 
-    It depends on the graph alone: nothing is drawn by chance.
+    Equal graphs have equal layouts.
 
     Args:
         graph: What is drawn.
         titles: Of its events, by id.
-        chain: The events of a path that is marked; left out, the longest chain of each group is.
-        most: How many events are drawn at most; a group that does not fit is left out whole, unless it is the first.
+        chain: Events of a path to mark; left out, the longest chain of each group.
+        most: Most events that are drawn; a group that does not fit is left out whole, unless it is the first.
     """
     marked = {
         frozenset(pair) for each in ([chain] if chain else [g.chain for g in graph.groups]) for pair in pairwise(each)
@@ -106,7 +106,7 @@ def drawn_graph(
         widest = max(widest, left)
     if not place:
         return None
-    names = {event: _readable(titles.get(event, event)) or event for event in place}
+    names = {event: _xml_line(titles.get(event, event)) or event for event in place}
     nodes = tuple(
         Node(event, name, tuple(wrap(name, _LABEL, max_lines=2, placeholder="…")), *place[event])
         for event, name in names.items()
@@ -127,12 +127,12 @@ def drawn_graph(
 
 
 def svg_of(drawn: DrawnGraph, title: str) -> str:
-    """Return the picture as an SVG file: fit for light and dark, all texts of others as text, no script, no link."""
-    width, height = max(drawn.width, 700.0), drawn.height + 16 * len(wrap(_readable(title), 110)) + 12
+    """Return the picture as an SVG file for light and dark, without script or link, texts of others as text."""
+    width, height = max(drawn.width, 700.0), drawn.height + 16 * len(wrap(_xml_line(title), 110)) + 12
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}" role="img">',
-        f"<title>{escape(_readable(title))}</title><style>{_STYLE}</style>",
+        f"<title>{escape(_xml_line(title))}</title><style>{_STYLE}</style>",
     ]
     for line in drawn.lines:
         kind = "chain" if line.in_chain else "edge"
@@ -151,18 +151,13 @@ def svg_of(drawn: DrawnGraph, title: str) -> str:
             + "".join(f"<text {each}" for each in texts)
             + "</g>"
         )
-    for number, words in enumerate(wrap(_readable(title), 110)):
+    for number, words in enumerate(wrap(_xml_line(title), 110)):
         parts.append(f'<text x="8" y="{drawn.height + 16 * (number + 1):g}">{escape(words)}</text>')
     return "\n".join([*parts, "</svg>\n"])
 
 
 def graph_title(graph: BeliefGraph, as_of: str) -> str:
-    """Return what the picture is of, in words.
-
-    Args:
-        graph: What is drawn.
-        as_of: The instant, as it is written.
-    """
+    """Return the title of the picture; `as_of` is the instant as it is written."""
     related = sum(len(group.events) for group in graph.groups)
     return (
         f"Related events as of {as_of}: {figures.things(len(graph.edges), 'edge')} of S {graph.at_least:g} or more, "
@@ -171,18 +166,18 @@ def graph_title(graph: BeliefGraph, as_of: str) -> str:
 
 
 def marked_words(drawn: DrawnGraph, chain: Sequence[str]) -> str:
-    """Return what is marked in it, and how many events are not."""
+    """Return which chains are marked, and how many events are not drawn."""
     said = "the chain that was asked for" if chain else "the longest chain of shortest paths in each group"
     rest = f" {drawn.not_drawn:,} more events are not drawn." if drawn.not_drawn else ""
     return f"Marked: {said}.{rest}"
 
 
-def _readable(text: str) -> str:
+def _xml_line(text: str) -> str:
     return _NO_XML.sub("\ufffd", one_line(text[: 4 * _TITLE_CHARACTERS]))[:_TITLE_CHARACTERS]
 
 
 def _layout(events: Sequence[str], ends: Sequence[tuple[str, str]]) -> Floats:
-    """Return where the events of a group stand, (k, 2): by stress majorisation of the steps between them.
+    """Return positions of the events of a group, (k, 2), by stress majorisation of the steps between them.
 
     Source:
         Gansner, Koren and North (2005), Graph Drawing by Stress Majorization, with weights 1 / d^2.

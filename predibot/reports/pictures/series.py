@@ -1,4 +1,4 @@
-"""What pictures show, as plain series; pure, and without matplotlib."""
+"""What pictures show, as plain series, without matplotlib."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,13 +33,13 @@ class Curves:
 
     title: str
     unit: str
-    """What the vertical axis says."""
+    """Label of the vertical axis."""
     panels: tuple[CurvePanel, ...]
     note: str
     level: float = 0.0
-    """Where a line says that nothing was gained: of an account, its deposit."""
+    """Height of the line of no gain: of an account, its deposit."""
     counted: str = ""
-    """What the points are sums over, such as events; empty where that says nothing."""
+    """Noun of what the points add up, such as events; empty to leave it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ class Returns:
 
 @dataclass(frozen=True, slots=True)
 class CohortPanel:
-    """What a bot made of each cohort, and on average."""
+    """Returns of a bot by cohort, and their mean."""
 
     name: str
     returns: tuple[tuple[float, float], ...]
-    """The start of each in seconds since 1970, and the return on its stake."""
+    """Start in seconds since 1970, and return on the stake, of each cohort."""
     mean: float
     low: float | None
-    """The ends of the interval of the mean; None where there is none."""
+    """Ends of the interval of the mean; None without one."""
     high: float | None
 
 
@@ -107,8 +107,8 @@ Picture = Curves | Calibrations | Returns | Cohorts | MarketHistory
 
 
 def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
-    """Yield the pictures of a ledger under the names of their files; what there is nothing of is left out."""
-    cards = list(_ordered(history.evaluation))
+    """Yield the pictures of a ledger with the names of their files; empty pictures are left out."""
+    cards = list(_ranked_cards(history.evaluation))
     of_bots = [
         (f"{bot}{apart}", {what: of[bot] for what, of in history.running[knowledge].items() if bot in of})
         for knowledge, bot, apart, _ in cards
@@ -122,7 +122,7 @@ def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
 
 
 def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
-    """Yield the pictures of one bot, likewise."""
+    """Yield the pictures of one bot with the names of their files; empty pictures are left out."""
     named = [(_panel_name(each), each) for each in history.scored]
     yield from _sums([(own, each.running) for own, each in named])
     yield from _calibration([(own, each.card) for own, each in named])
@@ -132,7 +132,7 @@ def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
     yield from _prices(history.markets)
 
 
-def _ordered(evaluation: Evaluation) -> Iterator[tuple[Knowledge, str, str, Scorecard]]:
+def _ranked_cards(evaluation: Evaluation) -> Iterator[tuple[Knowledge, str, str, Scorecard]]:
     for knowledge, ranking in evaluation.rankings.items():
         for card in ranking.leaderboard:
             yield knowledge, card.bot, "" if knowledge == "clean" else _APART, card
@@ -143,7 +143,7 @@ def _panel_name(scored: ScoredBot) -> str:
 
 
 def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) -> Iterator[tuple[str, Picture]]:
-    """Yield the edges, and what was gained: at the quote where any bot has a value there, else at the mid."""
+    """Yield edges, and gains: at the quote if any bot has one there, else at the mid."""
     gained = GAIN_AT_QUOTE if any(GAIN_AT_QUOTE in running for _, running in bots) else GAIN
     where = "at the quote, with fees" if gained == GAIN_AT_QUOTE else "at the mid"
     for name, title, unit, what in (
@@ -155,11 +155,16 @@ def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) ->
 
 
 def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> Iterator[tuple[str, Picture]]:
-    # One that always said the price is a straight line.
+    # A bot that always states the price has a flat line.
     moving = [each for each in panels if any(point.total != 0.0 for point in each.points)]
     if moving:
         flat = len(panels) - len(moving)
-        said = [_BAND, _scales(moving), f"Left out: {flat} that never left zero." if flat else "", _cut(len(moving))]
+        said = [
+            _BAND,
+            _scale_note(moving),
+            f"Left out: {flat} that never left zero." if flat else "",
+            _cut_note(len(moving)),
+        ]
         yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(said), counted="events")
 
 
@@ -172,7 +177,7 @@ def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, 
     if panels:
         note = "Lines: Wilson's 95% interval, over the events forecasts are worth. Bars and numbers: how many."
         shown = tuple(panels[:MOST_PANELS])
-        yield "calibration", Calibrations("Calibration", shown, _sentences([note, _cut(len(panels))]))
+        yield "calibration", Calibrations("Calibration", shown, _sentences([note, _cut_note(len(panels))]))
 
 
 def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
@@ -206,9 +211,9 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
     for number, found in enumerate(boards.values(), start=1):
         panels = [CurvePanel(each.score.bot, each.values) for each in found]
         note = "Band: 95%, what the value could have been by the scatter of its own returns up to that slot."
-        said = _sentences([note, _scales(panels), _cut(len(panels))])
+        said = _sentences([note, _scale_note(panels), _cut_note(len(panels))])
         title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
-        name = f"account-value{_numbered(number, len(boards))}"
+        name = f"account-value{_number_suffix(number, len(boards))}"
         yield name, Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), said, start_usd)
 
 
@@ -219,8 +224,8 @@ def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]
     for number, found in enumerate(boards.values(), start=1):
         panels = tuple(_cohort_panel(each) for each in found[:MOST_PANELS])
         note = "Bars: cohorts by their start. Line and band: the mean and its 95% interval."
-        said = _sentences([note, _scales(panels), _cut(len(found))])
-        yield f"cohorts{_numbered(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, said)
+        said = _sentences([note, _scale_note(panels), _cut_note(len(found))])
+        yield f"cohorts{_number_suffix(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, said)
 
 
 def _cohort_panel(cohorts: CohortsHistory) -> CohortPanel:
@@ -234,7 +239,7 @@ def _board(of: AccountHistory | CohortsHistory) -> str:
     return f"{of.game} of {of.recipe}, {of.mode}"
 
 
-def _numbered(number: int, boards: int) -> str:
+def _number_suffix(number: int, boards: int) -> str:
     return "" if boards == 1 else f"-{number}"
 
 
@@ -243,11 +248,11 @@ def _prices(markets: Sequence[MarketHistory]) -> Iterator[tuple[str, Picture]]:
         yield f"price-{number}", market
 
 
-def _scales(panels: Sequence[object]) -> str:
+def _scale_note(panels: Sequence[object]) -> str:
     return "Each panel has its own scale." if len(panels) > 1 else ""
 
 
-def _cut(panels: int) -> str:
+def _cut_note(panels: int) -> str:
     return f"The first {MOST_PANELS} of {panels}; --bots chooses others." if panels > MOST_PANELS else ""
 
 

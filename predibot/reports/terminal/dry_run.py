@@ -36,7 +36,7 @@ def print_cost(console: Console, cost: RunCost) -> None:
 
 
 def cost_document(cost: RunCost) -> Document:
-    """Return the same for programs; unknown is null."""
+    """Return the costs as JSON has them; unknown is null."""
     return document(cost, "usd known_usd basis bots")
 
 
@@ -45,15 +45,15 @@ def _usd(usd: float | None) -> str:
 
 
 class CohortPrompt(NamedTuple):
-    """How long the prompt of a weekly cohort is that starts now, without the instructions."""
+    """Length of the prompt of a weekly cohort that starts now, without the instructions."""
 
     markets: int
     tokens: int
-    """About, rather too many."""
+    """An estimate, rather too high."""
     most_tokens: int
-    """Of any cohort, with 60 positions."""
+    """The most for any cohort, with 60 positions."""
     deciding: int | None
-    """How many cohorts decide in a week at most; None where all do that have an open market."""
+    """Most cohorts that decide in a week; None for all with an open market."""
 
 
 def print_cohort(console: Console, prompt: CohortPrompt) -> None:
@@ -67,21 +67,20 @@ def print_cohort(console: Console, prompt: CohortPrompt) -> None:
 
 
 class PlannedDecision(NamedTuple):
-    """Somebody who is asked."""
+    """A model or search provider that a run asks."""
 
     by: str | None
     """A bot's name; None for the searches of all bots."""
     name: str
-    """Of the model, or of the search provider."""
     at: "Destination"
 
 
 def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[PlannedDecision, ...]:
-    """Return whom the bots of a recipe ask, models before search providers; nobody is asked for it.
+    """Return which models and search providers the bots of a recipe ask, without asking them.
 
     Raises:
-        UsageError: If a key is not set that the recipe names, or may not go where the recipe sends it; or if nobody
-            knows whose model one is.
+        UsageError: If a key that the recipe names is not set, or may not go to that host; or if a model's provider is
+            unknown.
     """
     if agents is None:
         return ()
@@ -94,14 +93,14 @@ def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[PlannedDecis
 
 
 def print_asked(console: Console, asked: Sequence[PlannedDecision]) -> None:
-    """Print who is asked where; nothing where nobody is."""
+    """Print which hosts are asked; nothing if none is."""
     if not asked:
         return
     print_grid(console, table_of("Who is asked", _ASKED, asked))
 
 
 def asked_documents(asked: Sequence[PlannedDecision]) -> list[Document]:
-    """Return the same for programs; a key that is not sent is null."""
+    """Return them as JSON has them; a key that is not sent is null."""
     names = "name host=at.host key=at.key_name key_is_set=at.key_is_set"
     return [
         {"bot": each.by, "kind": "search" if each.by is None else "model", **document(each, names)} for each in asked

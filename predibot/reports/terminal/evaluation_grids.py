@@ -26,7 +26,7 @@ from predibot.scoring.records.moments import NEAR_HOURS
 _GROUP_CELLS = 40
 _NAMED = 10
 _PART_CELLS = 6
-"""Of a part the first scores are shown, up to the skill; all are in the JSON."""
+"""Number of scores that are shown of a part, up to the skill; JSON has all."""
 _CURVE_CELLS = 40
 _BOT = Column("bot", "bot", kind="name")
 
@@ -45,7 +45,7 @@ def _thousandths_of(interval: tuple[float, float]) -> str:
 
 
 def table_grids(evaluation: Evaluation, name: str) -> Iterator[Table]:
-    """Yield the grids of a table, those of the ranking apart after the others; nothing where there is nothing to say.
+    """Yield the grids of a table that have rows; those of bots ranked apart come last.
 
     Raises:
         ValueError: If there is no such table.
@@ -53,7 +53,7 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Table]:
     if name not in TABLES and name not in ACCOUNT_TABLES:
         raise ValueError(f"no table {name!r}; there are: {', '.join(dict.fromkeys((*TABLES, *ACCOUNT_TABLES)))}")
     if name in TABLES:
-        yield from _of_rankings(evaluation, TABLES[name])
+        yield from _grids_of_rankings(evaluation, TABLES[name])
     if name in ACCOUNT_TABLES:
         for board in evaluation.accounts:
             yield from account_grids(board, name)
@@ -63,12 +63,12 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Table]:
 
 
 def asked_grids(evaluation: Evaluation) -> Iterator[Table]:
-    """Yield the tables of what `--by`, `--delay` and `--sizing` asked for."""
-    yield from _of_rankings(evaluation, _asked_grids)
+    """Yield the tables of `--by`, `--delay` and `--sizing`."""
+    yield from _grids_of_rankings(evaluation, _option_grids)
 
 
 def joined_grids(evaluation: Evaluation) -> Iterator[Table]:
-    """Yield each bot's edge and e-value, each event by itself beside related events joined, where it was asked for."""
+    """Yield edges and e-values with events alone and with related events joined, if that was asked for."""
     joined = evaluation.joined
     if joined is None:
         return
@@ -78,7 +78,7 @@ def joined_grids(evaluation: Evaluation) -> Iterator[Table]:
         below.append(f"No interval below {FEWEST_FOR_AN_INTERVAL} clusters: {first_of([*map(plain, few)], _NAMED)}.")
     for knowledge, alone in evaluation.rankings.items():
         together = joined.evaluation.rankings[knowledge]
-        # Whose evidence nobody wanted has none, in both.
+        # Evidence that was not asked for is missing in both.
         evidence = [{each.bot: each.forecasts.better.largest for each in of.evidence} for of in (alone, together)]
         other = {card.bot: card.edge for card in together.cards}
         rows = [
@@ -102,7 +102,7 @@ _JOINED = (
 )
 
 
-def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterator[Table]]) -> Iterator[Table]:
+def _grids_of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterator[Table]]) -> Iterator[Table]:
     beside = [] if evaluation.joined is None else [(evaluation.joined.evaluation, "Related events joined: ")]
     for found, before in ((evaluation, ""), *beside):
         for ranking in found.rankings.values():
@@ -111,7 +111,7 @@ def _of_rankings(evaluation: Evaluation, grids_of: Callable[[Evaluation], Iterat
                 yield replace(grid, title=f"{before}{apart}{grid.title}") if before or apart else grid
 
 
-def _asked_grids(evaluation: Evaluation) -> Iterator[Table]:
+def _option_grids(evaluation: Evaluation) -> Iterator[Table]:
     yield from _part_grids(evaluation)
     if evaluation.delays:
         yield _counterfactual_grid(
@@ -123,7 +123,7 @@ def _asked_grids(evaluation: Evaluation) -> Iterator[Table]:
 
 def _decisions(evaluation: Evaluation) -> Iterator[Table]:
     rows = [row for row in bot_rows(evaluation) if row.card is not None and row.card.decisions]
-    # Where no model can have known an end, there is nothing to tell apart.
+    # If no model can have known an outcome, columns of knowledge say nothing.
     known = any(card.clean < card.decisions for card in evaluation.cards)
     columns = [each for each in COLUMNS["decisions"] if known or each.header not in KNOWLEDGE]
     if rows:
@@ -175,7 +175,6 @@ def _by_horizon(cards: Sequence[Scorecard]) -> list[Mapping[str, Any]]:
 
 
 def _quote(evaluation: Evaluation) -> Iterator[Table]:
-    """Yield what the mid hides, as far as there is something."""
     free = all(card.cost_usd == 0.0 for card in evaluation.cards if card.horizons)
     columns = [each for each in COLUMNS["quote"] if not free or each.header not in ("net of cost", "n of cost")]
     rows = _by_horizon(evaluation.cards)
@@ -226,7 +225,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
             "the smallest true difference that so many events show four times in five",
         ),
     )
-    found = table_of(title, columns, likely, tuple(_apart(pairs, "market" if lower_is_better else "event")))
+    found = table_of(title, columns, likely, tuple(_apart_lines(pairs, "market" if lower_is_better else "event")))
     # What a claim takes is said last.
     return replace(found, legend=tuple(sorted(columns, key=lambda each: each.header == "better")))
 
@@ -235,7 +234,7 @@ def _better(pair: Pair) -> str:
     return PAIR_VERDICTS[pair_verdict(pair).finding] if pair.n else "never near"
 
 
-def _apart(pairs: Sequence[Pair], subject: str) -> Iterator[str]:
+def _apart_lines(pairs: Sequence[Pair], subject: str) -> Iterator[str]:
     apart = [pair.apart for pair in pairs if pair.apart]
     if apart:
         up_to = "" if min(apart) == max(apart) else "up to "
@@ -282,11 +281,11 @@ TABLES: Mapping[str, Callable[[Evaluation], Iterator[Table]]] = {
 ACCOUNTS = "accounts"
 COHORTS = "cohorts"
 ACCOUNT_TABLES = (ACCOUNTS, "risk", "behaviour", "delays", "pairs", COHORTS)
-"""What it can name of games that have accounts: the first has all of a board but the pairs."""
+"""What `--table` can name of games with accounts; the first has everything but the pairs."""
 
 
 def _part_grids(evaluation: Evaluation) -> Iterator[Table]:
-    """Yield what was asked for by `--by`: scores, and of parts that have returns those at the quote and at the mid."""
+    """Yield the tables of `--by`: scores, and returns at the quote and at the mid if there are any."""
     by = evaluation.question.grouping or ""
     group = Column(by, "group", within(_GROUP_CELLS), kind="text")
     columns = (group, _BOT, *(replace(each, drop=LAST, meaning="") for each in COLUMNS["scores"][:_PART_CELLS]))
@@ -298,10 +297,10 @@ def _part_grids(evaluation: Evaluation) -> Iterator[Table]:
     scores = {"lead_time": evaluation.by_lead_time, "confidence": evaluation.by_confidence}.get(by, ())
     if scores:
         rows = [{"group": each.group, "bot": each.bot, "forecast": each.score} for each in scores]
-        yield table_of(f"Forecasts by {_PARTED_BY[by]}", columns, rows)
+        yield table_of(f"Forecasts by {_GROUP_WORDS[by]}", columns, rows)
 
 
-_PARTED_BY = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}
+_GROUP_WORDS = {"lead_time": "days before the settlement", "confidence": "stated confidence, of 10"}
 
 
 def _part_returns_grids(by: str, group: Column, cards: Sequence[tuple[str, Scorecard]]) -> Iterator[Table]:

@@ -38,7 +38,7 @@ from predibot.scoring.evaluation.verdict import Finding
 
 _SHOWN_ROWS = 50
 _ROOM_FOR_CURVES = 100
-"""From so many columns on the summary has the curves too."""
+"""Least width of a screen that has the curves in the summary."""
 _SHOWN_REMARKS = 3
 _NO_PAIRS = "No pairs: no two bots have a value on the same event yet."
 _NO_ROWS = "No rows: no bot has a value for this table yet."
@@ -58,7 +58,7 @@ class Shown:
 
 
 def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
-    """Return what of an evaluation has to be computed for a screen: some of the names in `WANTED`.
+    """Return the parts of an evaluation that a screen needs, names of `WANTED`.
 
     Examples:
         >>> wanted(Shown()), wanted(Shown(table="pairs")), wanted(Shown(), "lead_time")
@@ -78,19 +78,14 @@ def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
 
 
 def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | None = None) -> None:
-    """Print the summary, or the tables that are wanted.
-
-    Args:
-        console: Where to print.
-        evaluation: What is printed.
-        shown: How much of it; left out, the summary and what was asked for by name, such as parts.
+    """Print the summary, or the tables that are wanted; left out, the summary and what options such as `--by` add.
 
     Raises:
         ValueError: If there is no such table.
     """
     shown = shown or Shown()
     if shown.table is not None:
-        print_line(console, _how(evaluation))
+        print_line(console, _method_line(evaluation))
         if not _print_table(console, evaluation, shown.table, shown):
             print_line(console, _NO_PAIRS if shown.table == "pairs" else _NO_ROWS)
         return
@@ -98,7 +93,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
     _print_grids(console, tuple(joined_grids(evaluation)), shown, "--all or --json")
     if shown.full:
         console.print()
-        print_line(console, _how(evaluation))
+        print_line(console, _method_line(evaluation))
     else:
         print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
     for name in (*TABLES, ACCOUNTS, COHORTS) if shown.full else ():
@@ -110,12 +105,12 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
 
 
 SCORED = ("intervals", "adjusted", "pairs")
-"""What `print_scored` shows of what takes time."""
+"""Costly parts of an evaluation that `print_scored` shows."""
 
 
 def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:
-    """Print the tables of forecasts that come from no ledger, and all that is missing in sentences."""
-    print_line(console, _how(evaluation))
+    """Print the tables of forecasts from a file, and all that is missing in sentences."""
+    print_line(console, _method_line(evaluation))
     if said := beside_market(evaluation):
         print_line(console, plain(" ".join(said)))
     grids = [grid for name in ("forecasts", "pairs") for grid in table_grids(evaluation, name)]
@@ -157,12 +152,12 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
         console.print()
         _print_accounts(console, evaluation, shown)
     if not shown.full:
-        for line in (*legend, *_places(rows_of for _, rows_of in boards)):
+        for line in (*legend, *_footnotes(rows_of for _, rows_of in boards)):
             print_line(console, line, "dim")
 
 
 def _print_accounts(console: Console, evaluation: Evaluation, shown: Shown) -> None:
-    """Print the board of each recipe and game of accounts and of cohorts, and what may be said of its bots."""
+    """Print the boards of accounts and of cohorts, each with its conclusions."""
     boards = [
         *((board_grid(each), conclusions_on_accounts(each), each.notes, ACCOUNTS) for each in evaluation.accounts),
         *((cohort_grid(each), cohort_conclusions(each), each.notes, COHORTS) for each in evaluation.cohorts),
@@ -194,8 +189,8 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
 _BOT = Column("bot", "", lambda row: plain(row.bot) + "*" * row.baseline + "=" * row.repeats_price, 0, kind="name")
 
 
-def _places(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
-    """Yield what may surprise in the order, and where there is more to see."""
+def _footnotes(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
+    """Yield what may surprise in the order, and where to find more."""
     rows = [row for board in boards for row in board]
     if any(row.baseline for row in rows):
         yield "*: a baseline."
@@ -213,8 +208,8 @@ def _to_the_second(at: datetime) -> str:
     return format_instant(at.replace(microsecond=0))
 
 
-def _how(evaluation: Evaluation) -> str:
-    """Return of when this is, and how intervals and annual figures were made."""
+def _method_line(evaluation: Evaluation) -> str:
+    """Return the instant, and the settings of intervals and annual figures."""
     asked = evaluation.question
     parts = [
         "" if evaluation.as_of is None else f"as of {_to_the_second(evaluation.as_of)}",
@@ -239,7 +234,7 @@ def _print_grids(console: Console, grids: Sequence[Table], shown: Shown, elsewhe
 
 
 def _print_some(console: Console, grid: Table, shown: Shown, elsewhere: str) -> None:
-    """Print a grid, of a long one the first rows, and what has the others."""
+    """Print a grid; of a long one the first rows, and where to find the others."""
     rows = grid.rows if shown.every_row or shown.full else grid.rows[:_SHOWN_ROWS]
     left = len(grid.rows) - len(rows)
     more = (f"{figures.things(left, 'more row')}; all of them: {elsewhere}",) if left else ()

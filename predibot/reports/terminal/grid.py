@@ -1,4 +1,4 @@
-"""Tables on a screen: figures that stay a table on any, with fewer columns where there is little room."""
+"""Tables on a screen; with little room they have fewer columns."""
 
 from rich import table as rich_table
 from rich.cells import cell_len, set_cell_size
@@ -13,16 +13,15 @@ _NARROWEST = {"text": 12, "name": 14}
 
 
 def print_grid(console: Console, table: Table) -> None:
-    """Print a table as one table; columns that there is no room for are left out and named below it.
+    """Print a table; columns without room are left out and named below it.
 
-    Where room is short, gaps get narrower, texts are wrapped and names
-    shortened before a column goes. A number is never cut; what is kept and
-    still too wide goes on below.
+    If room is short, gaps get narrower, texts wrap and names are shortened before a column goes. A number is never cut:
+    a column that stays and is still too wide is folded.
     """
     if table.title:
         _print(console, table.title, "bold")
     shown, dropped = fitted(table, console.width)
-    console.print(_drawn(shown, console.width))
+    console.print(_rich_table(shown, console.width))
     if dropped:
         _print(console, f"no room for: {', '.join(dropped)}; a wider screen shows them", "dim")
     for line in (*table.below, *shown.legend_lines()):
@@ -30,16 +29,16 @@ def print_grid(console: Console, table: Table) -> None:
 
 
 def fitted(table: Table, room: int) -> tuple[Table, tuple[str, ...]]:
-    """Return a table with the columns there is room for, and the headers of the others as they go."""
+    """Return the table with the columns that fit, and the headers of the others in the order in which they go."""
     shown, dropped = table, []
-    while _fit(shown, room) is None and (header := _next_to_go(shown)) is not None:
+    while _fit(shown, room) is None and (header := _next_to_drop(shown)) is not None:
         dropped.append(header)
         shown = shown.without(header)
     return shown, tuple(dropped)
 
 
 def shortened(name: str, cells: int) -> str:
-    """Return a name that takes no more than some cells, without its middle: names differ at the ends.
+    """Return a name in at most so many cells, without its middle: names differ at the ends.
 
     Examples:
         >>> shortened("a_bot_with_a_rather_long_name", 14)
@@ -54,8 +53,8 @@ def shortened(name: str, cells: int) -> str:
     return set_cell_size(name, max(cells - 1 - cell_len(end), 0)).rstrip() + "…" + end
 
 
-def _next_to_go(table: Table) -> str | None:
-    """Return the header of the column that goes next; None where all others are kept."""
+def _next_to_drop(table: Table) -> str | None:
+    """Return the header of the next column to leave out; None if all others stay."""
     loose = [(place, each) for place, each in enumerate(table.columns) if place and each.drop]
     empty = [each for place, each in loose if all(row[place] == figures.MISSING for row in table.rows)]
     ordered = sorted((each for _, each in loose if each.drop < LAST), key=lambda each: each.drop)
@@ -63,11 +62,11 @@ def _next_to_go(table: Table) -> str | None:
 
 
 def _fit(table: Table, room: int) -> tuple[int, bool] | None:
-    """Return how far apart the columns stand and whether names stay whole; None where there is too little room."""
+    """Return the gap between columns, and whether names stay whole; None if there is too little room."""
     gaps = len(table.columns) - 1
     # Names stay whole for as long as a narrower gap is enough.
     for pliable, whole, wide in ((("text",), True, _GAPS), (("text", "name"), False, _GAPS[-1:])):
-        least = sum(_least(column, width, pliable) for column, width in _sized(table))
+        least = sum(_least(column, width, pliable) for column, width in _column_widths(table))
         for gap in wide:
             if least + gap * gaps <= room:
                 return gap, whole
@@ -78,15 +77,15 @@ def _least(column: Column, width: int, pliable: tuple[str, ...]) -> int:
     return min(width, max(_NARROWEST[column.kind], cell_len(column.header))) if column.kind in pliable else width
 
 
-def _sized(table: Table) -> list[tuple[Column, int]]:
-    """Return each column with the width it would take."""
+def _column_widths(table: Table) -> list[tuple[Column, int]]:
+    """Return each column with its natural width."""
     return [
         (column, max(cell_len(cell) for cell in (column.header, *(row[index] for row in table.rows))))
         for index, column in enumerate(table.columns)
     ]
 
 
-def _drawn(table: Table, room: int) -> rich_table.Table:
+def _rich_table(table: Table, room: int) -> rich_table.Table:
     fit = _fit(table, room)
     gap, whole = fit or (_GAPS[-1], False)
     drawn = rich_table.Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_edge=False)
@@ -94,7 +93,7 @@ def _drawn(table: Table, room: int) -> rich_table.Table:
         drawn.add_column(
             Text(column.header, style="dim"),
             justify="right" if column.kind == "number" else "left",
-            # What is kept and still too wide has nowhere to go but below.
+            # A column that stays and is still too wide is folded.
             no_wrap=column.kind != "text" and fit is not None,
             overflow="fold",
         )
@@ -110,9 +109,9 @@ def _drawn(table: Table, room: int) -> rich_table.Table:
 
 
 def _name_width(table: Table, room: int, gap: int) -> int:
-    """Return how many cells each name may take, so that all the others have what they need."""
+    """Return the cells for each name that leave all other columns what they need."""
     names = sum(column.kind == "name" for column in table.columns)
-    others = sum(_least(column, width, ("text",)) for column, width in _sized(table) if column.kind != "name")
+    others = sum(_least(column, width, ("text",)) for column, width in _column_widths(table) if column.kind != "name")
     left = room - others - gap * (len(table.columns) - 1)
     return max(left // max(names, 1), 1)
 

@@ -27,19 +27,17 @@ _REDRAWN_A_SECOND = 4
 
 @dataclass(slots=True)
 class _BotRow:
-    """What is shown of a bot."""
-
     states: dict[str, str] = field(default_factory=dict)
-    """By event, in the order in which they began."""
+    """By event, in the order of their start."""
     doing: dict[str, str] = field(default_factory=dict)
-    """What is under way, by event; the latest last."""
+    """Current step by event, the latest last."""
     steps: int = 0
     known_usd: float = 0.0
     is_known: bool = True
 
 
 class LiveBoard:
-    """What is known of the work under way; thread-safe."""
+    """The state of decisions that are being made; thread-safe."""
 
     def __init__(self, bots: Sequence[str], *, monotonic: Callable[[], float] = time.monotonic) -> None:
         """Begin with bots that have done nothing."""
@@ -53,7 +51,7 @@ class LiveBoard:
         """Take note of what a bot does."""
         with self._lock:
             row = self._rows.setdefault(activity.bot, _BotRow())
-            # A step of a thread that was left behind changes nothing that is over.
+            # A late step of an abandoned thread changes no decision that has ended.
             if activity.state == "running" and row.states.get(activity.event_id, "running") != "running":
                 return
             row.states[activity.event_id] = activity.state
@@ -88,13 +86,12 @@ class LiveBoard:
         said = f"{plain(stage.stage)}: {stage.done:,}{of}"
         if stage.stage != "decide":
             return f"{said} {plain(stage.text, _DOING_CELLS)}".rstrip()
-        return f"{said}, {self._left(stage)}"
+        return f"{said}, {self._time_left(stage)}"
 
-    def _left(self, stage: Progress) -> str:
-        """Return how long the rest takes if it goes on as it did."""
+    def _time_left(self, stage: Progress) -> str:
         if self._began is None or stage.total is None or stage.done < 2:
             return "time left unknown"
-        # The clock began with the first one, which is why one less is divided by.
+        # The clock started when the first decision ended.
         a_decision = (self._monotonic() - self._began) / (stage.done - 1)
         seconds = a_decision * (stage.total - stage.done)
         return f"about {figures.duration(seconds)} left"
@@ -102,7 +99,7 @@ class LiveBoard:
 
 @contextmanager
 def live_board(bots: Sequence[str], stream: TextIO, *, width: int | None = None) -> Iterator[LiveBoard]:
-    """Yield a board that is drawn on a terminal until the work is over, then wiped away."""
+    """Yield a board that is drawn on a terminal until the work is over, and then removed."""
     board = LiveBoard(bots)
     console = console_for(stream, columns=width)
     shown = Live(

@@ -1,4 +1,4 @@
-"""Receipts for people: what still holds, and the first decision or row that does not."""
+"""What verifying receipts found, for a screen and for JSON."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ def print_verified(
     published: Publication | None,
     file: Path | None,
 ) -> None:
-    """Print a line for each run, what is wrong with it, the same of the ledger, and what was published."""
+    """Print each run, what is wrong with it, the same of the ledger, and what was published."""
     for run in found:
         void = " (void)" if run.void else ""
         if run.holds and run.receipts:
@@ -82,7 +82,7 @@ def _print_wrong(console: Console, found: VerifiedRun | VerifiedLedger, noun: st
 
 
 def said_of(difference: Difference) -> str:
-    """Return in a sentence how a decision differs."""
+    """Return in a sentence how a decision differs from its receipt."""
     about = f"{plain(difference.bot)} on {plain(difference.subject_kind)} {plain(difference.subject_id)}"
     what = _WHAT[difference.what].format(number=difference.receipt)
     more = len(difference.fields) - _SHOWN_FIELDS
@@ -94,7 +94,7 @@ def said_of(difference: Difference) -> str:
 def receipts_document(
     found: Sequence[VerifiedRun], ledger: VerifiedLedger | None, published: Publication | None
 ) -> Document:
-    """Return the JSON document."""
+    """Return what verifying found as JSON has it."""
     broken = [run for run in found if not run.holds]
     without = [run for run in found if run.holds and run.root is None]
     shown: Document = {"runs": [_run_document(run) for run in found if run not in without]}
@@ -116,7 +116,7 @@ def receipts_document(
 
 
 def print_proof(console: Console, proof: Proof) -> None:
-    """Print what somebody needs who checks it."""
+    """Print what somebody needs to check a proof."""
     place = f"leaf {proof.index} of {proof.size}"
     print_line(console, f"{plain(proof.run)}: {place}, receipt {proof.receipt}")
     print_line(console, f"root {proof.root}")

@@ -1,4 +1,4 @@
-"""What became of a replay, besides how good the bots were."""
+"""What a replay shows besides scores, for a screen and for JSON: instants, the look-ahead check, and reruns."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,6 @@ class ReplayView:
     instants: Timetable
     played: tuple[Played, ...]
     other_runs: int
-    """Runs of the recipe that the ledger holds besides those of the replay."""
     remarks: tuple[str, ...] = ()
     """What the last instant found wrong with files of prices, or with what the recipe names of them."""
 
@@ -50,11 +49,10 @@ class ReplayView:
         moved = [each.at for each in self.played if each.as_of != each.at]
         notes = []
         if idle:
-            notes.append(f"{_share(idle, self.played)} had no event to play: {_listed(idle)}")
+            notes.append(f"{_share_of_instants(idle, self.played)} had no event to play: {_list_instants(idle)}")
         if moved:
-            notes.append(
-                f"{_share(moved, self.played)} had been decided before as of another instant: {_listed(moved)}"
-            )
+            share = _share_of_instants(moved, self.played)
+            notes.append(f"{share} had been decided before as of another instant: {_list_instants(moved)}")
         if self.other_runs:
             runs = "1 other run" if self.other_runs == 1 else f"{figures.count(self.other_runs)} other runs"
             notes.append(f"the ledger has {runs} of {self.recipe}, scored with these; another ledger keeps them apart")
@@ -84,7 +82,7 @@ def print_replay(console: Console, view: ReplayView) -> None:
     """Print over which instants a replay went, what was decided, and the notes."""
     instants = view.instants
     span = f"{format_instant(instants.first)} to {format_instant(instants.last)} every {format_length(instants.every)}"
-    came_to = ", ".join(_counted(view.statuses)) or "nothing decided"
+    came_to = ", ".join(_status_counts(view.statuses)) or "nothing decided"
     console.print()
     print_line(
         console, f"replayed {plain(view.recipe)}, {span}, {figures.things(len(view.played), 'instant')}: {came_to}"
@@ -101,7 +99,7 @@ def progress_line(played: Played, *, number: int, of: int, seconds_left: float) 
     if total and not played.made_here:
         what = f"{figures.count(total)} decided before"
     else:
-        what = ", ".join(_counted(Counter(played.statuses))) or "no event to play"
+        what = ", ".join(_status_counts(Counter(played.statuses))) or "no event to play"
     left = f", about {figures.duration(seconds_left)} left" if number < of else ""
     return f"{format_instant(played.at)}: instant {figures.count(number)} of {figures.count(of)}, {what}{left}"
 
@@ -116,17 +114,17 @@ def _instant_document(played: Played) -> Document:
     }
 
 
-def _counted(statuses: Counter[Status]) -> Iterator[str]:
+def _status_counts(statuses: Counter[Status]) -> Iterator[str]:
     for status in STATUSES:
         if statuses[status]:
             yield f"{figures.count(statuses[status])} {status}"
 
 
-def _share(some: Sequence[datetime], played: Sequence[Played]) -> str:
+def _share_of_instants(some: Sequence[datetime], played: Sequence[Played]) -> str:
     return f"{figures.count(len(some))} of {figures.things(len(played), 'instant')}"
 
 
-def _listed(instants: Sequence[datetime]) -> str:
+def _list_instants(instants: Sequence[datetime]) -> str:
     more = len(instants) - _SHOWN
     rest = f" and {figures.count(more)} more, which --json names" if more > 0 else ""
     return ", ".join(map(format_instant, instants[:_SHOWN])) + rest
@@ -137,7 +135,7 @@ _VALUE_CELLS = 40
 
 
 def print_look_ahead(console: Console, found: LookAhead) -> None:
-    """Print how many decisions are the same without the future, what differs in the others, and who was left out."""
+    """Print how many decisions are the same without the future, the differences, and who was left out."""
     console.print()
     same, checked = figures.count(found.checked - found.differing), figures.count(found.checked)
     print_line(
@@ -155,7 +153,7 @@ def print_look_ahead(console: Console, found: LookAhead) -> None:
 
 
 def look_ahead_document(found: LookAhead) -> Document:
-    """Return the same for programs."""
+    """Return the check as JSON has it."""
     return document(found, "decisions checked differing differences skipped")
 
 
@@ -185,7 +183,7 @@ def print_rerun(console: Console, run_key: str, found: Sequence[Rerun]) -> None:
 
 
 def rerun_document(run_key: str, found: Sequence[Rerun]) -> Document:
-    """Return the same for programs; `equal` is null for what was not rerun."""
+    """Return the comparison as JSON has it; `equal` is null for what was not rerun."""
     rows = [document(each) for each in found]
     return {"run": run_key, "equal": all(each.equal is not False for each in found), "decisions": rows}
 

@@ -1,4 +1,4 @@
-"""The comparison of two forecasters in one line: who is better, by how much, or how many more events it would take."""
+"""What `predibot score` shows of a file: its bad rows, two forecasters compared, or an account's growth and risk."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _SHOWN_ROWS = 20
 
 
 def bad_rows_document(file: FileRows) -> Document:
-    """Return how many rows are bad, and each that is listed with its `line`, or its `row` of a Parquet file."""
+    """Return the number of bad rows, and those listed, by `line`, or by `row` of a Parquet file."""
     listed = [{file.place: row.number, "reason": row.reason} for row in file.bad_rows]
     return {"n_bad_rows": file.n_bad_rows, "bad_rows": listed}
 
@@ -51,7 +51,7 @@ def print_bad_rows(console: Console, file: FileRows) -> None:
 
 
 def comparison_document(pair: Pair) -> Document:
-    """Return what was found as plain data."""
+    """Return the comparison as JSON has it."""
     verdict = pair_verdict(pair)
     return {
         "comparison": {
@@ -91,7 +91,7 @@ def _better(pair: Pair, verdict: Verdict) -> str | None:
 
 def _by_how_much(pair: Pair, difference: float) -> str:
     lower = pair.first if difference <= 0.0 else pair.second
-    # As the one who is ahead sees it.
+    # Seen from the one who is ahead.
     ends = [end if lower == pair.second else -end for end in (pair.low, pair.high) if end is not None]
     interval = f" (95% {min(ends):.4f} to {max(ends):.4f})" if ends else ""
     chance = "" if pair.p_value is None else f", p {'< 0.001' if pair.p_value < 0.001 else f'= {pair.p_value:.3f}'}"
@@ -149,10 +149,4 @@ def _figures(found: ScoredEquity) -> Iterator[tuple[str, str]]:
 
 
 def _share(value: float | None) -> str:
-    """Return a share in percent, in hundredths of it.
-
-    Examples:
-        >>> _share(0.1234), _share(None)
-        ('12.34%', '–')
-    """
     return figures.MISSING if value is None else f"{100.0 * value:,.2f}%"

@@ -26,7 +26,7 @@ def print_schedules(console: Console, status: LedgerStatus) -> None:
 def print_status(console: Console, status: LedgerStatus) -> None:
     """Print all that is known of how a ledger stands, what somebody has to look at last."""
     print_schedules(console, status)
-    for line in _lines(status):
+    for line in _status_lines(status):
         print_line(console, plain(line))
     if not status.problems:
         print_line(console, "Nothing to look at.", style="bold")
@@ -51,7 +51,7 @@ _COLUMNS = (
 )
 
 
-def _lines(status: LedgerStatus) -> Iterator[str]:
+def _status_lines(status: LedgerStatus) -> Iterator[str]:
     service = status.service
     if service is not None and status.is_service_alive:
         yield f"Service: {service.owner}, since {format_instant(service.started_at)}."

@@ -1,4 +1,4 @@
-"""The terminal: how views look on a screen, in a pipe, and where there is little room."""
+"""Views on a terminal: on a screen, in a pipe, and with little room."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from predibot.reports.terminal.text import plain, sentence, within
 from predibot.selection import PassedOver
 
 if TYPE_CHECKING:
-    # What is decided loads the database.
+    # These modules load the database.
     from predibot.ledger.read.rows_for_python import LedgerRun
     from predibot.reports.views.decide import ChosenView, DecideView, DecisionView, SelectionView
 
@@ -36,35 +36,29 @@ _TEXT_COLUMNS = (Column("task", "0", kind="key"), Column("texts", "1", figures.c
 def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
     """Return a console that shows texts as they are: no markup, no highlighting, no emoji codes.
 
-    Under `NO_COLOR` nothing is bold or dim either.
-
-    Args:
-        stream: Where to print. Where it is no terminal, lines are 100 wide and
-            plain, whatever terminal the program was started from.
-        columns: Another width.
+    Under `NO_COLOR` nothing is bold or dim. A stream that is no terminal gets plain lines, 100 wide unless `columns`
+    says otherwise, whatever terminal the program was started from.
     """
     if not stream.isatty():
         columns, stream = columns or PIPE_WIDTH, cast(TextIO, _WithoutBlanks(stream))
     options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}
     console = Console(**options)
     if console.is_dumb_terminal:
-        # Without a height it counts as 80 wide, whatever `COLUMNS` says.
+        # Without a height rich takes a dumb terminal to be 80 wide, whatever `COLUMNS` says.
         options["height"] = console.height
     return Console(**options, color_system=None if console.no_color else "auto")
 
 
 class _WithoutBlanks:
-    """A stream whose lines end in no blanks: a screen does not show them, but files and programs keep them."""
+    """A stream that drops blanks at the ends of lines, which files and programs would keep."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write whole lines, as a console does."""
         return self._stream.write(_BLANKS.sub("", text))
 
     def __getattr__(self, name: str) -> Any:
-        """Return whatever else a stream has."""
         return getattr(self._stream, name)
 
 
@@ -77,7 +71,7 @@ def print_decisions(console: Console, view: "DecideView") -> None:
         print_line(console, f"{plain(bot)}: {', '.join(_outcomes(decisions)) or 'nothing to decide'}")
     if not bots:
         print_line(console, "nothing decided")
-    for line in _tried_again(view.decisions):
+    for line in _retry_lines(view.decisions):
         print_line(console, line)
     if view.cost_usd is None:
         print_line(console, f"cost: {figures.cost_usd(view.cost_known_usd)} known, the rest unknown")
@@ -89,13 +83,10 @@ def print_decisions(console: Console, view: "DecideView") -> None:
 
 
 def print_selection(console: Console, view: "SelectionView", *, every: bool = False) -> None:
-    """Print the events that are played, those passed over with the rule and the reason, and the notes.
+    """Print the events that are played, those passed over with rule and reason, and the notes.
 
-    Args:
-        console: Where to print.
-        view: What was chosen.
-        every: Whether each event passed over is shown; else the first ten, and how many there are by rule. Texts of
-            a data set are thousands, and counted by task unless each is to be shown.
+    Unless `every`, ten of those passed over are shown and the others counted by rule, and texts of a data set are
+    counted by task.
     """
     print_line(console, f"as of {format_instant(view.as_of)}, {plain(view.venue)}")
     console.print()
@@ -120,8 +111,8 @@ def print_selection(console: Console, view: "SelectionView", *, every: bool = Fa
 
 
 def texts_of(selected: "Sequence[ChosenView]") -> "tuple[ChosenView, ...]":
-    """Return those that are texts of a data set, which bots are asked to label."""
-    # Hardly a command shows texts.
+    """Return those that are texts of a data set, which bots label."""
+    # Imported here: few commands show texts.
     from predibot.studies.stakebench.tasks import TASKS
 
     return tuple(each for each in selected if not each.markets and _task(each) in (*TASKS, _PAIR))
@@ -133,17 +124,17 @@ def _task(chosen: "ChosenView") -> str:
 
 
 def print_runs(console: Console, rows: "Sequence[LedgerRun]") -> None:
-    """Print one row a run, oldest or newest first as they come."""
+    """Print one row for each run, in their order."""
     if not rows:
         print_line(console, "no runs recorded")
         return
-    # Nothing to remark on is no column.
-    remarks = Column("remarks", "", lambda row: ", ".join(_remarks_on(row)), 0, only_with=_remarks_on, kind="key")
+    # Without remarks there is no such column.
+    remarks = Column("remarks", "", lambda row: ", ".join(_run_remarks(row)), 0, only_with=_run_remarks, kind="key")
     print_grid(console, table_of(f"Runs: {len(rows)}", (*_RUNS, remarks), rows))
 
 
-def _remarks_on(row: "LedgerRun") -> list[str]:
-    """Return what a run has besides recorded decisions, and why it counts no more."""
+def _run_remarks(row: "LedgerRun") -> list[str]:
+    """Return counts of decisions that are not recorded or late, and why the run is void."""
     said = [f"{figures.count(n)} {each}" for each in _NOT_RECORDED if (n := getattr(row, each))]
     if row.late:
         said.append(f"{figures.count(row.late)} too late to count")
@@ -203,7 +194,7 @@ def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
         yield f"{figures.things(len(failed), 'decision')} failed ({_messages(failed)})"
     if abstained := of["abstained"]:
         yield f"{len(abstained):,} abstained ({_messages(abstained)})"
-    if held := sum(_is_of_no_answer(decision) for decision in of["recorded"]):
+    if held := sum(_lacks_answer(decision) for decision in of["recorded"]):
         yield f"{figures.things(held, 'decision')} of the system, as no answer could be taken"
     if skipped := of["skipped"]:
         before = Counter(outcome_of(decision.stored_status, decision.reason_kind) for decision in skipped)
@@ -212,17 +203,17 @@ def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
         yield f"{len(skipped):,} before: {said}{again}"
 
 
-def _is_of_no_answer(decision: "DecisionView") -> bool:
+def _lacks_answer(decision: "DecisionView") -> bool:
     return decision.reason_kind == "answer"
 
 
-def _tried_again(decisions: "Sequence[DecisionView]") -> Iterator[str]:
-    """Yield what becomes of decisions that failed, or abstained for a reason that may pass."""
+def _retry_lines(decisions: "Sequence[DecisionView]") -> Iterator[str]:
+    """Yield when failed decisions, and abstentions for a passing reason, are tried again."""
     failed = [decision for decision in decisions if decision.stored_status == "failed"]
-    # Of those before it is said there.
-    if unread := sum(_is_of_no_answer(decision) and decision.status == "failed" for decision in failed):
+    # Those of earlier calls are in the line of their bot.
+    if unread := sum(_lacks_answer(decision) and decision.status == "failed" for decision in failed):
         yield f"{figures.things(unread, 'decision')} failed by unreadable answers; --retry failed tries again"
-    failed = [decision for decision in failed if not _is_of_no_answer(decision)]
+    failed = [decision for decision in failed if not _lacks_answer(decision)]
     for_good = sum(decision.failed_for_good for decision in failed)
     due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
     if for_good:
@@ -241,7 +232,7 @@ def _tried_again(decisions: "Sequence[DecisionView]") -> Iterator[str]:
 
 
 def _messages(decisions: "Sequence[DecisionView]") -> str:
-    """Return why, each reason once, the most frequent first, and how many others there are."""
+    """Return the reasons, each once, the most frequent first."""
     seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
     said = [text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common()]
     more = len(said) - _SHOWN_MESSAGES
@@ -251,7 +242,7 @@ def _messages(decisions: "Sequence[DecisionView]") -> str:
 
 
 def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:
-    """Print what a reader should know, the first of it; below a table with an empty line between."""
+    """Print the first notes, below an empty line."""
     if notes:
         console.print()
     for note in notes[:most]:

@@ -1,4 +1,4 @@
-"""Text of others on a screen, as wide as there is room for."""
+"""Texts of others on a screen: harmless, and cut to the room there is."""
 
 from collections.abc import Callable
 
@@ -8,15 +8,10 @@ from predibot.domain.untrusted_text import one_line
 
 
 def plain(text: str, limit: int | None = None) -> str:
-    """Return one line of text that can only be read, as `one_line` makes it.
+    """Return a text as one harmless line, as `one_line` makes it, cut to `limit` terminal cells (at least 1).
 
     It may still look like markup: print it as `rich.text.Text`, or on a console
     of `terminal.console_for`, which parses none.
-
-    Args:
-        text: What somebody else wrote.
-        limit: How many terminal cells it may take, at least 1; a longer text
-            ends in an ellipsis. None for any.
 
     Examples:
         >>> plain("Will  it\\nrain?")
@@ -36,12 +31,12 @@ def plain(text: str, limit: int | None = None) -> str:
 
 
 def within(cells: int, empty: str = "") -> Callable[[str], str]:
-    """Return what writes a text as `plain` does, at most so wide, or what stands where it is empty."""
+    """Return a writer of texts of at most so many cells; `empty` stands for an empty text."""
     return lambda text: plain(text, cells) or empty
 
 
 def sentence(text: str) -> str:
-    """Return a message that ends as a sentence does; one that has an end already stays.
+    """Return a message with a full stop, unless it has an end already.
 
     Examples:
         >>> sentence("no recipe 'dayly'. Did you mean 'daily'?"), sentence("the ledger is locked")

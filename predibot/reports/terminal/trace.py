@@ -1,4 +1,4 @@
-"""Traces for people: each step of an agent on a screen, where untrusted text does nothing."""
+"""Traces on a screen and for JSON: each step of an agent, and what all of them used."""
 
 import json
 import math
@@ -27,8 +27,8 @@ from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 
 _SHORT_CELLS = 240
-_SAID = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
-"""What is shown of a step that has no form of its own, in this order."""
+_SHOWN_FIELDS = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
+"""Fields that are shown of a step without a form of its own, in this order."""
 
 
 def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
@@ -46,7 +46,7 @@ def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
 
 
 def print_used(console: Console, report: UsedReport) -> None:
-    """Print what the traces used: a row a bot and kind of step, and what is not known."""
+    """Print the use of models and tools: a row for each bot and kind of step, and what is unknown."""
     print_grid(console, used_grid(report))
     silent = sum(row.calls_without_usage for row in report.rows if row.kind == ALL)
     if silent:
@@ -115,10 +115,10 @@ def _head(step: Step) -> str:
             kept = f" ({figures.count(reply.usage.cached_tokens)} cached)" if reply.usage.cached_tokens else ""
             parts = [f"model {name}", f"{sent} tokens in{kept}, {came} out", _step_cost(reply.cost.usd)]
             parts += [f"{reply.retries} {'retry' if reply.retries == 1 else 'retries'}"] if reply.retries else []
-            parts += _lost(reply.lost_tries)
+            parts += _lost_tries(reply.lost_tries)
             parts += [reply.finish_reason] if reply.finish_reason not in ("stop", "tool_calls") else []
         case ModelFailedStep():
-            parts += _lost(step.lost_tries)
+            parts += _lost_tries(step.lost_tries)
         case SearchStep():
             parts = [kind, figures.things(len(step.results), "result"), _step_cost(step.cost_usd)]
     if isinstance(step, ModelStep | ModelFailedStep) and step.estimated_usd:
@@ -128,7 +128,7 @@ def _head(step: Step) -> str:
     return ", ".join(parts)
 
 
-def _lost(tries: int) -> list[str]:
+def _lost_tries(tries: int) -> list[str]:
     return (
         [f"{figures.count(tries)} {'try' if tries == 1 else 'tries'} lost that may have been charged"] if tries else []
     )
@@ -139,7 +139,7 @@ def _step_cost(usd: float | None) -> str:
 
 
 def _texts(step: Step) -> Iterator[tuple[str, str]]:
-    """Yield what was said in a step, each with who said it."""
+    """Yield what was said in a step, each text with its label."""
     if isinstance(step, ModelStep | ModelFailedStep | ModelNotAskedStep):
         # What tools said stands in their own steps.
         yield from ((each.role, each.text) for each in step.asked.new_messages if each.role in ("system", "user"))
@@ -155,7 +155,7 @@ def _texts(step: Step) -> Iterator[tuple[str, str]]:
         return
     if isinstance(step, ToolStep):
         yield "with", json.dumps(step.arguments, ensure_ascii=False)
-    for name in _SAID:
+    for name in _SHOWN_FIELDS:
         yield name, str((step.fields.get(name) if isinstance(step, OwnStep) else getattr(step, name, None)) or "")
     for hit in step.results if isinstance(step, SearchStep) else ():
         yield "found", f"{hit.title} {hit.url}"
@@ -167,5 +167,5 @@ def _lines(text: str, *, full: bool) -> Iterator[str]:
     if not full:
         yield plain(text, _SHORT_CELLS)
         return
-    # Splitting also where only Unicode ends a line leaves nothing in a line that moves the cursor.
+    # `splitlines` splits at line ends of Unicode too, so nothing left in a line moves the cursor.
     yield from (plain(line) for line in text.splitlines() if line.strip())

@@ -1,4 +1,4 @@
-"""The decisions that cost most, for people and for programs; texts of bots and venues are shown, never obeyed."""
+"""The best and worst decisions, for a screen and for JSON."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _RATIONALE_CELLS = 400
 
 
 def print_worst(console: Console, worst: Sequence[WorstDecision], *, best: bool = False) -> None:
-    """Print what cost most, or brought most, a few lines each: question, price, forecast, bet, outcome, rationale."""
+    """Print the worst, or best, decisions: question, price, forecast, bet, outcome and rationale of each."""
     console.print()
     if not worst:
         print_line(console, f"No bet {'gained' if best else 'lost'} money.")
@@ -30,7 +30,7 @@ def print_worst(console: Console, worst: Sequence[WorstDecision], *, best: bool 
 
 
 def circumstances(each: WorstDecision) -> str:
-    """Return when it was decided, at which price, what was said and bet, and what came of it."""
+    """Return instant, price, forecast, bet and outcome of a decision."""
     loss = each.loss
     side = "YES" if loss.bet_usd > 0.0 else "NO"
     outcome = figures.probability(loss.later_price_yes)
@@ -46,7 +46,7 @@ def circumstances(each: WorstDecision) -> str:
 
 
 def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
-    """Return the same for programs, texts whole."""
+    """Return them as JSON has them, texts whole."""
     loss = under("loss", "gain_usd bet_usd price_yes probability later_price_yes paid")
     reason = under("reason", "run event_id title question")
     return [document(each, f"bot=loss.bot {reason} decided_at {loss} rationale=reason.rationale") for each in worst]

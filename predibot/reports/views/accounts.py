@@ -1,4 +1,4 @@
-"""Boards of accounts and cohorts as data: what a document, a table for programs and a screen say of each bot."""
+"""Boards of accounts and cohorts as data: documents, rows and conclusions."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,7 @@ _STATUSES = ("recorded", "abstained", "refused", "failed")
 
 
 def board_document(board: AccountBoard) -> Document:
-    """Return the JSON document of a board, best account first."""
+    """Return a board as JSON has it, best account first."""
     return {
         **document(board, _NAMED),
         "leaderboard": [
@@ -41,7 +41,7 @@ def board_document(board: AccountBoard) -> Document:
 
 
 def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
-    """Yield one row an account, whose columns are those of every other; ends of intervals beside what they are of."""
+    """Yield a row for each account, all with the same columns; ends of intervals stand beside their figure."""
     for board in boards:
         for score, cells in zip(board.scores, account_cells(board), strict=True):
             delays = {f"delay_{each}": number(value_of(score.delays.get(each), "difference")) for each in DELAYS}
@@ -49,13 +49,13 @@ def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
 
 
 def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
-    """Yield one row a pair of a bot and a baseline."""
+    """Yield a row for each pair of a bot and a baseline."""
     for board in boards:
         yield from ({**document(board, _NAMED), **document(pair, _PAIR)} for pair in board.pairs)
 
 
 def account_cells(board: AccountBoard) -> Iterator[Document]:
-    """Yield the plain figures of each account of a board; one without a value is None."""
+    """Yield the plain figures of each account; None without a value."""
     ranks, standings, least = board.ranks, board.standings, board.least
     for score in board.scores:
         bot = score.bot
@@ -94,12 +94,12 @@ _PAIR = (
 
 
 def conclusions(board: AccountBoard) -> Iterator[str]:
-    """Yield what may be said of the bots, with the interval that says it."""
+    """Yield conclusions about the bots, with the intervals they rest on."""
     told = board.standings
     if "baseline" not in told.values() or all(standing == "baseline" for standing in told.values()):
         return
-    better = [_nearest(bot, board) for bot, standing in told.items() if standing == "better"]
-    worse = [_own(score) for score in board.scores if told[score.bot] == "worse"]
+    better = [_with_nearest_baseline(bot, board) for bot, standing in told.items() if standing == "better"]
+    worse = [_with_own_interval(score) for score in board.scores if told[score.bot] == "worse"]
     for said, words in ((better, "better than every baseline"), (worse, "worse than cash")):
         if said:
             more = f", and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
@@ -109,19 +109,19 @@ def conclusions(board: AccountBoard) -> Iterator[str]:
         yield f"No bot can be said to do better than every baseline{few}"
 
 
-def _nearest(bot: str, board: AccountBoard) -> str:
+def _with_nearest_baseline(bot: str, board: AccountBoard) -> str:
     pair = min((each for each in board.pairs if each.bot == bot), key=lambda each: each.difference.low or 0.0)
     low, high = pair.difference.interval or (None, None)
     return f"{bot} (from the nearest, {pair.baseline}: {figures.percent_interval(low, high)})"
 
 
-def _own(score: AccountScore) -> str:
+def _with_own_interval(score: AccountScore) -> str:
     found = score.intervals["cumulative_return"]
     return f"{score.bot} ({figures.percent_interval(found.low, found.high)})"
 
 
 def cohort_board_document(board: CohortBoard) -> Document:
-    """Return the JSON document of a board of cohorts, in its order."""
+    """Return a board of cohorts as JSON has it, in its order."""
     return {
         **document(board, f"{_OF_COHORTS} cohorts complete"),
         "archived_left_out": board.archived,
@@ -132,13 +132,13 @@ def cohort_board_document(board: CohortBoard) -> Document:
 
 
 def cohort_rows(boards: Sequence[CohortBoard]) -> Iterator[Document]:
-    """Yield one row a bot of each board of cohorts, whose columns are those of every other."""
+    """Yield a row for each bot of each board, all with the same columns."""
     for board in boards:
         yield from ({**document(board, _OF_COHORTS), **_cohort_cells(board, score)} for score in board.scores)
 
 
 def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
-    """Yield what may be said of the bots' returns: nothing below 30 effective cohorts."""
+    """Yield conclusions about the bots' returns; below 30 effective cohorts there are none."""
     if not board.scores:
         return
     for verdict, words in (("gains", "Gains"), ("loses", "Loses")):
@@ -156,7 +156,6 @@ def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
 
 
 def _cohort_cells(board: CohortBoard, score: CohortBotScore) -> Document:
-    """Return every figure of a bot, in the order of columns; what is missing is None."""
     sizes = {
         f"{name}_n": 0 if of is None else of.n
         for name, of in (("brier_stated", score.stated), (_IMPLIED, score.implied))

@@ -1,4 +1,4 @@
-"""Views: what `decide`, `select` and `runs` show, as plain data, and the JSON documents made of it."""
+"""What `decide`, `select` and `runs` show, as data and as JSON documents."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ from predibot.reports.document import Document, document, json_value
 from predibot.selection import PassedOver, ranked_by_usd
 
 if TYPE_CHECKING:
-    # What decides costs a tenth of a second, which who only reads does not pay.
+    # These imports take a tenth of a second, which commands that only read a ledger need not pay.
     from predibot.contracts import OpenVenue
     from predibot.domain.event import Event
     from predibot.jobs.decide import DecideReport, DecisionReport
@@ -26,7 +26,7 @@ Outcome = Status | Literal["skipped"]
 OUTCOMES: tuple[Outcome, ...] = (*STATUSES, "skipped")
 """What became of a decision in one call: a status, or skipped because it was made before."""
 RECEIPT = "number root decisions made_at"
-"""What is shown of a receipt."""
+"""Fields of a receipt that are shown."""
 _RUN = "key recipe slot as_of venue game"
 
 
@@ -37,15 +37,14 @@ class ChosenView:
     event_id: str
     title: str
     markets: int
-    """How many of its markets are played."""
     volume_1wk_usd: float | None
     volume_24h_usd: float | None = None
-    """Of its most traded market."""
+    """Volume of its most traded market."""
     rank_by: str = "volume_1wk"
-    """Which of them events were ranked by, a week's or a day's."""
+    """The volume that events were ranked by, of a week or a day."""
 
     def document(self) -> Document:
-        """Return the JSON document; the day's volume is in it where it ranks."""
+        """Return the JSON document; it has the day's volume if events were ranked by that."""
         by_day = "" if self.rank_by == "volume_1wk" else " volume_24h_usd"
         return document(self, f"event_id title markets volume_1wk_usd{by_day}")
 
@@ -60,7 +59,7 @@ class SelectionView:
     passed_over: tuple[PassedOver, ...] = ()
     notes: tuple[str, ...] = ()
     currency: str = "USD"
-    """What volumes are in."""
+    """Currency of volumes."""
 
     def document(self) -> Document:
         """Return the JSON document."""
@@ -70,7 +69,7 @@ class SelectionView:
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """What one bot did about one event, or another subject."""
+    """The decision of one bot about one event, or another subject."""
 
     bot: str
     event_id: str
@@ -78,19 +77,17 @@ class DecisionView:
     bets: tuple[StoredBet, ...] = ()
     unallocated_usd: float | None = None
     cost_usd: float | None = 0.0
-    """None where a part is unknown."""
+    """None if a part is unknown."""
     cost_known_usd: float = 0.0
     message: str = ""
     stored_status: Status = "recorded"
-    """In the ledger, where what was made before has one too."""
+    """Status in the ledger, which skipped decisions have too."""
     reason_kind: ReasonKind | None = None
-    """Of an abstention."""
     failed_for_good: bool = False
     next_try_at: datetime | None = None
-    """When one that failed is tried again unasked; None for by the next call, or never."""
+    """When a failed decision is tried again; None for the next call, or never."""
     notes: tuple[str, ...] = ()
     subject_kind: str = "event"
-    """What `event_id` is the id of."""
 
     def document(self) -> Document:
         """Return the JSON document."""
@@ -102,7 +99,7 @@ class DecideView:
     """What `predibot decide` shows."""
 
     run: StoredRun | None
-    """None where nothing is stored, because no event of a live venue keeps the rules."""
+    """None if nothing is stored, as no event of a live venue passes the rules."""
     selected: tuple[ChosenView, ...]
     passed_over: tuple[PassedOver, ...]
     decisions: tuple[DecisionView, ...]
@@ -112,13 +109,13 @@ class DecideView:
 
     @property
     def cost_usd(self) -> float | None:
-        """Return what this call spent; None where a part is unknown. Skipped decisions cost nothing again."""
+        """Return what this call spent; None if a part is unknown. Skipped decisions cost nothing again."""
         costs = [decision.cost_usd for decision in self.decisions if decision.status != "skipped"]
         return None if None in costs else math.fsum(cost for cost in costs if cost is not None)
 
     @property
     def cost_known_usd(self) -> float:
-        """Return the part of what this call spent that is known."""
+        """Return the known part of what this call spent."""
         return math.fsum(decision.cost_known_usd for decision in self.decisions if decision.status != "skipped")
 
     def document(self) -> Document:
@@ -144,7 +141,7 @@ def decide_view(report: "DecideReport") -> DecideView:
     """Return what `predibot decide` shows."""
     return DecideView(
         run=report.run if report.run.id else None,
-        selected=tuple(map(_chosen, report.events)),
+        selected=tuple(map(_chosen_view, report.events)),
         passed_over=tuple(PassedOver(**each) for each in report.run.passed_over),
         decisions=tuple(map(_decision_view, report.decisions)),
         seconds=report.seconds,
@@ -159,7 +156,7 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
     return SelectionView(
         as_of=opened.now,
         venue=opened.spec,
-        selected=tuple(_chosen(event, found.rank_by) for event in found.selected),
+        selected=tuple(_chosen_view(event, found.rank_by) for event in found.selected),
         passed_over=found.passed_over,
         notes=choice.notes,
         currency=known_venue(opened.venue.name).currency,
@@ -173,7 +170,7 @@ def run_document(run: "LedgerRun") -> Document:
     )
 
 
-def _chosen(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:
+def _chosen_view(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:
     by_day = event.volume_24h_usd if rank_by == "volume_24h" else ranked_by_usd(event, "market_volume_24h")
     return ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd, by_day, rank_by)
 

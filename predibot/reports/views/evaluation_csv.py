@@ -1,4 +1,4 @@
-"""An evaluation as one table for spreadsheets and programs: a row a bot, or a row a part of what it did."""
+"""An evaluation as one table for spreadsheets and programs: a row for each bot, or for each part."""
 
 import csv
 import io
@@ -36,26 +36,25 @@ _FIRST_ROWS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """How good one bot was, in all it did or in a part of it."""
+    """The scores of one bot, over all it did or over a part of it."""
 
     knowledge: Knowledge
-    """What the models behind the decisions can have known: `unknown` ones are ranked apart."""
+    """What the models behind the decisions can have known; `unknown` bots are ranked apart."""
     by: str | None
-    """By what its parts are told apart; None for all it did."""
+    """What the parts differ by, such as `category`; None for all it did."""
     group: str | None
-    """Which part this is."""
     bot: str
     forecast: ForecastScore
-    """What is said of its forecasts on settled markets."""
+    """Of forecasts on settled markets."""
     card: Scorecard | None = None
-    """Everything, its returns too; None of parts by lead time or confidence, which are of forecasts."""
+    """All its scores; None for parts by lead time or confidence, which have no returns."""
     evidence: BettingEvidence | None = None
-    """Of beating the price, of all it did; None of a part, as the next one."""
+    """Evidence that it beats the price; None for a part."""
     place: LeaderboardRow | None = None
-    """On the leaderboard."""
+    """Its row on the leaderboard; None for a part."""
 
     def cells(self) -> Document:
-        """Return the numbers under the names that `evaluate --csv` gives them; one without a value is None."""
+        """Return the numbers under their names in `evaluate --csv`; None without a value."""
         part: Document = {} if self.by is None else {self.by: self.group}
         named: Document = {"knowledge": self.knowledge, **part, "bot": self.bot}
         if self.card is None:
@@ -64,16 +63,16 @@ class ScoreRow:
         for label, score in self.card.horizons.items():
             prefix = f"{label}_" if score.days is None else f"{label}d_"
             returns |= {f"{prefix}{name}": value for name, value in document(score, CSV_HORIZON).items()}
-        return {**named, **_decided(self.card), **_foretold(self.card), **returns, **self.standing()}
+        return {**named, **_decided(self.card), **_forecast_cells(self.card), **returns, **self.standing()}
 
     def standing(self) -> Document:
-        """Return what is said of it beside the price and the others, under the same names."""
+        """Return the evidence and the place, under the same names."""
         evidence = {} if self.evidence is None else document(self.evidence, CSV_EVIDENCE)
         return evidence if self.place is None else {**evidence, **document(self.place, CSV_PLACE)}
 
 
 def bot_rows(evaluation: Evaluation, knowledge: Knowledge = "clean") -> Iterator[ScoreRow]:
-    """Yield a row a bot, of all it did."""
+    """Yield a row for each bot, over all it did."""
     found = {each.bot: each.forecasts for each in evaluation.evidence}
     places = {row.bot: row for row in leaderboard(evaluation)}
     for card in evaluation.cards:
@@ -82,20 +81,20 @@ def bot_rows(evaluation: Evaluation, knowledge: Knowledge = "clean") -> Iterator
 
 
 def score_rows(evaluation: Evaluation) -> tuple[ScoreRow, ...]:
-    """Return a row a bot, or where parts were asked for a row a part; what is ranked apart comes last."""
+    """Return a row for each bot, or for each part that was asked for; bots ranked apart come last."""
     return tuple(row for knowledge, each in evaluation.rankings.items() for row in _rows(each, knowledge))
 
 
 def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
     """Return a table with its header; a number without a value is an empty cell.
 
-    Intervals stand beside what they are of, as `<name>_low` and `<name>_high`.
+    Intervals stand beside their figure, as `<name>_low` and `<name>_high`.
     A name that a spreadsheet would take for a formula gets a quote before it.
-    Where decisions are ranked apart, a first column `knowledge` tells the rows of both.
+    If some bots are ranked apart, a first column `knowledge` tells the rows of both.
 
     Args:
         evaluation: What is written.
-        table: One of those that a screen can show alone; left out, all scores with a row a bot, or a part.
+        table: One that a screen can show alone; left out, all scores with a row for each bot or part.
     """
     return csv_of(evaluation_rows(evaluation, table))
 
@@ -103,7 +102,7 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
 def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterator[Document]:
     """Yield the rows of a table; the arguments are those of `evaluation_csv`."""
     if table is None and evaluation.accounts and not evaluation.cards:
-        # Of games of accounts alone there is nothing else.
+        # Games of accounts have no other scores.
         table = "accounts"
     if table is None and evaluation.cohorts and not evaluation.cards:
         table = "cohorts"
@@ -114,7 +113,7 @@ def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterato
         yield from account_pairs(evaluation.accounts)
         return
     if table in ("accounts", "risk", "behaviour", "delays"):
-        # One row has all that is said of an account. Their column `knowledge` is their own.
+        # A row has all figures of an account, and a column `knowledge` of its own.
         yield from account_rows(evaluation.accounts)
         return
     if table is None:
@@ -133,10 +132,10 @@ def csv_of(rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def csv_lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
-    """Yield the lines of the same; the columns are those of the first thousand rows."""
+    """Yield the lines of such CSV; its columns are those of the first thousand rows."""
     ahead = iter(rows)
     first = list(islice(ahead, _FIRST_ROWS))
-    # Without a row there is still a header, which is never an empty line.
+    # Without rows there is still a header, and never an empty line.
     columns = list(dict.fromkeys(name for row in first for name in row) or ("bot",))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -173,14 +172,14 @@ def _decided(card: Scorecard) -> Document:
     return document(card, CSV_CARD)
 
 
-def _foretold(card: Scorecard) -> Document:
+def _forecast_cells(card: Scorecard) -> Document:
     return {**document(card.edge, CSV_EDGE), **document(card.forecast, CSV_FORECAST), **document(card, CSV_OPEN)}
 
 
 def _forecasts(evaluation: Evaluation) -> Iterator[Document]:
     for row in bot_rows(evaluation):
         if row.card is not None:
-            yield {"bot": row.bot, **_foretold(row.card), **row.standing()}
+            yield {"bot": row.bot, **_forecast_cells(row.card), **row.standing()}
 
 
 def _returns(evaluation: Evaluation) -> Iterator[Document]:

@@ -32,14 +32,11 @@ _BY_CLUSTERS = (
     *("leaderboard", "conclusions", "bots", "evidence", "comparisons", "parts"),
     *("by_category", "by_lead_time_days", "by_confidence", "delays", "sizings"),
 )
-"""What of a document rests on clusters."""
+"""Parts of a document that depend on clusters."""
 
 
 def evaluation_document(evaluation: Evaluation) -> Document:
-    """Return the JSON document of an evaluation.
-
-    Decisions that are ranked apart have rows of their own in every list, told by their `knowledge`.
-    """
+    """Return the JSON document of an evaluation; bots ranked apart are in every list, told by their `knowledge`."""
     asked, ranked = evaluation.question, evaluation.rankings
     said = beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
     return {
@@ -63,14 +60,14 @@ def evaluation_document(evaluation: Evaluation) -> Document:
             ranked, lambda each: (_counterfactual("delay_days", one, float(one.change)) for one in each.delays)
         ),
         "sizings": _rows(ranked, lambda each: (_counterfactual("sizing", one, one.change) for one in each.sizings)),
-        **_on_accounts(evaluation),
-        **_joined(evaluation.joined),
+        **_accounts(evaluation),
+        **_clusters(evaluation.joined),
         "notes": all_notes(evaluation),
     }
 
 
-def _joined(joined: ClusteredEvaluation | None) -> Document:
-    """Return what is said with related events as one cluster, where it was asked for."""
+def _clusters(joined: ClusteredEvaluation | None) -> Document:
+    """Return the scores with related events joined; {} if that was not asked for."""
     if joined is None:
         return {}
     whole = evaluation_document(joined.evaluation)
@@ -86,8 +83,8 @@ def _joined(joined: ClusteredEvaluation | None) -> Document:
     }
 
 
-def _on_accounts(evaluation: Evaluation) -> Document:
-    """Return what is said of accounts, where a game with accounts was played."""
+def _accounts(evaluation: Evaluation) -> Document:
+    """Return the boards of accounts and cohorts; {} without any."""
     if not evaluation.accounts and not evaluation.cohorts:
         return {}
     cohorts = [cohort_board_document(board) for board in evaluation.cohorts]
@@ -99,7 +96,7 @@ def _on_accounts(evaluation: Evaluation) -> Document:
 
 
 def all_notes(evaluation: Evaluation) -> list[str]:
-    """Return what a reader must know of all rankings, each sentence once."""
+    """Return the notes of all rankings, each once."""
     notes = (note for each in evaluation.rankings.values() for note in each.notes)
     return list(dict.fromkeys((*evaluation.remarks, *notes)))
 
@@ -152,7 +149,7 @@ def _interval(estimate: Estimate | None) -> Document | None:
 
 
 def pair_document(pair: Pair) -> Document:
-    """Return two bots beside each other, with the verdict."""
+    """Return a pair of bots with its verdict."""
     names = (
         "first second metric n clusters difference low high p_value p_adjusted "
         "minimum_detectable_difference=detectable cluster_standard_error price_standard_error dependence without_best "

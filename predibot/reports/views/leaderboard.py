@@ -1,7 +1,4 @@
-"""The leaderboard: an evaluation as one row a bot, in order, with what may be said of each and of all, in words.
-
-It is data: a terminal, a document and a web page show the same.
-"""
+"""The leaderboard as data: one row for each bot, in order, with verdicts and conclusions in words."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,58 +20,58 @@ from predibot.scoring.records.horizon_returns import NOW, SETTLED
 from predibot.scoring.standing import Standing
 
 HEADLINE_DAYS = 7
-"""The horizon whose return the leaderboard shows; where it was not asked for, the longest."""
+"""Horizon of the return on the leaderboard; if it was not asked for, the longest is shown."""
 _MOST_NAMED = 3
 _NO_EVIDENCE = figures.e_value(1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """What is said of one bot; None where there is no value."""
+    """The figures of one bot; None without a value."""
 
     rank: int | None
-    """From 1, equals alike, of those told better than the price; None of all others."""
+    """From 1, equal ones alike, among bots that beat the price; None for all others."""
     bot: str
     baseline: bool
     standing: Standing
     """Its group: rows come in the order of `STANDINGS`."""
     e_now: float
-    """E as it stands, by which those are ordered of whom nothing is proven; 1 says nothing."""
+    """E-value of today, which orders bots of which nothing is proven; 1 is no evidence."""
     repeats_price: bool
-    """Whether its forecasts lie within .005 of the price in the mean, and it is no baseline."""
+    """Whether it is no baseline, and its forecasts lie within .005 of the price on average."""
     edge: float | None
-    """Over the price, in [-1, 1], as are the ends of its interval."""
+    """Over the price, in [-1, 1], like the ends of its interval."""
     edge_low: float | None
-    """By this those are ranked that are told better than the price."""
+    """Ranks the bots that beat the price."""
     edge_high: float | None
     edge_by_event: float | None
-    """With every event counting once, where that differs by more than half the interval's width; else None."""
+    """With every event counting once; None unless it differs by more than half the interval's width."""
     events: int
-    """How many the edge is of."""
+    """Number of events behind the edge."""
     slots: int
-    """How many events and slots it is of."""
+    """Number of event-slots behind the edge."""
     board_slots: int
-    """How many events and slots any bot of the board was asked about: numbers on other ones are not alike."""
+    """Number of event-slots of the whole board; figures on different ones cannot be compared."""
     verdict: Verdict
     brier: float | None
     market_brier: float | None
     """Of the price, on the same forecasts."""
     horizon: str | None
-    """Of the return before `now`, a label of days."""
+    """Of `quote_return`, a label of days."""
     quote_return: float | None
-    """At that horizon: the mean of decisions carried out against the book, with fees."""
+    """Mean at that horizon, of decisions carried out against the book, with fees."""
     quote_return_now: float | None
     answered_share: float | None
     """Of the markets it was asked about, in [0, 1]."""
     cost_usd: float | None
-    """None where a part is unknown."""
+    """None if a part is unknown."""
     cost_known_usd: float
     curve: tuple[float, ...]
-    """The edge of its event-slots as it added up, slot by slot."""
+    """Running sum of the edge, slot by slot."""
 
 
 def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
-    """Return a row for each card of an evaluation in the order of `ranked`; what is ranked apart has its own.
+    """Return a row for each bot in the order of its place; bots ranked apart have a leaderboard of their own.
 
     Forecasts that come from no ledger have no edge, and no row.
     """
@@ -85,7 +82,7 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
 
 
 def headline_horizon(labels: Sequence[str]) -> str | None:
-    """Return the horizon that is shown beside `now`; None where none in days was asked for.
+    """Return the horizon that is shown beside `now`; None if none in days was asked for.
 
     Examples:
         >>> headline_horizon(["1", "7", "30", "now"]), headline_horizon(["1", "2.5", "now"]), headline_horizon(["now"])
@@ -152,9 +149,9 @@ VERDICTS: Mapping[Finding, str] = {
     Finding.TOO_FEW_EVENTS: "too few yet",
     Finding.NOTHING_YET: "nothing yet",
 }
-"""A verdict on a bot beside the price, in a word or two."""
+"""The verdict on a bot beside the price, in a word or two."""
 TOO_LITTLE_EVIDENCE = f"E below {BEATS_FROM:.0f}"
-"""The same where the interval leaves out 0 and nothing is claimed: a claim rests on E."""
+"""The verdict if the interval leaves out 0 but E is too small for a claim."""
 PAIR_VERDICTS: Mapping[Finding, str] = {
     Finding.FIRST_IS_BETTER: "the first",
     Finding.SECOND_IS_BETTER: "the second",
@@ -167,7 +164,7 @@ PAIR_VERDICTS: Mapping[Finding, str] = {
 
 
 def verdict_said(row: LeaderboardRow) -> str:
-    """Return the verdict on a bot in a word or two, with what it rests on where its interval says otherwise."""
+    """Return the verdict on a bot in a word or two; it names E if the interval suggests another verdict."""
     return TOO_LITTLE_EVIDENCE if _only_by_interval(row) else VERDICTS[row.verdict.finding]
 
 
@@ -178,7 +175,7 @@ def _only_by_interval(row: LeaderboardRow) -> bool:
 
 
 def conclusions(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
-    """Return what may be said of all rows, in a sentence or two: who beats the price, and what it would take."""
+    """Return conclusions about all rows in a sentence or two: who beats the price, and what it would take."""
     found = {finding: [row for row in rows if row.verdict.finding == finding] for finding in Finding}
     if not any(rows for finding, rows in found.items() if finding != Finding.NOTHING_YET):
         return ()
@@ -189,11 +186,11 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
     ahead, behind = found[Finding.BEATS_THE_PRICE], found[Finding.WORSE_THAN_THE_PRICE]
     undecided = (*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS])
     # Everybody begins at 1, which is no evidence.
-    closest = max((row for row in undecided if _evidence_said(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
+    closest = max((row for row in undecided if _evidence_text(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
     outlook = "".join(f"; {part}" for part in _outlook(undecided, None if ahead else closest))
     worse = [row.bot for row in behind]
     if ahead:
-        yield _said_ahead(ahead)
+        yield _ahead_sentence(ahead)
         if worse:
             yield f"{_list(worse)} {_be(worse)} worse than the price."
         if undecided:
@@ -201,7 +198,7 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
     elif closest is None:
         yield f"Nobody beats the price{outlook}."
     else:
-        evidence = f"its evidence is E = {_evidence_said(closest)}, and a claim takes {BEATS_FROM:.0f}"
+        evidence = f"its evidence is E = {_evidence_text(closest)}, and a claim takes {BEATS_FROM:.0f}"
         yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{outlook}."
     if worse and not ahead:
         yield f"{_list(worse)} {_be(worse)} worse than the price."
@@ -211,16 +208,16 @@ def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[st
             f"{have.format(_list([row.bot for row in apart]))} out 0 today, but a claim on any day takes "
             f"E = {BEATS_FROM:.0f}."
         )
-    yield from _moved_together(found[Finding.CANNOT_BE_TOLD])
-    yield from _asked_otherwise([row for rows in found.values() for row in rows])
+    yield from _dependence_sentence(found[Finding.CANNOT_BE_TOLD])
+    yield from _coverage_sentence([row for rows in found.values() for row in rows])
     if few := found[Finding.TOO_FEW_EVENTS]:
         judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
         whom = f" of {_list([row.bot for row in few])}" if judged else ""
         yield f"On fewer than {FEW_CLUSTERS} events nothing is claimed{whom}."
 
 
-def _moved_together(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
-    """Yield how little the events of those say whose events moved alike."""
+def _dependence_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
+    """Yield how few independent events there are, if events moved alike."""
     like = {row.bot: max(round(row.verdict.moved_like), 1) for row in rows if row.verdict.moved_like is not None}
     if like:
         least, most = min(like.values()), max(like.values())
@@ -231,8 +228,8 @@ def _moved_together(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
         )
 
 
-def _asked_otherwise(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
-    """Yield on how little of the board those rest that were not asked all of it."""
+def _coverage_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
+    """Yield which bots were asked about a part of the board only."""
     part = sorted((row for row in rows if 0 < row.slots < row.board_slots), key=lambda row: (row.slots, row.bot))
     if part:
         least, most = figures.count(part[0].slots), figures.count(part[-1].slots)
@@ -246,14 +243,9 @@ def _asked_otherwise(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
 
 
 def _outlook(undecided: Sequence[LeaderboardRow], closest: LeaderboardRow | None) -> Iterator[str]:
-    """Yield what it would take to tell those from the price that cannot be told from it.
-
-    Args:
-        undecided: Those.
-        closest: The one that was just named, if any.
-    """
+    """Yield what it takes to tell the undecided bots from the price; `closest` was named just before."""
     hopeful = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
-    if hopeful is not None and (more := _needed(hopeful)):
+    if hopeful is not None and (more := _needed_text(hopeful)):
         yield f"{'it' if hopeful is closest else hopeful.bot} {more}"
     against = (
         undecided if hopeful is None else [row for row in undecided if row is closest and not (row.edge or 0.0) > 0.0]
@@ -263,24 +255,24 @@ def _outlook(undecided: Sequence[LeaderboardRow], closest: LeaderboardRow | None
         yield f"no number of events helps {_list([row.bot for row in against])} while {whose} edge is not above 0"
 
 
-def _said_ahead(ahead: Sequence[LeaderboardRow]) -> str:
+def _ahead_sentence(ahead: Sequence[LeaderboardRow]) -> str:
     if len(ahead) == 1:
-        return f"{ahead[0].bot} beats the price: E = {_evidence_said(ahead[0])}."
-    return f"{_list([f'{row.bot} (E = {_evidence_said(row)})' for row in ahead])} beat the price."
+        return f"{ahead[0].bot} beats the price: E = {_evidence_text(ahead[0])}."
+    return f"{_list([f'{row.bot} (E = {_evidence_text(row)})' for row in ahead])} beat the price."
 
 
 def _evidence_of(row: LeaderboardRow) -> float:
     return row.verdict.e_value or 1.0
 
 
-def _evidence_said(row: LeaderboardRow) -> str:
+def _evidence_text(row: LeaderboardRow) -> str:
     return figures.e_value(row.verdict.e_value)
 
 
 def more_events(found: Verdict) -> str:
-    """Return how many more events it would take, such as `about 900`; a dash where nobody can say.
+    """Return how many more events a claim takes, such as `about 900`; a dash if nobody can say.
 
-    On fewer than 30 it is at least what is missing to them.
+    Below 30 events it is at least what is missing to 30.
     """
     to_claim = 0 if found.needed is None else max(found.needed.events, FEW_CLUSTERS - found.events)
     if found.needed is None or to_claim == 0:
@@ -288,11 +280,11 @@ def more_events(found: Verdict) -> str:
     return f"{'more than' if found.needed.more_than else 'about'} {figures.about(to_claim)}"
 
 
-def _needed(row: LeaderboardRow) -> str:
+def _needed_text(row: LeaderboardRow) -> str:
     if row.verdict.needed is None:
         return "would need more events, and nobody can say how many"
     needed = more_events(row.verdict)
-    # Where none are needed, the evidence is all that lacks.
+    # With enough events only the evidence is too small.
     return "" if needed == figures.MISSING else f"would need {needed} more events"
 
 
@@ -309,10 +301,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def beside_market(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return who is better than the market by Brier score, and who worse, of forecasts that come from no ledger.
-
-    Nothing is said where no price is stated.
-    """
+    """Return which forecasters of a file are better or worse than the market by Brier score; () without prices."""
     pairs = [pair for pair in evaluation.pairs if pair.metric == "brier" and MARKET in (pair.first, pair.second)]
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     for pair in pairs:
@@ -337,21 +326,21 @@ def _be(names: Sequence[str]) -> str:
 
 
 def missing(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return what is missing from an evaluation, the gravest first, in a few words each, over all bots."""
+    """Return what is missing from an evaluation, in a few words each, the gravest first."""
     cards = [card for each in evaluation.rankings.values() for card in each.cards]
     late = f"{evaluation.late:,} decided too late" if evaluation.late else ""
     without = (
         f"{sum(bots.values()):,} decided {note} ({_list(list(bots))})" if bots else ""
         for note, bots in ((WITHOUT_TOOLS, evaluation.without_tools), (WITHOUT_SEARCH, evaluation.without_search))
     )
-    counts = [_counted(what, sum(map(of, cards))) for what, of in _MISSING]
-    rest = [_counted(what, sum(map(of, cards))) for what, of in _MISSED_LEAST]
-    said = (late, *without, _failed(cards), *counts, _unknown_costs(cards), *rest)
+    counts = [_count_text(what, sum(map(of, cards))) for what, of in _MISSING]
+    rest = [_count_text(what, sum(map(of, cards))) for what, of in _MISSED_LEAST]
+    said = (late, *without, _failed_text(cards), *counts, _unknown_costs(cards), *rest)
     return tuple(text for text in said if text)
 
 
-def _counted(what: str, total: int) -> str:
-    """Return how many there are of something; `(s)` in its words is for all numbers but one."""
+def _count_text(what: str, total: int) -> str:
+    """Return a count with its noun, empty for 0; `(s)` becomes `s` unless it is 1."""
     return f"{total:,} {what.replace('(s)', '' if total == 1 else 's')}" if total else ""
 
 
@@ -359,12 +348,12 @@ def _unknown_costs(cards: Sequence[Scorecard]) -> str:
     return f"cost of {first_of(names, 1)}" if (names := [card.bot for card in cards if card.cost_usd is None]) else ""
 
 
-def _failed(cards: Sequence[Scorecard]) -> str:
-    """Return how many decisions failed, and whose most of them are."""
+def _failed_text(cards: Sequence[Scorecard]) -> str:
+    """Return how many decisions failed, and the bot with most of them."""
     of: Counter[str] = Counter()
     for card in cards:
         of[card.bot] += card.failed
-    said = _counted("decision(s) failed", of.total())
+    said = _count_text("decision(s) failed", of.total())
     (bot, most), *_ = of.most_common(1) or [("", 0)]
     share = "all" if most == of.total() else f"{most:,}"
     return f"{said} ({share} of {bot})" if 2 * most > of.total() else said

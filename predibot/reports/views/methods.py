@@ -1,7 +1,4 @@
-"""Methods: what every number is, as the docstrings of `predibot.scoring` and the legends of tables say it.
-
-The web page and the docs site show the same.
-"""
+"""Methods: what every number is, from the docstrings of `predibot.scoring` and the legends of tables."""
 
 import inspect
 import re
@@ -18,15 +15,15 @@ _SECTIONS = ("Args", "Returns", "Raises", "Source", "Examples")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a docstring, under its heading; what stands before all headings has none."""
+    """A part of a docstring under its heading; the text before all headings has none."""
 
     heading: str
     text: str
-    """Its lines, without what they are indented by."""
+    """Its lines, without their indentation."""
 
     @property
     def entries(self) -> tuple[tuple[str, str], ...]:
-        """Return `name: what it is`, entry by entry, which may go over several lines; text alone has no name."""
+        """Return name and text of each entry `name: text`; a text alone has no name."""
         listed = (" ".join(entry.split()) for entry in re.split(r"\n(?=\S)", self.text))
         found = (re.match(r"(\w+): (.*)", entry) or ("", "", entry) for entry in listed)
         return tuple((each[1], each[2]) for each in found)
@@ -38,7 +35,7 @@ class Definition:
 
     name: str
     signature: str
-    """Names and defaults; what they may be is said in words below."""
+    """Names and defaults, without types."""
     sections: tuple[Section, ...]
     """Empty where Python was started without docstrings (`-OO`)."""
 
@@ -66,7 +63,7 @@ def chapters() -> tuple[Chapter, ...]:
 
 
 def column_meanings() -> tuple[tuple[str, str], ...]:
-    """Return what the headers of tables mean, each once, in the order of the tables; those that say it are left out."""
+    """Return headers of tables with their meanings, each once; headers without a meaning are left out."""
     said = (
         (each.header.format(days="N"), each.meaning) for columns in COLUMNS.values() for each in columns if each.meaning
     )

@@ -1,4 +1,4 @@
-"""Metrics: what is said of bots, each described once for JSON, CSV and Python's rows, and once for a terminal."""
+"""Metrics: the figures of bots, each named once for JSON, CSV and Python's rows, and once for a terminal."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,22 +17,22 @@ from predibot.scoring.records.knowledge import KNOWLEDGE
 _CURVE_CELLS = 12
 
 CARD = "decisions forecasts settled void brier n_brier brier_open n_brier_open"
-"""What a scorecard begins with in JSON, as `document` reads it."""
+"""First fields of a scorecard in JSON, as `document` reads them."""
 COUNTS = f"cost_usd cost_known_usd refused failed abstained {' '.join(KNOWLEDGE)}"
-"""What it ends with: what decisions cost and came to, and what their models can have known."""
+"""Last fields of a scorecard: costs and outcomes of decisions, and what their models can have known."""
 FORECAST = (
     "clusters brier_by_event log_score accuracy calibration_error calibration_error_by_chance "
     "calibration_error_by_chance_high calibration murphy n_market market_brier market_log_score skill_vs_market "
     "adjusted_brier n_confidence confidence_and_error"
 )
-"""Of forecasts on what is settled, likewise; the first two scores stand beside the counts."""
+"""Fields of forecasts on settled markets; the first two scores stand beside the counts."""
 EDGE = "edge n board_n clusters settled_part by_event asked answered answered_share counted settled unpriced distance"
 HORIZON = (
     "mean_return n clusters coverage sharpe market_mean_return n_market quote_mean_return n_quote friction "
     "net_mean_return n_net drift n_drift mean_return_by_event quote_mean_return_by_event open_stakes"
 )
 CSV_CARD = f"decisions refused failed abstained {' '.join(KNOWLEDGE)} forecasts void cost_usd"
-"""The columns of the same in CSV and in frames, in the order of a reader: `~` for one with an interval beside it."""
+"""Columns of a scorecard in CSV and in frames; `~` adds the ends of an interval."""
 CSV_OPEN = "brier_open n_brier_open"
 CSV_FORECAST = (
     "n clusters brier~ brier_by_event log_score~ accuracy~ calibration_error calibration_error_by_chance "
@@ -47,9 +47,9 @@ CSV_EVIDENCE = (
     "e_value=better.now e_value_largest=better.largest p_value_any_day=better.p_value e_value_worse=worse.now "
     "e_value_worse_largest=worse.largest"
 )
-"""Of beating the price; JSON has the whole account."""
+"""Evidence that a bot beats the price; JSON has more."""
 CSV_PLACE = "rank baseline verdict=verdict.finding.value standing repeats_price"
-"""On the leaderboard; JSON has the whole row."""
+"""Place on the leaderboard; JSON has the whole row."""
 
 
 def score_document(score: ForecastScore | HorizonScore, names: str) -> Document:
@@ -95,14 +95,14 @@ def bin_documents(bins: CalibrationBins | None) -> list[Document]:
 
 
 def brier_by_event(score: ForecastScore) -> float | None:
-    """Return the Brier score with every event counting once, where it says something else."""
+    """Return the Brier score with every event counting once; None unless it is far from the other."""
     interval = score.intervals.get("brier")
     far = far_apart(score.brier, score.brier_by_event, None if interval is None else interval.interval)
     return score.brier_by_event if far else None
 
 
 def return_by_event(score: HorizonScore) -> float | None:
-    """Return the mean over events, at the quote where that is known, where it is far from the mean over decisions."""
+    """Return the mean return over events, at the quote if known; None unless it is far from that over decisions."""
     for name in ("quote_mean_return", "mean_return"):
         if (mean := getattr(score, name)) is not None:
             interval, by_event = score.intervals.get(name), getattr(score, f"{name}_by_event")
@@ -111,7 +111,7 @@ def return_by_event(score: HorizonScore) -> float | None:
 
 
 def short_more_events(found: Verdict) -> str:
-    """Return how many more events it would take, as a column has room for it."""
+    """Return `more_events`, short enough for a column."""
     return more_events(found).replace("more than ", ">").removeprefix("about ")
 
 
@@ -335,8 +335,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("cost", "card.cost_usd", figures.cost_usd, 0),
     ),
 }
-"""The columns of a terminal's tables, from the left, after those that name the row.
+"""Columns of tables on a terminal, after those that name the row.
 
-Those of the summary are of a `LeaderboardRow`, those of returns of a bot's `score` at a horizon, all others of a
-`ScoreRow`.
+The summary reads a `LeaderboardRow`, returns read a bot's `score` at a horizon, all others a `ScoreRow`.
 """

@@ -1,4 +1,4 @@
-"""Views of schedules and of the status of a ledger: as documents, and as the metrics that Prometheus reads."""
+"""Schedules and the status of a ledger, as documents, and as metrics for Prometheus."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -13,14 +13,14 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def slot_document(row: SlotRow) -> Document:
-    """Return the JSON document of what became of a slot."""
+    """Return a slot as JSON has it."""
     late = {"late_seconds": row.late.total_seconds() if row.late is not None else None}
     before = document(row, "recipe slot=slot_at status tries started_at")
     return {**before, **late, **document(row, "ended_at next_try_at run=run_key reason")}
 
 
 def schedule_document(each: ScheduleStatus) -> Document:
-    """Return the JSON document of how the schedule of a recipe stands."""
+    """Return the schedule of a recipe as JSON has it."""
     counts, latest = each.slots.counts, each.slots.latest
     return {
         **document(each, "recipe file=stored.argument"),
@@ -36,7 +36,7 @@ def schedule_document(each: ScheduleStatus) -> Document:
 
 
 def status_document(status: LedgerStatus) -> Document:
-    """Return the JSON document of the status of a ledger."""
+    """Return the status of a ledger as JSON has it."""
     service = status.service
     alive = {"alive": status.is_service_alive}
     return {

@@ -13,12 +13,7 @@ _NAME_CELLS = 18
 
 
 def summary_of(evaluation: Evaluation, most: int) -> tuple[Sequence[str], Sequence[str]]:
-    """Return what may be said of the bots in sentences, and the first lines of the leaderboard.
-
-    Args:
-        evaluation: How good they are.
-        most: So many bots at most.
-    """
+    """Return conclusions about the bots, and the first `most` lines of the leaderboard."""
     rows = [replace(row, bot=named(row.bot)) for row in leaderboard(evaluation)]
     if not rows:
         return ("Nothing is scored yet.",), ()

@@ -1,4 +1,4 @@
-"""Accounts and the cohorts they are of: what they were worth, what they held, and who is in them."""
+"""The pages of accounts and of weekly cohorts."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,7 @@ from predibot.web.pages.page import WebPage
 from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
-_VALUATIONS = 160
-"""So many are drawn of an account."""
+_MOST_VALUATIONS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class ShownAccount:
 def account_page(shelf: Shelf, bot: str, cohort: str = "") -> WebPage:
     """Return a bot's accounts whole, or that of a cohort."""
     found = account_statements(shelf.store, bot, recipe=None, cohort=cohort or None)
-    accounts = [_shown(shelf, each) for each in found]
+    accounts = [_account_view(shelf, each) for each in found]
     grids = [grid for each in accounts for grid in each.grids if grid.rows]
     return WebPage("account", {"bot": bot, "cohort": cohort, "accounts": accounts, "grids": grids})
 
@@ -52,11 +51,11 @@ def cohort_page(shelf: Shelf, week: str) -> WebPage:
     return WebPage("cohort", {"week": week, "members": list(members), "grids": grids})
 
 
-def _shown(shelf: Shelf, statement: Statement) -> ShownAccount:
+def _account_view(shelf: Shelf, statement: Statement) -> ShownAccount:
     name = statement.name
     of_week = f", cohort {line(name.subject)}" if statement.cohort is not None else ""
     title = f"{line(name.game)} of {line(name.recipe)}, {name.mode}{of_week}"
-    held = shelf.store.run_read(lambda connection: holdings_over_time(connection, name.row, _VALUATIONS))
+    held = shelf.store.run_read(lambda connection: holdings_over_time(connection, name.row, _MOST_VALUATIONS))
     points = [
         RunningPoint(each.at.timestamp(), each.value_usd, None, None, place, place) for place, each in enumerate(held)
     ]
@@ -65,11 +64,11 @@ def _shown(shelf: Shelf, statement: Statement) -> ShownAccount:
         said = f"in {figures.money_noun()}; the line is what was paid in"
         grids = statement_grids(statement)
     value = banded(points, statement.account.paid_in_usd, f"Value: {title}", said)
-    return ShownAccount(statement, currency, title, value, _held(held), grids)
+    return ShownAccount(statement, currency, title, value, _stacked_holdings(held), grids)
 
 
-def _held(held: tuple[AccountHoldings, ...]) -> StackedShares | None:
-    """Return what the account was divided among; at valuations at which it was worth nothing there is no share."""
+def _stacked_holdings(held: tuple[AccountHoldings, ...]) -> StackedShares | None:
+    """Return the holdings as shares of the value; valuations of zero or less have no shares."""
     return shares_of(
         [
             (

@@ -1,4 +1,4 @@
-"""One bot: how good it is and where, what it did best and worst, what it cost, and how it was set up."""
+"""The page of a bot: its scores, best and worst decisions, costs, and setup."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.shelf import Shelf
 
 _TRACES = 100
-"""Of so many of the newest decisions the cost by step is told: each is a file to be read."""
+"""Costs by step are summed over so many of the newest decisions, as each trace is a file to read."""
 _DAYS = 400
 
 
@@ -40,15 +40,14 @@ class Prompt:
     """What a bot's model was told for its newest decision with a trace."""
 
     messages: tuple[tuple[str, str], ...]
-    """Who said it, and what."""
     tools: tuple[str, ...]
     settings: tuple[tuple[str, str], ...]
     missing: str = ""
-    """Why there is nothing: nobody was asked, or the trace cannot be read."""
+    """Why there is none: no model was asked, or the trace cannot be read."""
 
 
 def bot_page(shelf: Shelf, name: str, venue: str = "") -> WebPage:
-    """Return all that is told of a bot.
+    """Return the page of a bot.
 
     Raises:
         UsageError: If no such bot has decided.
@@ -68,7 +67,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> WebPage:
     ]
     pictures = [picture for _, picture in bot_pictures(history)]
     drawn = [each for picture in pictures for each in curves_of(picture)]
-    steps, prompt, setup = shelf.once("set up", name, lambda: _behind(shelf, name))
+    steps, prompt, setup = shelf.once("set up", name, lambda: _costs_and_setup(shelf, name))
     return WebPage(
         "bot",
         {
@@ -124,7 +123,7 @@ def _by_day(history: BotHistory) -> Sequence[Bars]:
 
 
 def _jumps(history: BotHistory) -> Iterator[tuple[str, str, History]]:
-    """Yield the question, the event and the prices of each market whose prices jumped most, with what was said."""
+    """Yield question, event and history of the markets whose prices jumped most."""
     for each in history.markets:
         said = [
             (instant_of(one.decided_at), one.probability, f"said {one.probability:.2f}")
@@ -147,8 +146,8 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
             yield bars_of(values, title, "What the account gained from each slot to the next.")
 
 
-def _behind(shelf: Shelf, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:
-    """Return what the newest decisions cost by step, what the model was told, and how the bot was set up."""
+def _costs_and_setup(shelf: Shelf, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:
+    """Return the costs by step of the newest decisions, the prompt, and the setup of a bot."""
 
     def read(connection: Connection) -> tuple[tuple[str, ...], Row[Any] | None]:
         return newest_traces(connection, name, _TRACES), bot_setup(connection, name)
@@ -156,7 +155,7 @@ def _behind(shelf: Shelf, name: str) -> tuple[Table | None, Prompt, list[tuple[s
     digests, setup = shelf.store.run_read(read)
     report = used_in(shelf.store, [(name, digest) for digest in digests])
     grid = used_grid(report).without("bot") if report.rows else None
-    return grid, _prompt(shelf, digests), [] if setup is None else _setup(setup)
+    return grid, _prompt(shelf, digests), [] if setup is None else _setup_rows(setup)
 
 
 def _prompt(shelf: Shelf, digests: Sequence[str]) -> Prompt:
@@ -167,7 +166,7 @@ def _prompt(shelf: Shelf, digests: Sequence[str]) -> Prompt:
     except PredibotError as error:
         return Prompt((), (), (), str(error))
     every = [step.asked for step in steps if isinstance(step, ModelStep)]
-    # A model may be tried with a word or two before it is told what it is.
+    # A bot may probe a model with a word or two before it sends the instructions.
     told_all = (each for each in every if any(message.role == "system" for message in each.new_messages))
     asked = next(told_all, every[0] if every else None)
     if asked is None:
@@ -176,27 +175,26 @@ def _prompt(shelf: Shelf, digests: Sequence[str]) -> Prompt:
     return Prompt(told, asked.tools, tuple((key, str(value)) for key, value in asked.settings.items()))
 
 
-def _setup(setup: Row[Any]) -> list[tuple[str, str]]:
-    """Return how a bot was set up, name by name; a recipe may be long."""
+def _setup_rows(setup: Row[Any]) -> list[tuple[str, str]]:
     rows = [
         ("strategy", setup.strategy),
-        ("arguments", _indented(setup.arguments_json)),
+        ("arguments", _indent_json(setup.arguments_json)),
         ("model", setup.model or figures.MISSING),
         ("knowledge cutoff", setup.knowledge_cutoff or "not known"),
-        ("members", figures.MISSING if setup.members_json is None else _indented(setup.members_json)),
+        ("members", figures.MISSING if setup.members_json is None else _indent_json(setup.members_json)),
         ("SHA-256 of its code", setup.source_sha256),
         ("version of predibot", setup.code_version),
         ("run", f"{setup.run}, the newest of recipe {setup.recipe}"),
-        ("recipe", _indented(setup.recipe_json)),
+        ("recipe", _indent_json(setup.recipe_json)),
     ]
     if setup.setups > 1:
         rows.insert(0, ("set up", f"in {setup.setups} different ways so far; this is the newest"))
     return rows
 
 
-def _indented(text: str) -> str:
+def _indent_json(text: str) -> str:
     try:
         return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
     except (ValueError, RecursionError):
-        # It is shown as it stands, whatever wrote it.
+        # No JSON: it is shown as it is.
         return text

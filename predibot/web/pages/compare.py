@@ -1,4 +1,4 @@
-"""Two bots beside each other, question by question."""
+"""The page that compares two bots, question by question."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def compare_page(
         for name, each in rankings.items()
         for grid in table_grids(replace(each, accounts=()), "pairs")
     ]
-    # What headers mean is said once.
+    # The meanings of headers stand below the last table only.
     grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
     questions = shelf.looked_back(asked_both, one, other, part=part)
     return WebPage(
@@ -49,7 +49,7 @@ def compare_page(
 
 
 def _of_two(grid: Table, *, apart: bool) -> Table:
-    """Return the table of pairs with the only two in its title: on a narrow screen their names leave no room."""
+    """Return the table of pairs with both names in its title: on a narrow screen columns of names leave no room."""
     first, second = grid.rows[0][:2]
     named = {"the first": first, "the second": second}
     rows = tuple(tuple(named.get(cell, cell) for cell in row) for row in grid.rows)

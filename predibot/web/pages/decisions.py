@@ -1,4 +1,4 @@
-"""What each bot decided, and why, step by step."""
+"""The pages of decisions: a list of them, one with its trace, and one of its sources."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -47,18 +47,10 @@ def decisions_page(
     """Return a part of the list of decisions, newest first.
 
     Args:
-        shelf: The ledger.
-        recipe: Only its decisions; empty for all, as the next ones.
-        bot: Who decided.
-        run: Its key.
-        status: What became of it.
-        venue: Where the run was made.
-        mode: Whether it was live, or a replay.
-        since: The first day of the slots, such as 2026-01-31.
-        until: The last one.
-        void: Whether those of runs that were taken out of all scores are listed too.
+        since: First day of the slots, such as 2026-01-31.
+        until: Last day of the slots.
+        void: Whether decisions of void runs are listed too.
         sort: One of `SORTED_BY`, with a minus for the largest first.
-        page_: Which part.
 
     Raises:
         UsageError: If a day is none, or there is no such mode or column.
@@ -124,13 +116,9 @@ def decision_page(
     """Return a decision with its forecasts and a part of its trace.
 
     Args:
-        shelf: The ledger.
-        run: The key of its run.
-        bot: Who decided.
-        subject: About what.
-        step: How many steps of the trace are passed over.
+        step: Number of steps of the trace that are skipped.
         find: Only steps with this text; empty for all.
-        only: The number of a step that is shown alone, and longer; 0 for none.
+        only: Number of a step that is shown alone, and longer; 0 for none.
 
     Raises:
         UsageError: If there is no such decision.
@@ -146,15 +134,17 @@ def decision_page(
         {
             "decision": found,
             "forecasts": forecasts,
-            **shown_steps(shelf, found.trace_sha256 if shelf.traces else None, step, find.strip()[:_MOST_FIND], only),
-            **shown_details(shelf, found),
+            **_trace_context(
+                shelf, found.trace_sha256 if shelf.traces else None, step, find.strip()[:_MOST_FIND], only
+            ),
+            **_details_context(shelf, found),
         },
         {"forecasts": records(forecasts)},
     )
 
 
 def decision_of(shelf: Shelf, run: str, bot: str, subject: str) -> LedgerDecision:
-    """Return the decision of an address; one of a run that was taken out of all scores where no other is.
+    """Return a decision; that of a void run only if there is no other.
 
     Raises:
         UsageError: If there is none.
@@ -167,11 +157,11 @@ def decision_of(shelf: Shelf, run: str, bot: str, subject: str) -> LedgerDecisio
 
 
 _PAGE_BYTES = 120_000
-"""Of all steps of a page, as HTML."""
+"""Limit of all steps of a page, as HTML."""
 _FIELD_BYTES = 4_000
-"""Of a field among many steps."""
+"""Limit of a field, if several steps are shown."""
 _MOST_LINE_BYTES = 4_000_000
-"""Of a step that is parsed; a text of one has 200,000 characters at most."""
+"""Longer steps are not parsed; a text of a step has 200,000 characters at most."""
 _MOST_FIELDS = 40
 
 
@@ -183,21 +173,13 @@ class ShownStep:
     """From 1."""
     kind: str
     fields: tuple[tuple[str, str], ...]
-    """What each is called, and its text, which may be cut."""
+    """Name and text of each; the text may be cut."""
     is_cut: bool
-    """Whether more is known of it than is shown."""
+    """Whether something is left out."""
 
 
-def shown_steps(shelf: Shelf, digest: str | None, step: int, find: str, only: int) -> dict[str, Any]:
-    """Return what a page shows of a trace.
-
-    Args:
-        shelf: The ledger.
-        digest: Of the trace; None where there is none.
-        step: How many steps are passed over.
-        find: Only steps with this text; empty for all.
-        only: The number of a step that is shown alone, and longer; 0 for none.
-    """
+def _trace_context(shelf: Shelf, digest: str | None, step: int, find: str, only: int) -> dict[str, Any]:
+    """Return what the template shows of a trace; the arguments are those of `decision_page`."""
     step = max(0, step)
     shown: dict[str, Any] = {
         "first": step,
@@ -217,7 +199,7 @@ def shown_steps(shelf: Shelf, digest: str | None, step: int, find: str, only: in
             numbers = range(only - 1, only) if 0 < only <= len(trace) else range(0)
         steps = tuple(_steps(trace, numbers))
     except PredibotError as error:
-        # What is in the ledger is shown all the same.
+        # The rest of the page is shown all the same.
         return {**shown, "missing": str(error)}
     return {**shown, "steps": steps, "all_steps": 1 if only else len(found), "in_trace": len(trace)}
 
@@ -227,7 +209,7 @@ def _steps(trace: TraceLines, numbers: Any) -> Iterator[ShownStep]:
     field_bytes = _FIELD_BYTES if len(numbers) > 1 else _PAGE_BYTES
     read = trace.read(numbers, _MOST_LINE_BYTES)
     for number, (length, text) in zip(numbers, read, strict=False):
-        row = _row(text, length)
+        row = _parse_row(text, length)
         left, fields = each_bytes, list[tuple[str, str]]()
         is_cut = len(row) > _MOST_FIELDS or length > _MOST_LINE_BYTES
         for name, value in list(row.items())[:_MOST_FIELDS]:
@@ -243,8 +225,8 @@ def _steps(trace: TraceLines, numbers: Any) -> Iterator[ShownStep]:
         yield ShownStep(number + 1, kind if isinstance(kind, str) else "step", tuple(fields), is_cut)
 
 
-def _row(text: bytes, length: int) -> Mapping[str, Any]:
-    """Return a line as an object; what is none, or is too long to be parsed, as it stands."""
+def _parse_row(text: bytes, length: int) -> Mapping[str, Any]:
+    """Return a line as an object; one that is no JSON, or too long to be parsed, becomes a text."""
     if len(text) == length:
         try:
             row = json.loads(text)
@@ -269,7 +251,7 @@ def _bytes_of(text: str) -> int:
 
 
 def _cut(text: str, most_bytes: int) -> str:
-    """Return the beginning of a text, as it can only be read, that takes so much in a page, or a little more."""
+    """Return the harmless beginning of a text that takes about so many bytes in a page."""
     whole = len(text)
     kept = min(whole, max(0, most_bytes))
     while (taken := _bytes_of(shown := lines(text[:kept]))) > most_bytes and kept > 0:
@@ -277,13 +259,12 @@ def _cut(text: str, most_bytes: int) -> str:
     return shown if kept == whole else f"{shown}… ({whole - kept:,} more characters)"
 
 
-def shown_details(shelf: Shelf, decision: LedgerDecision) -> dict[str, Any]:
-    """Return what a page shows of a decision besides its forecasts and its trace."""
+def _details_context(shelf: Shelf, decision: LedgerDecision) -> dict[str, Any]:
     bot = decision.bot
     gains: tuple[HorizonGain, ...] = ()
     if decision.subject_kind == "event" and not decision.late:
         venue = next((run.venue for run in shelf.runs() if (run.run, run.void) == (decision.run, decision.void)), None)
-        # One record of a bot serves all its decisions.
+        # Computed once for all decisions of the bot.
         of_bot = shelf.once(
             "gains",
             (bot, venue),

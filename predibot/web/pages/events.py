@@ -1,4 +1,4 @@
-"""What was decided about each event, and what its prices were."""
+"""The pages of events: a list of them, and one with its prices, forecasts and related events."""
 
 from itertools import groupby
 
@@ -14,7 +14,7 @@ from predibot.web.shelf import Shelf
 
 _RELATED = 20
 _FORECASTS = 100
-"""So many of a market are shown, the newest; a page is no export."""
+"""The newest forecasts of a market are shown; a page is no export."""
 _UNANSWERED = 50
 
 
@@ -26,7 +26,7 @@ def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> WebPage:
 
 
 def event_page(shelf: Shelf, id: str) -> WebPage:
-    """Return an event's prices with every forecast on them, how it was resolved, and its kin.
+    """Return the page of an event: prices with forecasts, resolutions, and related events.
 
     Raises:
         UsageError: If nobody decided on it.
@@ -63,6 +63,6 @@ def event_page(shelf: Shelf, id: str) -> WebPage:
 
 
 def related(shelf: Shelf, id: str) -> tuple[tuple[str, ...], tuple[Related, ...]]:
-    """Return what an event is filed under, and the other events that are too, the nearest first."""
+    """Return the labels of an event, and the events that share some, the nearest first."""
     labels = shelf.read(labels_of_events)
     return (labels[id][2] if id in labels else ()), related_to(id, labels)

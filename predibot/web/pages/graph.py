@@ -1,4 +1,4 @@
-"""Which events move together: the graph of a venue's events, and what else moves with one of them."""
+"""The graph of related events of a venue, and the events that move with one."""
 
 from predibot.errors import UsageError
 from predibot.ledger.read.rows_for_python import listed_events
@@ -11,36 +11,36 @@ from predibot.web.shelf import Shelf
 
 
 def graph_page(shelf: Shelf, venue: str = "") -> WebPage:
-    """Return the graph of the events of a venue, as it is now; empty where nothing was played."""
+    """Return the graph of the events of a venue as of now; empty if nothing was played."""
     try:
         found = shelf.graph(Part(venue=venue))
     except UsageError:
         if venue:
             raise
-        # The menu leads here, whatever was played.
+        # The menu leads here, even if nothing was played.
         return WebPage(
             "graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "listed": (), "grids": []}
         )
     drawn = drawn_graph(found.graph, found.known.titles)
     grids = [grid for grid in graph_grids(found) if grid.rows]
-    # By the day, so that a page that says the same is the same.
+    # Only the day, so that a page stays the same for a day.
     said = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
     marked = "" if drawn is None else marked_words(drawn, ())
-    # What nobody decided on has no page.
+    # An event that nobody decided on has no page.
     listed = {each.event_id for each in shelf.read(listed_events)}
     shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
     return WebPage("graph", shown)
 
 
 def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
-    """Return the id and title of each event that moves with one, and the edge to it, the strongest first.
+    """Return id, title and edge of each event that moves with one, the strongest first.
 
-    The id is empty of one that nobody decided on, which has no page.
+    The id is empty for an event without a page.
 
     Args:
         shelf: The ledger.
         id: Of the event.
-        run: One that played it, by which its venue is known.
+        run: A run that played it, which tells the venue.
     """
     venue = next((each.venue for each in shelf.runs() if each.run == run and not each.void), "")
     if not venue:

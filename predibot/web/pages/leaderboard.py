@@ -1,4 +1,4 @@
-"""Who beats the price, and who is calibrated."""
+"""The pages of the leaderboard, its tables, its curves, and calibration."""
 
 from dataclasses import asdict, dataclass, replace
 
@@ -22,7 +22,7 @@ from predibot.web.rendering import line
 from predibot.web.shelf import Shelf
 
 TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs")
-"""What of an evaluation the tables show."""
+"""Parts of an evaluation that the tables need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class BoardLine:
     verdict: str
     edge: str
     evidence: str
-    """E that the edge is above zero: a claim that may be looked at any time takes 20."""
+    """E-value of an edge above zero; 20 is a claim, on whatever day it is read."""
     curve: Curve | None
 
 
 @dataclass(frozen=True, slots=True)
 class PartTexts:
-    """What part of a ledger an address asks about, as it says so; empty for all."""
+    """The part of a ledger that an address names, as texts; an empty one takes all."""
 
     recipe: str = ""
     venue: str = ""
@@ -50,7 +50,7 @@ class PartTexts:
     bots: str = ""
 
     def evaluation(self, shelf: Shelf, question: Question) -> Evaluation:
-        """Return how good the bots were in it.
+        """Return the evaluation of the part.
 
         Raises:
             UsageError: If a day is none, or as `Shelf.evaluation`.
@@ -63,7 +63,7 @@ class PartTexts:
         return shelf.evaluation(question, part)
 
     def given(self) -> dict[str, str]:
-        """Return what is asked for with."""
+        """Return the texts that are not empty."""
         return {name: value for name, value in asdict(self).items() if value}
 
 
@@ -71,7 +71,7 @@ _EVERYTHING = PartTexts()
 
 
 def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
-    """Return the ranking, its verdicts, and the boards of accounts and cohorts, of the part that is asked for."""
+    """Return the leaderboard with its verdicts, and the boards of accounts and cohorts."""
     runs = shelf.runs()
     if not runs:
         return WebPage("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
@@ -94,7 +94,7 @@ def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
             "given": part.given(),
             "of_runs": PartTexts(part.recipe, part.venue).given(),
             "venue": shown_venue,
-            # Not names that cannot be shown as they are.
+            # A name that cannot be shown as it is cannot be chosen.
             "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
             "as_of": found.as_of,
             "rankings": [
@@ -112,7 +112,7 @@ def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
 
 
 def lines_of(ranking: Evaluation) -> list[BoardLine]:
-    """Return the bots of a ranking, as they are shown."""
+    """Return the bots of a ranking as they are shown."""
     return [
         BoardLine(
             row,
@@ -126,7 +126,7 @@ def lines_of(ranking: Evaluation) -> list[BoardLine]:
 
 
 def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> WebPage:
-    """Return how edges, gains, accounts and cohorts of all bots went over time, with their bands."""
+    """Return the curves of edges, gains, accounts and cohorts over time."""
     drawn = [
         each
         for _, picture in ledger_pictures(shelf.looked_back(ledger_history, part=Part(venue=venue, recipe=recipe)))
@@ -143,17 +143,17 @@ def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> WebPage:
 
 
 def table_page(shelf: Shelf, name: str, part: PartTexts = _EVERYTHING) -> WebPage:
-    """Return a table of `predibot report` by its name, of the part that is asked for."""
+    """Return a table of `predibot report` by its name."""
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
     found = part.evaluation(shelf, Question(wanted=TABLES_ASK))
     page = grids_page(f"Table of {name}", list(table_grids(found, name)))
-    # Whole numbers in place of what a screen shows of them.
+    # The file has numbers that are not rounded.
     return replace(page, tables={name: lambda: evaluation_rows(found, name)})
 
 
 def calibration_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
-    """Return what each bot said beside how often it happened, in the part that is asked for."""
+    """Return the reliability diagrams of all bots."""
     found = part.evaluation(shelf, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
     return WebPage(

@@ -1,4 +1,4 @@
-"""What a page is, a part of a long list, and tables to take away."""
+"""What pages are made of: templates, parts of long lists, and downloads as CSV."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,43 +19,43 @@ Rows = Iterator[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """A template, by its name without the ending, and what it shows."""
+    """A template, by its name without the ending, and its values."""
 
     template: str
     shown: Mapping[str, Any]
     tables: Mapping[str, Callable[[], Rows]] = field(default_factory=dict)
-    """What of it can be taken away as CSV, by name, besides its `grids`."""
+    """Downloads as CSV by name, besides those of the `grids`."""
 
     @property
     def downloads(self) -> dict[str, Callable[[], Rows]]:
-        """Return all that can be taken away, tables as the terminal has them by their place."""
+        """Return all downloads by name; grids are named by their place, from 1."""
         grids: Sequence[Table] = self.shown.get("grids", ())
-        return {**{str(n): partial(_under_headers, grid) for n, grid in enumerate(grids, start=1)}, **self.tables}
+        return {**{str(n): partial(_grid_rows, grid) for n, grid in enumerate(grids, start=1)}, **self.tables}
 
 
 def grids_page(title: str, found: Sequence[Table], **more: Any) -> WebPage:
-    """Return a page of tables, as the terminal has them; those without a row are left out."""
+    """Return a page of tables; those without a row are left out."""
     return WebPage("grids", {"title": title, "grids": [grid for grid in found if grid.rows], **more})
 
 
-def _under_headers(table: Table) -> Rows:
+def _grid_rows(table: Table) -> Rows:
     headers = [column.header for column in table.columns]
     return (dict(zip(headers, row, strict=True)) for row in table.rows)
 
 
 def records(rows: Sequence[Any]) -> Callable[[], Rows]:
-    """Return the rows of a list as what can be taken away, texts whole."""
+    """Return a download of rows, with whole texts."""
     return lambda: (each._asdict() if isinstance(each, Row) else asdict(each) for each in rows)
 
 
 def part_of(total: int, number: int, path: str, **asked: object) -> dict[str, Any]:
-    """Return which part of a list is shown, and what its neighbours are asked for with.
+    """Return which part of a list is shown, and the parameters of links to the other parts.
 
     Args:
-        total: How many rows the whole list has.
-        number: Which part, from 1; the nearest one where there is none.
+        total: Number of rows of the whole list.
+        number: Which part, from 1; the nearest one if there is none.
         path: Of the page.
-        asked: What the list was asked for with, without the number.
+        asked: Parameters of the list, without the number.
     """
     pages = max(1, -(-total // PAGE))
     kept = {name: value for name, value in asked.items() if value}
@@ -64,13 +64,13 @@ def part_of(total: int, number: int, path: str, **asked: object) -> dict[str, An
 
 
 def paged(rows: Sequence[Any], number: int, path: str, **asked: object) -> dict[str, Any]:
-    """Return a part of a list that is here whole, likewise."""
+    """Return the rows of a part of a list, with the same; the whole list is `rows`."""
     part = part_of(len(rows), number, path, **asked)
     return {"rows": rows[(part["page"] - 1) * PAGE : part["page"] * PAGE], **part}
 
 
 def day_of(text: str) -> datetime | None:
-    """Return the first instant of a day as an address names it; None where it names none.
+    """Return the first instant of a day; None for an empty text.
 
     Raises:
         UsageError: If it is no day.
@@ -84,7 +84,7 @@ def day_of(text: str) -> datetime | None:
 
 
 def end_of_day(text: str) -> datetime | None:
-    """Return the first instant after a day; None where an address names none, or the last day that can be held.
+    """Return the first instant after a day; None for an empty text, and for the last day there is.
 
     Raises:
         UsageError: If it is no day.

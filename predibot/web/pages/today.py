@@ -1,4 +1,4 @@
-"""Today: what was decided and what settled lately, where the outcome surprised, and what runs now or next."""
+"""The page of today: new decisions, settled markets, surprising outcomes, and what runs now or next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,36 +18,36 @@ from predibot.web.shelf import Shelf
 _DECISIONS = 12
 _SETTLED = 15
 _MARKETS = 60
-"""Among so many markets that settled last surprises are looked for."""
+"""Surprises are looked for among so many markets that settled last."""
 _SURPRISES = 10
 _SURPRISING = 0.5
-"""So far from what it paid somebody was more than merely unsure."""
+"""A forecast or price so far from the payout was wrong, not merely unsure."""
 _UNDER_WAY = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A market that settled, and who was how far off."""
+    """A settled market, with the forecast and the price that were farthest off."""
 
     last: Row[Any]
-    """What was said of it last."""
+    """The last forecast on it."""
     bots: int
-    """How many had a forecast."""
+    """Number of bots with a forecast."""
     worst: Row[Any] | None
-    """Whose forecast was farthest off; None where only baselines spoke, of whom nobody expects anything."""
+    """The forecast farthest off; None if only baselines forecast, of which nobody expects knowledge."""
     has_page: bool
     """Whether somebody decided on its event, which has a page then."""
     dearest: float | None
-    """The price farthest off at which somebody was booked; None where none has one."""
+    """The booked price farthest off; None without one."""
 
     @property
     def off(self) -> float:
-        """Return how far the worst forecast lay from what YES paid, 0 without one."""
+        """Return the distance of the worst forecast from the payout of YES, 0 without one."""
         return 0.0 if self.worst is None else abs(self.worst.probability - self.worst.payout_yes)
 
     @property
     def price_off(self) -> float:
-        """Return the same of the price, 0 without one."""
+        """Return the distance of the farthest price from that payout, 0 without one."""
         return 0.0 if self.dearest is None else abs(self.dearest - self.last.payout_yes)
 
 
@@ -79,11 +79,7 @@ def today_page(shelf: Shelf) -> WebPage:
 
 
 def settled_markets(said: Sequence[Row[Any]]) -> list[Settled]:
-    """Return markets that settled, in their order, with who was farthest off.
-
-    Args:
-        said: All forecasts of each, one market after the other.
-    """
+    """Return settled markets in order; `said` has all forecasts of one market after the other."""
     found = []
     for _, group in groupby(said, key=lambda each: (each.event_id, each.market_id)):
         own = list(group)

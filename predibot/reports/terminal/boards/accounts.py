@@ -12,17 +12,17 @@ from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.score import AccountScore
 
 _CURVE_CELLS = 6
-_UNTOLD: Mapping[str, str] = {"worse": "worse", "too few": "few"}
+_STANDING_WORDS: Mapping[str, str] = {"worse": "worse", "too few": "few"}
 
 
 def board_grid(board: AccountBoard) -> Table:
     """Return the leaderboard of a game of accounts; it fits 80 columns."""
     ranks, standings = board.ranks, board.standings
     rows = [
-        {"place": _UNTOLD.get(standings[score.bot], figures.count(ranks.get(score.bot))), "score": score}
+        {"place": _STANDING_WORDS.get(standings[score.bot], figures.count(ranks.get(score.bot))), "score": score}
         for score in board.scores
     ]
-    return table_of(_title(board), _BOARD, rows, tuple(_below(board)))
+    return table_of(_title(board), _BOARD, rows, tuple(_account_footnotes(board)))
 
 
 def account_grids(board: AccountBoard, table: str = "accounts") -> Iterator[Table]:
@@ -43,7 +43,7 @@ def account_grids(board: AccountBoard, table: str = "accounts") -> Iterator[Tabl
 
 
 def agreement_lines(agreements: Sequence[RankAgreement]) -> Iterator[str]:
-    """Yield how far orders of bots agree."""
+    """Yield how far the rankings of bots agree."""
     for each in agreements:
         if each.correlation is not None:
             said = f"{plain(each.one)} and {plain(each.other)}: {figures.ratio(each.correlation)}"
@@ -60,11 +60,11 @@ def _title(board: AccountBoard) -> str:
 
 
 def _bounded_percent(value: float | None) -> str:
-    """Return a share in percent; beyond ten times the cash at the start, only that it is."""
+    """Return a share in percent, ten or more as `>999%`."""
     return ">999%" if value is not None and value >= 9.995 else figures.short_percent(value)
 
 
-def _below(board: AccountBoard) -> Iterator[str]:
+def _account_footnotes(board: AccountBoard) -> Iterator[str]:
     if any(score.baseline for score in board.scores):
         yield "*: a baseline."
     if copies := [f"{plain(score.bot)} repeats {plain(score.repeats)}" for score in board.scores if score.repeats]:
@@ -75,7 +75,7 @@ def _below(board: AccountBoard) -> Iterator[str]:
         yield f"{figures.things(stale, 'position')} valued at the last price there was: see stale in --full."
 
 
-def _marked(score: AccountScore) -> str:
+def _bot_with_marks(score: AccountScore) -> str:
     mark = "*" * score.baseline + "=" * bool(score.repeats) + "?" * (score.knowledge == "unknown")
     return plain(score.bot) + mark
 
@@ -91,7 +91,7 @@ _BOARD = (
         "place",
         meaning="the place among those better than every baseline, else worse than cash, few dates, or – not proven",
     ),
-    Column("bot", "score", _marked, 0, kind="name"),
+    Column("bot", "score", _bot_with_marks, 0, kind="name"),
     Column(
         "value",
         "score",
@@ -175,7 +175,6 @@ _INDICES = (
 
 
 def _sectors(board: AccountBoard) -> Iterator[Table]:
-    """Yield the mean exposure of each account by sector, where shares were held."""
     held = {score.bot: score.behaviour.sectors for score in board.scores if score.behaviour.sectors}
     rows = [
         {"sector": name, "shares": [sectors.get(name) for sectors in held.values()]}
@@ -188,7 +187,7 @@ def _sectors(board: AccountBoard) -> Iterator[Table]:
 
 
 def _delays(board: AccountBoard) -> Table:
-    """Return what stale holdings would have changed, with the middle half of the bots."""
+    """Return what holdings of earlier slots would have changed, with the middle half of the bots."""
     bands = board.delay_bands
     rows = [
         (
@@ -221,7 +220,7 @@ def cohort_grid(board: CohortBoard) -> Table:
     ends_of_it = "with high the 95 % interval of it, for cohorts that overlap; it places those that gain"
     columns = (
         Column("#", "", lambda each: figures.count(ranks.get((each.bot, each.knowledge)))),
-        Column("bot", "", _marked_cohort, 0, kind="name"),
+        Column("bot", "", _cohort_bot_with_marks, 0, kind="name"),
         Column("return", "score.returns.mean", figures.short_percent, 0, stakes),
         Column("low", "score.returns.low", figures.short_percent, 0, ends_of_it),
         Column("high", "score.returns.high", figures.short_percent, 0),
@@ -234,15 +233,15 @@ def cohort_grid(board: CohortBoard) -> Table:
         Column("cost", "cost_usd", figures.cost_usd, 1),
     )
     title = f"{of}: {figures.things(board.cohorts, 'cohort')}, {board.complete} complete"
-    return table_of(title, columns, board.scores, tuple(_below_cohorts(board)))
+    return table_of(title, columns, board.scores, tuple(_cohort_footnotes(board)))
 
 
-def _marked_cohort(score: CohortBotScore) -> str:
+def _cohort_bot_with_marks(score: CohortBotScore) -> str:
     mark = "*" * score.baseline + "!" * bool(score.cannot_bet or score.bankrupt) + "?" * (score.knowledge == "unknown")
     return plain(score.bot) + mark
 
 
-def _below_cohorts(board: CohortBoard) -> Iterator[str]:
+def _cohort_footnotes(board: CohortBoard) -> Iterator[str]:
     out = [
         f"{plain(each.bot)} {' and '.join(said)}"
         for each in board.scores

@@ -1,4 +1,4 @@
-"""A bot's beliefs that belong together: how far they break the rules of probability, and how much it staked on them."""
+"""How coherent a bot's beliefs are, and how much it staked on related events, for a screen and for JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -43,8 +43,8 @@ _VALUES = (
 
 
 def coherence_grids(found: Coherence) -> Iterator[Table]:
-    """Yield how coherent a bot is by rule, by event and over time; nothing where nothing binds, or might."""
-    below = tuple(_below(found))
+    """Yield tables of coherence by rule, by event and over time; none if no rule binds any markets."""
+    below = tuple(_coherence_footnotes(found))
     if not found.rules:
         if found.unsure_groups:
             yield Table("Coherence", (Column("rule", kind="key"), Column("breach")), (), below)
@@ -65,12 +65,7 @@ def coherence_grids(found: Coherence) -> Iterator[Table]:
 
 
 def exposure_grid(found: Exposures, titles: Mapping[str, str]) -> Table | None:
-    """Return the largest groups of related events a bot staked on; None without a bet.
-
-    Args:
-        found: The groups.
-        titles: Of the events, by id; texts of others.
-    """
+    """Return the largest groups of related events that a bot staked on; None without a bet."""
     if not found.groups:
         return None
     columns = (
@@ -127,14 +122,14 @@ def coherence_document(found: Coherence) -> Document:
     }
 
 
-def _below(found: Coherence) -> Iterator[str]:
+def _coherence_footnotes(found: Coherence) -> Iterator[str]:
     if found.groups:
         whole = f", {found.exhaustive:,} of which leave nothing out" if found.exhaustive else ""
         yield (
             f"{figures.things(found.groups, 'group')} of markets of one event{whole}; in which no outcome is looked at."
         )
     if found.unsure_groups:
-        # One group has two markets at least.
+        # A group has at least two markets.
         yield (
             f"Left out: {figures.things(found.unsure_groups, 'group')} of {found.unsure_markets:,} markets that differ "
             "by a date or a number alone, of which the words do not say what it binds."

@@ -1,4 +1,4 @@
-"""One bot on a screen and as a document: its curve in numbers, its scores, what it did best and worst."""
+"""All there is about one bot, for a screen and for JSON: figures, calibration, best and worst decisions."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.metrics.calibration import CalibrationBins
 
 _CELLS = 41
-"""Of the axis from 0 to 100%: one for each 2.5%."""
+"""Width of the axis from 0 to 100%: a cell for each 2.5%."""
 _SAID, _HAPPENED, _BOTH = "◇", "●", "◆"
 LEGEND = (
     f"{_HAPPENED} how often it happened, ─ its 95% interval (Wilson's, over as many events as the forecasts are "
@@ -25,7 +25,7 @@ LEGEND = (
 
 
 def reliability_lines(bins: CalibrationBins) -> Iterator[str]:
-    """Yield a diagram of bins that are not empty, at most 80 characters wide, with its axis and without its legend.
+    """Yield a reliability diagram, at most 80 wide: its axis, then a line for each bin that is not empty.
 
     Examples:
         >>> from predibot.scoring import calibration_bins

@@ -1,4 +1,4 @@
-"""One event on a screen and as a document: what its markets cost, and what every bot said of them."""
+"""One event, for a screen and for JSON: prices of its markets, and the forecasts of every bot."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ _RATIONALE_CELLS = 70
 
 
 def print_event(console: Console, history: EventHistory, *, every_row: bool) -> None:
-    """Print an event: of each market its prices, and the newest twenty forecasts or, if asked for, all."""
+    """Print an event: prices of each market, and its newest twenty forecasts, or all."""
     title = plain(history.title, _TITLE_CELLS) or figures.MISSING
     print_line(console, f"{title} ({plain(history.event_id, 60)})", "bold")
     print_line(
@@ -81,7 +81,7 @@ def _forecasts(own: list[LedgerForecast], *, every_row: bool) -> Table:
 
 
 _SLOT, _BOT = Column("slot", "slot_at", slot_words, kind="key"), Column("bot", "bot", kind="name")
-# What is asked for is what was thought, so that the slot goes before it.
+# Readers look for the reasons, so the slot is dropped before them.
 _FORECASTS = (
     _SLOT,
     replace(_BOT, drop=0),

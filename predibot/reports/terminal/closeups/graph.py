@@ -1,4 +1,4 @@
-"""The graph of beliefs as tables and as a document: its groups, its edges, a chain, and the news that touch it."""
+"""The graph of related events as tables and for JSON: groups, edges, a chain, and news."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -15,17 +15,17 @@ from predibot.reports.terminal.text import plain, within
 _ROWS = 20
 _TITLE_CELLS = 60
 _SITE_CELLS = 30
-_TOUCHED = 4
+_SHOWN_EVENTS = 4
 
 
 def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table]:
-    """Yield the groups, the edges, the chain that was asked for, and the news, the largest and newest first."""
+    """Yield the chain, the groups, the edges and the news, the largest and newest first."""
     graph = found.graph
 
-    def named(event: str, cells: int = _TITLE_CELLS) -> str:
+    def title_of(event: str, cells: int = _TITLE_CELLS) -> str:
         return plain(found.known.titles.get(event, event), cells) or plain(event, cells)
 
-    event = Column("event", "first", named, kind="text")
+    event = Column("event", "first", title_of, kind="text")
     if found.chain:
         of = {frozenset((each.first, each.second)): f"{each.score:.2f}" for each in graph.edges}
         steps = [
@@ -44,16 +44,16 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table
                 Column(
                     "chain",
                     "chain",
-                    lambda chain: " – ".join(named(each, 40) for each in chain) or figures.MISSING,
+                    lambda chain: " – ".join(title_of(each, 40) for each in chain) or figures.MISSING,
                     kind="text",
                 ),
             ),
         ),
-        ("Edges", graph.edges, (_SCORE, event, Column("moves with", "second", named, kind="text"))),
+        ("Edges", graph.edges, (_SCORE, event, Column("moves with", "second", title_of, kind="text"))),
         (
             "Dated news",
             found.news,
-            (*_NEWS, Column("touches", "touched", lambda touched: _touched(touched, named), kind="text")),
+            (*_NEWS, Column("touches", "touched", lambda touched: _touched_events(touched, title_of), kind="text")),
         ),
     )
     for title, rows, columns in parts:
@@ -64,16 +64,16 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table
 
 
 def _ids(events: Sequence[str]) -> str:
-    more = f" and {len(events) - _TOUCHED} more" if len(events) > _TOUCHED else ""
-    return ", ".join(plain(event, 40) for event in events[:_TOUCHED]) + more
+    more = f" and {len(events) - _SHOWN_EVENTS} more" if len(events) > _SHOWN_EVENTS else ""
+    return ", ".join(plain(event, 40) for event in events[:_SHOWN_EVENTS]) + more
 
 
-def _touched(touched: Sequence[Touched], named: Callable[[str, int], str]) -> str:
+def _touched_events(touched: Sequence[Touched], title_of: Callable[[str, int], str]) -> str:
     return "; ".join(
-        named(one.event_id, 40)
+        title_of(one.event_id, 40)
         + ("" if one.score is None else f" (S {one.score:.2f})")
         + ("" if one.jumped_on is None else f", jumped {_day(one.jumped_on)}")
-        for one in touched[:_TOUCHED]
+        for one in touched[:_SHOWN_EVENTS]
     )
 
 

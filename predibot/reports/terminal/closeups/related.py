@@ -1,4 +1,4 @@
-"""The neighbours of an event on a screen and as a document: how related each is, and why."""
+"""The events that move with one, for a screen and for JSON: how related each is, and why."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -23,7 +23,7 @@ _SHOWN_DATES = 6
 
 
 def print_relations(console: Console, relations: Relations, *, every_row: bool) -> None:
-    """Print the ten most related events or, if asked for, all, each with its reasons."""
+    """Print the ten most related events, or all, each with its reasons."""
     found, known = relations.found, relations.known
     title = plain(known.titles[found.event_id], _TITLE_CELLS) or figures.MISSING
     print_line(console, f"{title} ({plain(found.event_id, 60)})", "bold")
@@ -33,7 +33,7 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
         f"{figures.count(found.own_markets)} of this event compared; "
         f"texts by {plain(relations.text_port, 60)}",
     )
-    for line in _left_out(relations):
+    for line in _left_out_lines(relations):
         print_line(console, line)
     shown = found.neighbours if every_row else found.neighbours[:_SHOWN]
     if not shown:
@@ -45,15 +45,15 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
         Column("event", "event_id", within(40), 1, kind="key"),
         Column("title", "event_id", lambda event: plain(known.titles[event], 60) or figures.MISSING, 0, kind="text"),
         _JUMPS,
-        Column("tags", "tags", _listed, 3, kind="text"),
-        Column("words", "words", _listed, 2, kind="text"),
+        Column("tags", "tags", _list_labels, 3, kind="text"),
+        Column("words", "words", _list_labels, 2, kind="text"),
     )
     more = f"The first {len(shown)} of {len(found.neighbours):,}; --all or --json has them all."
     console.print()
     print_grid(console, table_of("", columns, shown, [more] if len(shown) < len(found.neighbours) else ()))
 
 
-def _listed(labels: Sequence[str]) -> str:
+def _list_labels(labels: Sequence[str]) -> str:
     return plain(", ".join(labels), 60) or figures.MISSING
 
 
@@ -84,8 +84,7 @@ def relations_document(relations: Relations) -> Document:
     }
 
 
-def _left_out(relations: Relations) -> tuple[str, ...]:
-    """Return what the filters left out, in sentences."""
+def _left_out_lines(relations: Relations) -> tuple[str, ...]:
     told = relations.found.left_out
     if told is None:
         return ()

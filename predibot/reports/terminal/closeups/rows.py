@@ -1,4 +1,4 @@
-"""A bot's figures as tables: what a screen and a tear sheet both show."""
+"""The figures of a bot as lines and tables, which a screen, a page and a tear sheet share."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _BAND = "95%: what the sum would vary in, were it looked at on that slot alone."
 
 
 def head_lines(history: BotHistory) -> Iterator[str]:
-    """Yield who it is, what it did, what it cost and what may be said of it, a line each."""
+    """Yield lines about a bot: strategy and model, decisions, cost, and verdicts."""
     who = [f"strategy {plain(', '.join(history.strategies), 60) or figures.MISSING}"]
     if history.models:
         who.append(f"model {plain(', '.join(history.models), 60)}")
@@ -89,14 +89,14 @@ def bot_grids(history: BotHistory) -> Iterator[Table]:
 
 
 def unanswered_grid(history: BotHistory) -> Table:
-    """Return what was refused, failed or abstained, and why, the most frequent reason first."""
+    """Return why decisions were refused, failed or abstained, the most frequent reason first."""
     more = len(history.unanswered) - _REASONS
     below = f"{figures.things(more, 'more reason')}; --json has them all." if more > 0 else ""
     return table_of("Not answered", _UNANSWERED, history.unanswered[:_REASONS], [below])
 
 
 def needed_words(needed: EventsNeeded | None, unit: str) -> str:
-    """Return how long a record its claim would take.
+    """Return how many more events, or other units, a claim would take.
 
     Examples:
         >>> needed_words(EventsNeeded(33, False), "event"), needed_words(None, "date")
@@ -110,7 +110,7 @@ def needed_words(needed: EventsNeeded | None, unit: str) -> str:
 
 
 def evenly(points: Sequence[RunningPoint], most: int) -> list[RunningPoint]:
-    """Return so many points at most, evenly spread, the last among them."""
+    """Return at most so many points, evenly spread, the last among them."""
     if len(points) <= most:
         return list(points)
     return [points[(place + 1) * len(points) // most - 1] for place in range(most)]
@@ -140,10 +140,10 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
 
 def _account_claim(account: AccountHistory) -> str:
     words = needed_words(account.needed, "date")
-    return f"Record needed of account {_named(account)}: {words}, if its return stays as it is"
+    return f"Record needed of account {_account_name(account)}: {words}, if its return stays as it is"
 
 
-def _named(account: AccountHistory) -> str:
+def _account_name(account: AccountHistory) -> str:
     return plain(f"{account.game} of {account.recipe}, {account.mode}", 60)
 
 
@@ -231,7 +231,7 @@ def _account(account: AccountHistory) -> Table:
     ]
     below = (sentence(plain(score.why_missing)),) if score.why_missing else ()
     columns = (Column("figure", kind="key"), Column("value"), Column("95% interval"))
-    title = f"Account: {_named(account)}, {figures.things(score.dates, 'return')}"
+    title = f"Account: {_account_name(account)}, {figures.things(score.dates, 'return')}"
     return Table(title, columns, tuple(rows), below)
 
 
@@ -241,7 +241,6 @@ def _values(account: AccountHistory) -> Table:
 
 
 def _moves(account: AccountHistory) -> Table:
-    """Return the slots after which an account gained most, and lost most."""
     ordered = sorted(account.moves, key=lambda move: move[2])
     best = [move for move in reversed(ordered[-_MOVES:]) if move[2] > 0.0]
     rows = [*best, *(move for move in ordered[:_MOVES] if move[2] < 0.0)]
@@ -279,12 +278,12 @@ def _percents(found: Estimate | None) -> str:
 
 
 def to_the_second(at: datetime) -> str:
-    """Return an instant without what is smaller than a second."""
+    """Return an instant, cut to the second."""
     return format_instant(at.replace(microsecond=0))
 
 
 def slot_words(at: datetime) -> str:
-    """Return the instant of a slot, the day where it is a midnight."""
+    """Return the instant of a slot; only the day if it is midnight."""
     return f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else format_instant(at)
 
 
