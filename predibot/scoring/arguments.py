@@ -1,4 +1,4 @@
-"""Arguments: what callers hand to a score, as checked arrays and numbers."""
+"""Arguments: checked arrays and numbers from the arguments of a score."""
 
 import functools
 import math
@@ -18,11 +18,11 @@ _Asked = ParamSpec("_Asked")
 _Found = TypeVar("_Found")
 
 MOST_EXACT = 2**53
-"""Up to here every whole number is a float too."""
+"""Up to here every whole number is exact as a float."""
 
 
 def within_floats(score: Callable[_Asked, _Found]) -> Callable[_Asked, _Found]:
-    """Return the score with a ValueError where its numbers are too large, or too far apart, for floats to hold."""
+    """Return the score with a ValueError for numbers that are too large, or too far apart, for floats."""
 
     @functools.wraps(score)
     def checked(*args: _Asked.args, **kwargs: _Asked.kwargs) -> _Found:
@@ -36,21 +36,13 @@ def within_floats(score: Callable[_Asked, _Found]) -> Callable[_Asked, _Found]:
 
 
 def instance_of(name: str, value: object, wanted: type) -> None:
-    """Refuse an object of another class.
-
-    Raises:
-        ValueError: If it is; says of which.
-    """
+    """Refuse an object of another class with a ValueError."""
     if not isinstance(value, wanted):
         raise ValueError(f"{name} is {reprlib.repr(value)}; give a {wanted.__name__}")
 
 
 def instants_of(name: str, instants: object) -> list[datetime]:
-    """Return instants in their order, all with a time zone or none with one.
-
-    Raises:
-        ValueError: If they are no list of such.
-    """
+    """Return a list of datetimes, all with a time zone or none, else raise ValueError."""
     if not isinstance(instants, list | tuple):
         raise ValueError(f"{name} is {reprlib.repr(instants)}; give a list of datetimes")
     for row, each in enumerate(instants):
@@ -62,11 +54,7 @@ def instants_of(name: str, instants: object) -> list[datetime]:
 
 
 def column(name: str, array: object) -> None:
-    """Refuse what is no plain array of numbers or truth values with one dimension.
-
-    Raises:
-        ValueError: If it is not; says what was seen.
-    """
+    """Refuse with a ValueError what is no plain one-dimensional array of numbers or truth values."""
     if isinstance(array, np.ma.MaskedArray) or not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
         raise ValueError(f"{name} is {reprlib.repr(array)}; give a numpy array of numbers, not masked")
     if array.ndim != 1:
@@ -74,12 +62,12 @@ def column(name: str, array: object) -> None:
 
 
 def scalar(name: str, number: object) -> float:
-    """Return one real number, NaN and infinity among them; a whole number beyond all floats is infinite.
+    """Return one real number, which may be NaN or infinite; a whole number beyond all floats is infinite.
 
     Raises:
         ValueError: If it is anything else, such as a text, a truth value or an array.
     """
-    # A length of time calls itself a whole number.
+    # numpy counts a timedelta64 among the whole numbers.
     if isinstance(number, bool | np.timedelta64) or not isinstance(number, kinds.Real):
         raise ValueError(f"{name} is {reprlib.repr(number)}; it must be a number")
     try:
@@ -89,10 +77,10 @@ def scalar(name: str, number: object) -> float:
 
 
 def array_of(name: str, values: object) -> NDArray[Any]:
-    """Return values as an array that masks nothing: what a masked array of numbers hides is NaN.
+    """Return values as an array without a mask; masked numbers become NaN.
 
     Raises:
-        ValueError: If they make no array, or something else than a number is hidden.
+        ValueError: If they make no array, or something else than a number is masked.
     """
     if isinstance(values, np.ma.MaskedArray):
         if not np.ma.is_masked(values):
@@ -109,17 +97,17 @@ def array_of(name: str, values: object) -> NDArray[Any]:
 
 
 def _hides(values: object) -> bool:
-    """Return whether something is masked in a list, or in a list of such."""
+    """Return whether anything in a list, or in a list of lists, is masked."""
     if isinstance(values, list | tuple):
         return any(each is np.ma.masked or (isinstance(each, list | tuple) and _hides(each)) for each in values)
     return values is np.ma.masked
 
 
 def floats(name: str, values: ArrayLike) -> Floats:
-    """Return numbers of any shape and size, NaN and infinity among them; what is masked is NaN.
+    """Return numbers of any shape and size, which may be NaN or infinite; masked ones become NaN.
 
     Raises:
-        ValueError: If they are not real numbers; words that read like numbers are none.
+        ValueError: If they are not real numbers; texts that read like numbers are none.
     """
     array = array_of(name, values)
     worded = array.dtype.kind == "O" and any(isinstance(each, str | bytes | complex) for each in array.flat)
@@ -133,23 +121,14 @@ def floats(name: str, values: ArrayLike) -> Floats:
 
 
 def numbers(name: str, values: ArrayLike) -> Floats:
-    """Return finite numbers, shape (n,).
-
-    Raises:
-        ValueError: If they are not numbers, not one-dimensional, or one is NaN
-            or infinite.
-    """
+    """Return finite numbers, shape (n,), else raise ValueError."""
     array = one_dimensional(name, floats(name, values))
     refuse(name, array, ~np.isfinite(array), "each must be a finite number")
     return array
 
 
 def shares(name: str, values: ArrayLike, *, allow_nan: bool = False) -> Floats:
-    """Return numbers in [0, 1], such as probabilities and prices, shape (n,).
-
-    Raises:
-        ValueError: If one lies outside, or is NaN where that has no meaning.
-    """
+    """Return numbers in [0, 1], such as probabilities and prices, shape (n,), else raise ValueError."""
     array = one_dimensional(name, floats(name, values))
     inside = (array >= 0.0) & (array <= 1.0)
     if allow_nan:
@@ -159,23 +138,14 @@ def shares(name: str, values: ArrayLike, *, allow_nan: bool = False) -> Floats:
 
 
 def outcomes_of(name: str, values: ArrayLike) -> Floats:
-    """Return what happened, shape (n,): 1 for YES, 0 for NO.
-
-    Raises:
-        ValueError: If one is anything else; a void market has no outcome.
-    """
+    """Return outcomes, shape (n,), 1 for YES and 0 for NO, else raise ValueError; a void market has none."""
     array = one_dimensional(name, floats(name, values))
     refuse(name, array, (array != 0.0) & (array != 1.0), "each must be 0 or 1")
     return array
 
 
 def forecasts_and_outcomes(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Floats, Floats]:
-    """Return forecasts in [0, 1] and what happened, 1 or 0, both of shape (n,), n above zero.
-
-    Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            out of range.
-    """
+    """Return forecasts in [0, 1] and outcomes, 1 or 0, shape (n,) each, n above zero, else raise ValueError."""
     forecasts = shares("probabilities", probabilities)
     happened = outcomes_of("outcomes", outcomes)
     same_length(probabilities=forecasts, outcomes=happened)
@@ -184,21 +154,13 @@ def forecasts_and_outcomes(probabilities: ArrayLike, outcomes: ArrayLike) -> tup
 
 
 def booleans(name: str, values: ArrayLike) -> NDArray[np.bool_]:
-    """Return what is so and what is not, shape (n,): truth values, or 1 and 0.
-
-    Raises:
-        ValueError: If one is anything else.
-    """
+    """Return truth values, shape (n,), from truth values or 1 and 0, else raise ValueError."""
     so: NDArray[np.bool_] = outcomes_of(name, values) == 1.0
     return so
 
 
 def indices(name: str, values: ArrayLike) -> Ints:
-    """Return whole numbers, shape (n,).
-
-    Raises:
-        ValueError: If one has a fraction or is no number.
-    """
+    """Return whole numbers, shape (n,), else raise ValueError."""
     array = array_of(name, values)
     if array.dtype.kind == "u":
         refuse(name, array, array > np.iinfo(np.int64).max, "each must fit into 64 bits with a sign")
@@ -211,43 +173,27 @@ def indices(name: str, values: ArrayLike) -> Ints:
 
 
 def same_length(**arrays: NDArray[Any]) -> None:
-    """Refuse arrays that cannot be read row by row.
-
-    Raises:
-        ValueError: If their lengths differ; says all of them.
-    """
+    """Refuse arrays of different lengths with a ValueError that names them."""
     if len({array.shape[0] for array in arrays.values()}) > 1:
         seen = ", ".join(f"{name} {array.shape[0]}" for name, array in arrays.items())
         raise ValueError(f"lengths differ: {seen}; give one value a row in each")
 
 
 def not_empty(name: str, array: NDArray[Any]) -> None:
-    """Refuse to score nothing.
-
-    Raises:
-        ValueError: If there is no value.
-    """
+    """Refuse an empty array with a ValueError."""
     if array.size == 0:
         raise ValueError(f"{name} is empty; give at least one value")
 
 
 def one_dimensional(name: str, array: NDArray[_Number]) -> NDArray[_Number]:
-    """Return the array if it has one dimension.
-
-    Raises:
-        ValueError: If it has none or several; says its shape.
-    """
+    """Return the array if it has one dimension, else raise ValueError."""
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; give one dimension, (n,)")
     return array
 
 
 def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], rule: str) -> None:
-    """Refuse an array with a bad element, naming the first.
-
-    Raises:
-        ValueError: If any is bad; says where, what was seen, and the rule.
-    """
+    """Raise a ValueError if any element is bad: it names the first, its value and the rule."""
     if bad.any():
         where: Sequence[int] = np.argwhere(bad)[0].tolist()
         place = f"[{', '.join(str(index) for index in where)}]" if where else ""
@@ -255,12 +201,12 @@ def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], rule: str) ->
 
 
 def distinct(sorted_numbers: Ints) -> Ints:
-    """Return each of some sorted numbers once: where there are millions, far faster than looking each up."""
+    """Return each of some sorted numbers once, much faster than `np.unique`."""
     each: Ints = sorted_numbers[np.append(sorted_numbers[1:] != sorted_numbers[:-1], True)[: sorted_numbers.size]]
     return each
 
 
 def stable_order(numbers: Ints) -> Ints:
-    """Return the rows by number, zero or more, equals in the order they are in: in linear time where 16 bits do."""
+    """Return a stable sorting order of numbers of zero or more, in linear time where 16 bits hold them."""
     narrow = numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers
     return np.argsort(narrow, kind="stable").astype(np.int64, copy=False)

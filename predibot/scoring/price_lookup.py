@@ -22,7 +22,7 @@ MAX_GAP_SECONDS = 259_200.0
 """Three days."""
 
 _QUERIES_AT_ONCE = 32_768
-"""So many at a time stay in the processor's cache, and need no memory to speak of."""
+"""A block of this size stays in the processor's cache."""
 
 
 @within_floats
@@ -79,7 +79,7 @@ def as_of_prices(
     market, asked = _from_zero(market, asked)
     shown = Observations.of(market, seen_at, prices, max(int(market.max(initial=-1)), int(asked.max(initial=-1))) + 1)
     found = np.empty(asked.shape)
-    # Market by market, what is looked at is in the cache already.
+    # In market order, the observations are in the cache already.
     order = stable_order(asked)
     for start in range(0, asked.size, _QUERIES_AT_ONCE):
         rows = order[start : start + _QUERIES_AT_ONCE]
@@ -88,7 +88,7 @@ def as_of_prices(
 
 
 def _earliest(not_before: ArrayLike | None, asked_at: Floats) -> Floats:
-    """Return the bound of each query, shape (q,)."""
+    """Return the lower bound of each query, shape (q,)."""
     bound = floats("not_before", -np.inf if not_before is None else not_before)
     if np.isnan(bound).any():
         raise ValueError("not_before has a NaN; give seconds, or minus infinity for no bound")
@@ -98,7 +98,7 @@ def _earliest(not_before: ArrayLike | None, asked_at: Floats) -> Floats:
 
 
 def _from_zero(market: Ints, asked: Ints) -> tuple[Ints, Ints]:
-    """Return the same markets under numbers from zero, as few as there are rows or nearly."""
+    """Return the same markets numbered from zero, with few or no gaps."""
     if market.size == 0 or asked.size == 0:
         return np.zeros_like(market), np.zeros_like(asked)
     low, high = min(int(market.min()), int(asked.min())), max(int(market.max()), int(asked.max()))
@@ -112,10 +112,10 @@ def _from_zero(market: Ints, asked: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """Prices that were seen, by market and then by instant."""
+    """Observed prices, by market and then by instant."""
 
     ends: Ints
-    """Where those of each market end, (markets,)."""
+    """The end of each market's observations, (markets,)."""
     at: Floats
     prices: Floats
     steps: tuple[int, ...]
@@ -123,13 +123,13 @@ class Observations:
 
     @classmethod
     def of(cls, market: Ints, seen_at: Floats, prices: Floats, markets: int) -> "Observations":
-        """Return them so that a market's lie together in time; at one instant in input order.
+        """Return observations sorted by market and time; at one instant in input order.
 
         Args:
-            market: Of which market each is, (n,), from zero.
-            seen_at: When, (n,).
+            market: The market of each, (n,), from zero.
+            seen_at: Its instant, (n,).
             prices: Of YES, (n,).
-            markets: How many there are, observed or not.
+            markets: The number of markets, observed or not.
         """
         counts = np.bincount(market, minlength=markets)
         steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
@@ -140,7 +140,7 @@ class Observations:
         return cls(np.cumsum(counts), seen_at, prices, steps)
 
     def prices_at(self, asked: Ints, at: Floats, earliest: Floats, gap: float) -> Floats:
-        """Return what each market's price was, (q,): by halving its observations, all queries at once."""
+        """Return the price of each queried market, (q,), by bisection of all queries at once."""
         stop = self.ends[asked]
         start = np.where(asked > 0, self.ends[asked - 1], 0)
         row = start - 1
@@ -158,6 +158,6 @@ class Observations:
 
 
 def in_order(market: Ints, seen_at: Floats) -> bool:
-    """Return whether rows are by market and instant already, as a ledger gives them: sorting millions takes seconds."""
+    """Return whether rows are sorted by market and instant, as from a ledger: sorting millions takes seconds."""
     same, rising = market[1:] == market[:-1], seen_at[1:] >= seen_at[:-1]
     return bool(np.all((market[1:] > market[:-1]) | (same & rising)))

@@ -6,7 +6,7 @@ from typing import Literal, TypeVar
 from predibot.scoring.records.knowledge import Knowledge
 
 INDEX_FUND = "index_fund"
-"""The one that buys an index, by which portfolios of stocks are measured."""
+"""The baseline that buys an index fund, for portfolios of stocks."""
 BASELINES = frozenset(
     {
         *("market_price", "random_bet", "favourite", "underdog", "always_half"),
@@ -14,23 +14,23 @@ BASELINES = frozenset(
         "random_trade",
     }
 )
-"""Their names as strategies: what a bot is called says nothing."""
+"""Their strategies' names; the names of bots say nothing."""
 
 
 Standing = Literal["better", "not proven", "worse", "too few", "baseline"]
 STANDINGS: tuple[Standing, ...] = ("better", "not proven", "worse", "too few", "baseline")
-"""In the order of a board. Only the first has places; baselines are lines apart."""
+"""In the order of a board. Only the first has ranks; baselines come last."""
 ALIKE_PLACES = 9
-"""Numbers that are equal to so many places order nobody."""
+"""Numbers equal to so many decimals rank alike."""
 _ALIKE = 1e-9
 _Name = TypeVar("_Name")
 
 
 def places(ends: Mapping[_Name, tuple[Knowledge, float]]) -> Mapping[_Name, int]:
-    """Return the place of each by what it surely has, equals alike; whoever may have known otherwise is counted apart.
+    """Return ranks by a lower end, equals alike; each kind of knowledge is ranked by itself.
 
     Args:
-        ends: What the models behind each can have known, and the lower end that ranks it.
+        ends: What the models of each can have known, and the lower end that ranks it.
     """
     return {
         name: 1 + sum(other == known and end > low + _ALIKE for other, end in ends.values())
@@ -39,6 +39,6 @@ def places(ends: Mapping[_Name, tuple[Knowledge, float]]) -> Mapping[_Name, int]
 
 
 def left_out(told: Sequence[str]) -> tuple[str, ...]:
-    """Return why bots are in no score whose models may have read how it went; nothing of none."""
+    """Return a note on the bots in no score because their models may know the outcomes; empty for none."""
     what = "left out, because their models were trained on what came after their decisions"
     return (f"{what}: {', '.join(told)}",) if told else ()

@@ -81,7 +81,6 @@ def slots_in_drawdown(values: ArrayLike) -> int:
 
 
 def _weights(name: str, weights: ArrayLike) -> Floats:
-    """Return finite numbers, (n, assets)."""
     array = floats(name, weights)
     if array.ndim != 2:
         raise ValueError(f"{name} has shape {array.shape}; give two dimensions, (n, assets)")

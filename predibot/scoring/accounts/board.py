@@ -1,4 +1,4 @@
-"""The board of accounts: the bots of a recipe and a game beside each other, ranked so that luck is no rank."""
+"""The board of accounts: the bots of a recipe and a game side by side, ranked so that luck gives no rank."""
 
 import reprlib
 from collections import defaultdict
@@ -28,24 +28,24 @@ class AccountPair:
     bot: str
     baseline: str
     difference: Estimate
-    """By what share it came to more, (1 + return) / (1 + the baseline's) - 1, both over the same dates."""
+    """By what share it came to more: (1 + return) / (1 + the baseline's) - 1, over the same dates."""
     beta: float | None = None
-    """Beside an index fund: by how much a return of it moves the bot's in the mean; None where it does not move."""
+    """Beside an index fund: the mean move of the bot's return per move of the fund's; None if that never moves."""
     correlation: float | None = None
     """Beside an index fund: of the returns, in [-1, 1]."""
     few_decide: tuple[str, ...] = ()
-    """On whose account of the two few outcomes decide."""
+    """Those of the two bots whose account depends on few outcomes."""
 
     @property
     def few_dates(self) -> bool:
-        """Return whether there are too few dates to say that one is better."""
+        """Return whether there are too few dates to call one better."""
         return self.difference.clusters < FEW_CLUSTERS
 
     @property
     def better(self) -> str | None:
-        """Return who is better: the name, where the interval lies on one side of zero and dates are not few.
+        """Return the better one's name if the interval lies on one side of zero and dates are not few, else None.
 
-        Nobody beside a bot of which few outcomes decide, and no baseline of which they do.
+        Never a bot whose account depends on few outcomes, and none beside a baseline that does.
         """
         ends = self.difference.interval
         if ends is None or self.few_dates or self.bot in self.few_decide:
@@ -56,21 +56,19 @@ class AccountPair:
 
 @dataclass(frozen=True, slots=True)
 class DelayBand:
-    """How much a delay cost over bots: the mean, and the middle half of them."""
+    """The cost of a delay over bots: the mean, and the middle half of them."""
 
     delay_slots: int
     mean: float
     low: float
-    """A quarter of the bots have less."""
     high: float
-    """A quarter of the bots have more."""
     bots: int
 
 
 REPEATS_BELOW = 0.01
-"""Mean L1 distance to a baseline's weights of an account that only repeats it."""
+"""An account closer to a baseline's weights than this mean L1 distance only repeats it."""
 _ROUNDING = 1e-24
-"""Of squared returns."""
+"""For squared returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +80,18 @@ class AccountBoard:
     mode: str
     subject: str
     scores: tuple[AccountScore, ...]
-    """Those better than every baseline by how much at least; those that cannot be told, and those worse than cash, by
-    how far their growth is from nothing; those on too few dates; baselines last. Behind them those ranked apart."""
+    """First those better than every baseline, by the least margin; then those that cannot be told, and those worse than
+    cash, by how far their growth is from nothing; then those on too few dates; then baselines. Behind them all, those
+    ranked apart.
+    """
     pairs: tuple[AccountPair, ...] = ()
     delay_bands: tuple[DelayBand, ...] = ()
-    """Over bots that are no baselines, unless there are only such."""
+    """Over bots that are no baselines, unless there are only baselines."""
     notes: tuple[str, ...] = ()
 
     @property
     def standings(self) -> Mapping[str, Standing]:
-        """Return in which group each bot is."""
+        """Return the group of each bot."""
         least = self.least
         return {each.bot: _standing(each, least.get(each.bot)) for each in self.scores}
 
@@ -107,9 +107,9 @@ class AccountBoard:
 
     @property
     def ranks(self) -> Mapping[str, int]:
-        """Return the place of each bot that did better than every baseline, by how much at least, equals alike.
+        """Return the rank of each bot that did better than every baseline, by its least margin, equals alike.
 
-        Those whose models have no known cutoff are ranked apart, from 1 again.
+        Bots whose models have no known cutoff are ranked apart, from 1 again.
         """
         told, least = self.standings, self.least
         ends = {each.bot: (each.knowledge, least[each.bot]) for each in self.scores if told[each.bot] == "better"}
@@ -117,7 +117,7 @@ class AccountBoard:
 
 
 def _standing(score: AccountScore, least: float | None) -> Standing:
-    """Return the group of a bot, by the smallest lower end of its differences to the baselines."""
+    """Return the group of a bot; `least` is the smallest lower end of its differences to the baselines."""
     found = score.intervals.get("cumulative_return")
     if score.baseline:
         return "baseline"
@@ -151,12 +151,12 @@ def account_board(
     record = replace(record, accounts=tuple(each for each in record.accounts if each not in told))
     if record.sectors is not None:
         convention = convention_for_stocks(convention)
-    drawn = _drawn(record, uncertainty)
+    drawn = _draw_curves(record, uncertainty)
     scores = [account_score(record, each, convention, drawn.get(each.bot)) for each in record.accounts]
     by_return = sorted(
         scores, key=lambda each: (-np.inf if (made := each.cumulative_return) is None else made, each.bot)
     )
-    scores = [replace(each, repeats=_repeated(each, scores, record)) for each in reversed(by_return)]
+    scores = [replace(each, repeats=_find_repeated(each, scores, record)) for each in reversed(by_return)]
     board = AccountBoard(
         recipe=record.recipe,
         game=record.game,
@@ -170,7 +170,7 @@ def account_board(
     return replace(board, scores=tuple(sorted(scores, key=lambda each: _place(each, board))))
 
 
-def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, CurveColumn]:
+def _draw_curves(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, CurveColumn]:
     """Return the resamples of each account that has returns; accounts of the same slots share them."""
     alike: defaultdict[tuple[int, ...], list[AccountRecord]] = defaultdict(list)
     for each in record.accounts:
@@ -184,15 +184,15 @@ def _drawn(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[str, Cur
 
 
 def _place(score: AccountScore, board: AccountBoard) -> tuple[bool, int, float, str]:
-    """Return what scores are ordered by: what is ranked apart last, the group, how far within it, the name."""
+    """Return a sort key: ranked apart last, then the group, the distance within it, the name."""
     group = board.standings[score.bot]
     within = {"better": board.least.get(score.bot, 0.0), "baseline": score.cumulative_return or 0.0}
     far = within.get(group, score.told)
     return score.knowledge != "clean", STANDINGS.index(group), -round(far, ALIKE_PLACES), score.bot
 
 
-def _repeated(score: AccountScore, scores: Sequence[AccountScore], record: AccountsRecord) -> str:
-    """Return the baseline whose weights an account had nearly all the time; nothing of most."""
+def _find_repeated(score: AccountScore, scores: Sequence[AccountScore], record: AccountsRecord) -> str:
+    """Return the baseline whose weights an account nearly always had, or an empty text."""
     by_bot = {each.bot: each for each in record.accounts}
     apart = {
         other.bot: found
@@ -207,7 +207,7 @@ def _pairs(
     ranked: Sequence[AccountScore], record: AccountsRecord, uncertainty: Uncertainty, drawn: Mapping[str, CurveColumn]
 ) -> list[AccountPair]:
     by_bot = {each.bot: each for each in record.accounts}
-    # Of two baselines the index is what the other stands beside, else the one of the lower rank.
+    # Of two baselines, the index is the one compared with, else the lower ranked one.
     placed = sorted(
         (each for each in ranked if each.baseline), key=lambda each: by_bot[each.bot].strategy == INDEX_FUND
     )
@@ -220,22 +220,24 @@ def _pairs(
             difference = _difference(record, by_bot[score.bot], by_bot[other], uncertainty, drawn)
             if difference is not None and not (score.baseline and baselines.index(score.bot) > baselines.index(other)):
                 moves = (
-                    _moves(by_bot[score.bot], by_bot[other]) if by_bot[other].strategy == INDEX_FUND else (None, None)
+                    _beta_and_correlation(by_bot[score.bot], by_bot[other])
+                    if by_bot[other].strategy == INDEX_FUND
+                    else (None, None)
                 )
                 few = tuple(each.bot for each in ranked if each.bot in (score.bot, other) and each.implied.few_decide)
                 found.append(AccountPair(score.bot, other, difference, *moves, few))
     return found
 
 
-def _moves(one: AccountRecord, index: AccountRecord) -> tuple[float | None, float | None]:
-    """Return beta and correlation of returns over the slots that both have; None where one does not move."""
+def _beta_and_correlation(one: AccountRecord, index: AccountRecord) -> tuple[float | None, float | None]:
+    """Return beta and correlation of returns over common slots; None where one does not move."""
     both = np.intersect1d(one.slot, index.slot)
     own, other = (returns_of(each.value_usd[np.isin(each.slot, both)]) for each in (one, index))
     if own.size < 2:
         return None, None
     own, other = own - own.mean(), other - other.mean()
     square, own_square = float(other @ other), float(own @ own)
-    # What is left of returns that are all alike is rounding.
+    # If all returns are alike, only rounding is left.
     if square <= _ROUNDING * other.size:
         return None, None
     correlation = float(own @ other) / np.sqrt(square * own_square) if own_square > _ROUNDING * own.size else None
@@ -249,7 +251,7 @@ def _difference(
     uncertainty: Uncertainty,
     drawn: Mapping[str, CurveColumn],
 ) -> Estimate | None:
-    """Return the difference of two accounts' growth over the slots that both have; None where there are too few."""
+    """Return the difference of two accounts' growth over common slots; None on too few."""
     if one.bot not in drawn or other.bot not in drawn:
         return None
     first, second = drawn[one.bot], drawn[other.bot]
@@ -294,7 +296,7 @@ def _notes(scores: Sequence[AccountScore], sign: str) -> list[str]:
 
 
 def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
-    """Yield who is not told because few outcomes or one swing decide, and whose deviation is not known."""
+    """Yield notes on bots without a conclusion because few outcomes decide, and on unknown deviations."""
     for each in scores:
         if each.baseline or not each.implied.few_decide:
             continue
@@ -308,7 +310,7 @@ def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
 
 
 def _on_missing(scores: Sequence[AccountScore]) -> Iterator[str]:
-    """Yield why accounts have no figures, or not all, each reason once."""
+    """Yield each reason for missing figures once, with its accounts."""
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for each in scores:
         if each.why_missing:
@@ -319,14 +321,14 @@ def _on_missing(scores: Sequence[AccountScore]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """How far two games, or two recipes of one, put the same bots in the same order."""
+    """How far two games, or two recipes of one game, rank the same bots alike."""
 
     one: str
     other: str
     correlation: float | None
-    """Spearman's, in [-1, 1]; None of fewer than three bots."""
+    """Spearman's, in [-1, 1]; None for fewer than three bots."""
     bots: int
-    """How many are in both."""
+    """The number of bots in both."""
 
 
 def rank_agreements(orders: Mapping[str, Sequence[str]]) -> tuple[RankAgreement, ...]:

@@ -1,4 +1,4 @@
-"""Cohorts: what bots made of their stakes, how good their probabilities were, and whether anybody may be ranked."""
+"""Cohorts: the returns of bots on their stakes, the quality of their probabilities, and who may be ranked."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,45 +15,41 @@ from predibot.scoring.standing import left_out, places
 Verdict = Literal["gains", "unclear", "loses", "too few"]
 _VERDICTS: tuple[Verdict, ...] = ("gains", "unclear", "loses", "too few")
 MAX_SHARE = 0.25
-"""Of cash, that one bet may take: such a bet is taken for certainty."""
+"""A bet of this share of the cash is read as certainty."""
 
 
 @dataclass(frozen=True, slots=True)
 class CohortResult:
-    """What became of one bot in one cohort, as of an instant."""
+    """The result of one bot in one cohort, as of an instant."""
 
     start: datetime
     end: datetime
-    """When the cohort was complete, or the instant as of which this is."""
+    """The instant when the cohort was complete, else that of the evaluation."""
     stake_usd: float
     value_usd: float
-    """At the last valuation."""
     won: int = 0
-    """Positions that paid one dollar a share."""
     lost: int = 0
-    """Positions that paid nothing."""
     cancelled: int = 0
-    """Positions that were paid anything else: a part of a dollar, or what they cost."""
+    """Positions that paid anything else: a part of a dollar, or their cost."""
     archived: bool = False
 
     @property
     def profit_usd(self) -> float:
-        """Return what was gained, negative where it was lost."""
+        """Return the profit, negative for a loss."""
         return self.value_usd - self.stake_usd
 
 
 @dataclass(frozen=True, slots=True)
 class CohortScore:
-    """What a bot made over its cohorts."""
+    """The results of a bot over its cohorts."""
 
     returns: OverlapInterval
-    """Of the mean return on a cohort's stake."""
+    """For the mean return on a cohort's stake."""
     profit_usd: float
-    """Over all cohorts."""
     return_on_stakes: float
-    """The profit over the stakes of all cohorts together; the mean return where all stakes are alike."""
+    """The profit over all stakes together; the mean return where all stakes are alike."""
     win_rate: float | None
-    """Of the positions that won or lost; None where there is none."""
+    """Of the positions that won or lost; None without any."""
     cohorts: int
     resolved: int
     """Positions that won, lost or were cancelled."""
@@ -61,7 +57,7 @@ class CohortScore:
 
 @dataclass(frozen=True, slots=True)
 class Brier:
-    """A Brier score, and of how many forecasts."""
+    """A Brier score and its number of forecasts."""
 
     score: float
     n: int
@@ -70,12 +66,12 @@ class Brier:
 def cohort_score(
     results: Sequence[CohortResult], *, archived: bool = False, implied: float = 0.0
 ) -> CohortScore | None:
-    """Return what a bot made over its cohorts, None where there is none.
+    """Return the score of a bot over its cohorts, None without any.
 
     Args:
         results: Of one bot and one methodology, in any order.
         archived: Whether archived cohorts count too.
-        implied: How far the mean return may come out otherwise by the prices of what was held.
+        implied: The standard deviation of the mean return that prices imply.
 
     Raises:
         ValueError: If a stake is not above zero, or two results are of one cohort.
@@ -89,7 +85,7 @@ def cohort_score(
         raise ValueError("two results are of one cohort; results of two methodologies are never mixed")
     profit_usd = math.fsum(each.profit_usd for each in found)
     won, lost = sum(each.won for each in found), sum(each.lost for each in found)
-    # After a reversal an account may owe more than it holds; nobody loses more than the stake by a forecast.
+    # After a reversal an account may owe more than it holds, but forecasts lose at most the stake.
     returns = [max(-1.0, each.profit_usd / each.stake_usd) for each in found]
     return CohortScore(
         overlap_interval(returns, longest_overlap([(each.start, each.end) for each in found]), implied=implied),
@@ -102,15 +98,11 @@ def cohort_score(
 
 
 def stated_brier(forecasts: Sequence[tuple[float, float | None]]) -> Brier | None:
-    """Return the Brier score of stated probabilities, None where none is of a market that a side has won.
+    """Return the Brier score of stated probabilities, None if no side won any of the markets.
 
     Args:
-        forecasts: The probability of YES, in [0, 1], and what a share of YES
-            paid; None where it was voided. What paid neither 0 nor 1 is left out.
-
-    Examples:
-        >>> stated_brier([(0.9, 1.0), (0.2, 0.0), (0.5, 0.5)])
-        Brier(score=0.025, n=2)
+        forecasts: Probability of YES and payout of YES (None if voided). Payouts
+            other than 0 and 1 are left out.
     """
     known = [(probability, paid) for probability, paid in forecasts if paid in (0.0, 1.0)]
     if not known:
@@ -119,16 +111,12 @@ def stated_brier(forecasts: Sequence[tuple[float, float | None]]) -> Brier | Non
 
 
 def implied_confidence(amount_usd: float, cash_before_usd: float) -> float:
-    """Return the confidence that the size of a bet is taken for: c = min(1, amount / (0.25 x cash before it)).
+    """Return the confidence that the size of a bet implies: c = min(1, amount / (0.25 x cash before it)).
 
-    Not a probability: $50 of $10,000 on a side at .95 come out as .02.
+    It is no probability: $50 of $10,000 on a side at .95 gives .02.
 
     Raises:
         ValueError: If the amount or the cash is not above zero.
-
-    Examples:
-        >>> implied_confidence(50.0, 10_000.0), implied_confidence(2_500.0, 10_000.0)
-        (0.02, 1.0)
     """
     if not (0.0 < amount_usd < math.inf and 0.0 < cash_before_usd < math.inf):
         raise ValueError(f"a bet of ${amount_usd:g} of ${cash_before_usd:g}; both must be above zero")
@@ -136,14 +124,10 @@ def implied_confidence(amount_usd: float, cash_before_usd: float) -> float:
 
 
 def implied_confidence_brier(bets: Sequence[SizedBet]) -> Brier | None:
-    """Return the mean of (c - won)^2 over bets that won or lost, c being the confidence their size implies.
+    """Return the mean of (c - won)^2 over bets that won or lost, with c the implied confidence; None without any.
 
-    None where there is none. It is the published score under its own name: it
-    judges sizes, and calls a small bet on a favourite that wins a bad forecast.
-
-    Examples:
-        >>> round(implied_confidence_brier([SizedBet(50.0, 10_000.0, True)]).score, 6)
-        0.9604
+    This published score judges sizes: a small bet on a favourite that wins counts as
+    a bad forecast.
     """
     known = [(implied_confidence(bet.amount_usd, bet.cash_before_usd), bet.won) for bet in bets if bet.won is not None]
     if not known:
@@ -153,32 +137,32 @@ def implied_confidence_brier(bets: Sequence[SizedBet]) -> Brier | None:
 
 @dataclass(frozen=True, slots=True)
 class CohortBot(Contestant):
-    """What one bot did in its cohorts, those apart whose models can have known something else."""
+    """The results of one bot in its cohorts; decisions that may know the outcome are in a bot apart."""
 
     display_name: str
-    """As its latest cohort has it."""
+    """As in its latest cohort."""
     results: tuple[CohortResult, ...]
     """One a cohort; archived ones only where they are asked for."""
     forecasts: tuple[tuple[float, float | None], ...] = ()
-    """The stated probability of YES, and what a share of it paid; of markets that are resolved."""
+    """The stated probability and the payout of YES, of resolved markets."""
     bets: tuple[SizedBet, ...] = ()
     cannot_bet: int = 0
-    """In how many cohorts its cash is below what the least bet takes, and something is left."""
+    """The number of cohorts in which its cash is too little for any bet, but it is not bankrupt."""
     bankrupt: int = 0
-    """In how many it has neither cash nor positions."""
+    """The number of cohorts in which it has neither cash nor positions."""
     owing: int = 0
-    """In how many a reversed payout left it in debt."""
+    """The number of cohorts in which a reversed payout left it in debt."""
     deviation: float = 0.0
-    """How far its mean return may come out otherwise by the prices of what it held."""
+    """The standard deviation of its mean return that prices imply."""
 
     @property
     def stated(self) -> Brier | None:
-        """Return the Brier score of the probabilities that it stated."""
+        """Return the Brier score of its stated probabilities."""
         return stated_brier(self.forecasts)
 
     @property
     def implied(self) -> Brier | None:
-        """Return the same of the confidence that the size of its bets implies: another score, by its own name."""
+        """Return the Brier score of the confidence that its bets imply, another score."""
         return implied_confidence_brier(self.bets)
 
 
@@ -192,24 +176,24 @@ class CohortsRecord:
     methodology: str
     bots: tuple[CohortBot, ...]
     cohorts: int
-    """How many there are, with those that nobody has a value in."""
+    """All of them, also those without a value."""
     complete: int
-    """In how many of them nothing can happen any more."""
+    """Those in which nothing can happen any more."""
     archived: int = 0
-    """How many are left out, because they are archived."""
+    """Those left out because they are archived."""
     remarks: tuple[str, ...] = ()
     """What is missing, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class CohortBotScore(CohortBot):
-    """How one bot did over its cohorts."""
+    """One bot's results with its score."""
 
     score: CohortScore = field(kw_only=True)
 
     @property
     def verdict(self) -> Verdict:
-        """Return what may be said of its return: `gains`, `loses`, or nothing yet."""
+        """Return the verdict on its return."""
         found = self.score.returns
         if not found.may_rank or found.low is None or found.high is None:
             return "too few"
@@ -221,14 +205,15 @@ class CohortBoard(CohortsRecord):
     """The cohorts of a recipe and a game with the scores of their bots."""
 
     scores: tuple[CohortBotScore, ...] = field(kw_only=True)
-    """Those that gain first, by the lower end of the return's interval; those that may gain or lose, and those that
-    lose, by how far their return is from nothing; those on too few cohorts by their mean return; baselines. Those whose
-    models' cutoff is unknown come last."""
+    """First those that gain, by the lower end of the return's interval; then the unclear ones and those that lose,
+    by how far their return is from nothing; then those on too few cohorts, by their mean return; then baselines.
+    Those whose models' cutoff is unknown come last.
+    """
     notes: tuple[str, ...] = field(kw_only=True)
 
     @property
     def ranks(self) -> Mapping[tuple[str, Knowledge], int]:
-        """Return the place of each bot that gains, and whose interval lies above that of every baseline.
+        """Return the rank of each bot that gains, and whose interval lies above that of every baseline.
 
         By the lower end, equals alike; nobody has one on fewer than 30 effective cohorts.
         """
@@ -244,9 +229,9 @@ class CohortBoard(CohortsRecord):
 
 
 def cohort_board(record: CohortsRecord) -> CohortBoard:
-    """Return how good the bots of a record are.
+    """Return the scores of the bots of a record.
 
-    Bots whose models may have read how it went are in no score, and named.
+    Bots whose models may have read the outcomes are named and have no score.
 
     Args:
         record: Of one methodology and one mode; archived cohorts are in it where they are asked for.
@@ -271,7 +256,7 @@ def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
     if each.verdict == "gains":
         far = returns.low or 0.0
     elif each.verdict != "too few" and returns.high is not None:
-        # A low end would put a loser that scatters less first.
+        # By the lower end, a loser with less scatter would come first.
         far = returns.mean / (returns.high - returns.mean)
     return each.knowledge != "clean", each.baseline, _VERDICTS.index(each.verdict), -far, each.bot
 

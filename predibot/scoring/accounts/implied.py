@@ -1,4 +1,4 @@
-"""What prices imply of accounts: how far their growth may still come out otherwise, and on how much it hangs."""
+"""Price-implied risk of accounts: how far growth may still come out otherwise, and on how much it depends."""
 
 import math
 from dataclasses import dataclass
@@ -10,31 +10,31 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.dependence import dependence
 
 MOST_IN_ONE_EVENT = 0.25
-"""Of an account's value: beyond it a few outcomes decide, and intervals hold the expected growth less often."""
+"""Of an account's value: above it few outcomes decide, and intervals hold the expected growth less often."""
 MOST_DEPENDENCE = 3.0
-"""D beyond which one swing decides."""
+"""D above which one swing decides."""
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Implied:
-    """What the prices of what an account held say of its log growth, or of the difference of two."""
+    """What prices imply of an account's log growth, or of the difference of two."""
 
     variance: float = 0.0
-    """V, of the sum of log returns; of what has no payout in [0, 1], as shares, there is none."""
+    """V, of the sum of log returns; 0 for shares, which have no payout in [0, 1]."""
     dependence: float = 1.0
-    """D, by which it is multiplied where events moved as one."""
+    """D, which multiplies the variance where events moved as one."""
     most_in_one_event: float = 0.0
-    """The largest share of the account's value that stood in one event on any date; 0 of a difference."""
+    """The largest share of the account's value in one event on any date; 0 for a difference."""
 
     @property
     def deviation(self) -> float:
-        """Return how far the log growth may still come out otherwise."""
+        """Return the standard deviation of log growth that prices imply."""
         return math.sqrt(self.variance * self.dependence)
 
     @property
     def few_decide(self) -> bool:
-        """Return whether few outcomes or one swing decide: then nobody is told by the interval."""
+        """Return whether few outcomes or one swing decide; then the interval proves nothing."""
         return self.most_in_one_event > MOST_IN_ONE_EVENT + _ROUNDING or self.dependence > MOST_DEPENDENCE
 
 
@@ -43,16 +43,16 @@ def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord
 
     With w = shares / value of the account after the fills of a slot, those of a
     market together as YES, and q(p) = p (1 - p), 0 once it is settled: V is the
-    sum over slots and markets of w^2 (q(price) - q(price at the next slot)). Of
+    sum over slots and markets of w^2 (q(price) - q(price at the next slot)). For
     outcomes that exclude each other it is the sum over slots of Q(w; prices)
-    less Q(w; prices at the next slot), Q(w; p) = sum w^2 p - (sum w p)^2, prices
-    that add up to more than one scaled to one. D is `dependence` of what each
-    event gained. A missing price is the last one there was.
+    less Q(w; prices at the next slot), Q(w; p) = sum w^2 p - (sum w p)^2, with prices
+    scaled to add up to at most one. D is `dependence` of what each event gained. A
+    missing price is the last known one.
 
     Args:
-        record: Of both.
-        account: Whose.
-        other: Less this one's, over the slots that both have.
+        record: The record of both accounts.
+        account: The account.
+        other: The account to subtract, over the common slots.
     """
     if record.sectors is not None:
         return Implied()
@@ -72,18 +72,15 @@ def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord
 
 
 def shares_of_value(record: AccountsRecord, account: AccountRecord, slots: Ints) -> Floats:
-    """Return what part of an account's value stood in each instrument after the fills of some of its slots.
-
-    The last column is cash: (slots, i + 1).
-    """
-    _, worth, cash = _held(record, account, slots)
+    """Return the part of an account's value in each instrument after the fills of slots; cash last, (slots, i + 1)."""
+    _, worth, cash = _holdings(record, account, slots)
     found = np.zeros((slots.size, len(record.instruments) + 1))
     found[:, account.held], found[:, -1] = worth, cash
     return _for_each_dollar(found, worth.sum(axis=1) + cash)
 
 
 def distance(record: AccountsRecord, one: AccountRecord, other: AccountRecord) -> float | None:
-    """Return the mean L1 distance of two accounts' weights, cash included; None of no common slot."""
+    """Return the mean L1 distance of two accounts' weights, cash included; None without a common slot."""
     both = np.intersect1d(one.slot, other.slot)
     if not both.size:
         return None
@@ -91,7 +88,7 @@ def distance(record: AccountsRecord, one: AccountRecord, other: AccountRecord) -
     return float(np.abs(apart).sum(axis=1).mean())
 
 
-def _held(record: AccountsRecord, account: AccountRecord, slots: Ints) -> tuple[Floats, Floats, Floats]:
+def _holdings(record: AccountsRecord, account: AccountRecord, slots: Ints) -> tuple[Floats, Floats, Floats]:
     """Return an account's shares after its fills and their dollars, (slots, h) each, and its cash, (slots,)."""
     rows = np.searchsorted(account.slot, slots)
     shares = account.shares[rows]
@@ -100,7 +97,7 @@ def _held(record: AccountsRecord, account: AccountRecord, slots: Ints) -> tuple[
 
 def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, markets: Markets) -> Floats:
     """Return shares of YES, negative for NO, for each dollar of an account after its fills, (slots, m)."""
-    shares, worth, cash = _held(record, account, slots)
+    shares, worth, cash = _holdings(record, account, slots)
     sign = np.where(record.outcome[account.held] < 0, -1.0, 1.0)
     found = np.zeros((markets.event.size, slots.size))
     np.add.at(found, markets.of_instrument[account.held], (shares * sign).T)
@@ -108,7 +105,7 @@ def _weights(record: AccountsRecord, account: AccountRecord, slots: Ints, market
 
 
 def _for_each_dollar(amounts: Floats, whole: Floats) -> Floats:
-    """Return amounts over what the account was worth, (slots, ...); nothing of one without anything."""
+    """Return amounts over the account's worth, (slots, ...); 0 for an account worth nothing."""
     found: Floats = np.where(whole > 0.0, 1.0 / np.where(whole > 0.0, whole, 1.0), 0.0)[:, np.newaxis] * amounts
     return found
 

@@ -1,29 +1,28 @@
-"""Price provenance: where the prices come from that accounts are valued at, and where two of them disagree."""
+"""Price provenance: the sources of the prices that value accounts, and where two of them disagree."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 MAX_DISAGREEMENT = 0.05
-"""By how much two prices of one outcome at one instant may differ before it is said."""
+"""Two prices of one outcome at one instant that differ by more are reported."""
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class SeenPrice:
-    """A price of an outcome that is stored, wherever it comes from."""
+    """A stored price of an outcome, of any source."""
 
     outcome: str
-    """What it is a price of."""
     at: datetime
     source: str
-    """Such as `mid`, `last` or `history` of a quote, or `valuation` of what was marked."""
+    """Such as `mid`, `last` or `history` of a quote, or `valuation`."""
     price: float
 
 
 @dataclass(frozen=True, slots=True)
 class PriceConflict:
-    """The lowest and the highest of the prices of one outcome at one instant, which lie far apart."""
+    """The lowest and the highest price of one outcome at one instant, which lie far apart."""
 
     low: SeenPrice
     high: SeenPrice
@@ -35,17 +34,7 @@ class PriceConflict:
 
 
 def price_conflicts(seen: Iterable[SeenPrice]) -> tuple[PriceConflict, ...]:
-    """Return where prices of one outcome at one instant differ by more than .05, in order of time and outcome.
-
-    Examples:
-        >>> from datetime import UTC, datetime
-        >>> now = datetime(2026, 3, 1, tzinfo=UTC)
-        >>> (found,) = price_conflicts([SeenPrice("a", now, "mid", 0.4), SeenPrice("a", now, "last", 0.5)])
-        >>> found.low.source, found.high.source
-        ('mid', 'last')
-        >>> price_conflicts([SeenPrice("a", now, "mid", 0.4), SeenPrice("a", now, "last", 0.45)])
-        ()
-    """
+    """Return where prices of one outcome at one instant differ by more than .05, by time and outcome."""
     lowest: dict[tuple[datetime, str], SeenPrice] = {}
     highest: dict[tuple[datetime, str], SeenPrice] = {}
     for each in seen:

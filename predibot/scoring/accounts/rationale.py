@@ -9,7 +9,7 @@ from predibot.scoring.arguments import instance_of
 
 Factor = str
 FACTORS: tuple[Factor, ...] = ("position", "price_history", "news")
-"""What a rationale may refer to, as LiveTradeBench distinguishes it (arXiv 2511.03628, section 5.4)."""
+"""What a rationale may refer to, as in LiveTradeBench (arXiv 2511.03628, section 5.4)."""
 
 _RULES: Mapping[Factor, re.Pattern[str]] = MappingProxyType(
     {
@@ -56,7 +56,7 @@ def factors_named(rationale: str) -> frozenset[Factor]:
     """
     instance_of("rationale", rationale, str)
     return frozenset(
-        factor for factor, rule in _RULES.items() if any(_is_said(rationale, at) for at in rule.finditer(rationale))
+        factor for factor, rule in _RULES.items() if any(_is_affirmed(rationale, at) for at in rule.finditer(rationale))
     )
 
 
@@ -78,5 +78,5 @@ def shares_of_factors(named: Sequence[Collection[Factor]]) -> Mapping[Factor, fl
     return {factor: sum(factor in each for each in named) / len(named) for factor in FACTORS}
 
 
-def _is_said(text: str, found: re.Match[str]) -> bool:
+def _is_affirmed(text: str, found: re.Match[str]) -> bool:
     return _NOT.search(text[max(0, found.start() - 40) : found.start()]) is None

@@ -1,4 +1,4 @@
-"""The record of accounts: what each was worth and held at each slot, as arrays, and at which prices."""
+"""The record of accounts: the value and the positions of each at each slot, as arrays, and the prices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,57 +15,57 @@ from predibot.scoring.standing import BASELINES
 
 @dataclass(frozen=True, slots=True)
 class SizedBet:
-    """A bet as it was booked: what the Brier score of bets' sizes is made of."""
+    """A booked bet, for the Brier score of the sizes of bets."""
 
     amount_usd: float
     """Without the fee."""
     cash_before_usd: float
-    """Right before it, after the bets of the same answer that stand before it."""
+    """Right before it, after the earlier bets of the same answer."""
     won: bool | None = None
-    """None where no side won, or nobody knows yet."""
+    """None where no side won, or it is not known yet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contestant:
-    """A bot with accounts, and what its decisions came to."""
+    """A bot with accounts, and counts of its decisions."""
 
     bot: str
     """Its stable id."""
     strategy: str
     decisions: Mapping[str, int] = field(default_factory=dict, kw_only=True)
-    """How many ended with each status."""
+    """The number with each status."""
     cost_usd: float | None = field(default=0.0, kw_only=True)
     """Of all its decisions; None where a part is unknown."""
     cost_known_usd: float = field(default=0.0, kw_only=True)
     knowledge: Knowledge = field(default="clean", kw_only=True)
-    """What the models behind its decisions can have known, the worst of them; with `unknown` it is ranked apart."""
+    """The worst of what the models of its decisions can have known; `unknown` is ranked apart."""
 
     @property
     def baseline(self) -> bool:
-        """Return whether it knows nothing."""
+        """Return whether its strategy is a baseline."""
         return self.strategy in BASELINES
 
     @property
     def failed_share(self) -> float | None:
-        """Return the share of its decisions that were refused or failed; None of none."""
+        """Return the share of its decisions that were refused or failed, None without decisions."""
         total = sum(self.decisions.values())
         return (self.decisions.get("failed", 0) + self.decisions.get("refused", 0)) / total if total else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccountState(Contestant):
-    """A bot's account as it is known last."""
+    """The last known state of a bot's account."""
 
     last_usd: float = field(default=0.0, kw_only=True)
-    """What it was last worth, which may be after its last slot."""
+    """Its last value, which may be later than its last slot."""
     last_cash_usd: float = field(default=0.0, kw_only=True)
-    """Below zero where it owes, as a payout was reversed."""
+    """Below zero if it owes a reversed payout."""
     pending: int = field(default=0, kw_only=True)
     """Orders that wait for the next slot."""
     unpriced_marks: int = field(default=0, kw_only=True)
-    """Positions valued at a price of before, the market having none or being closed; all slots together."""
+    """Positions valued at an older price, over all slots: the market had no price or was closed."""
     missed: int = field(default=0, kw_only=True)
-    """Slots of the recipe since its first in which it had no turn."""
+    """Slots since its first in which it had no turn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,21 +73,21 @@ class AccountRecord(AccountState):
     """One bot's account through n slots, with the h instruments that it ever held."""
 
     slot: Ints
-    """Which slots of the record it was valued at, increasing, (n,)."""
+    """The slots of the record at which it was valued, increasing, (n,)."""
     value_usd: Floats
-    """Before the fills of each, after what was settled by then; the first is its deposit; (n,)."""
+    """Before the fills of each slot, after settlements; the first is its deposit; (n,)."""
     held: Ints
-    """Which instruments of the record the columns below are of, (h,)."""
+    """The instruments of the record in the columns below, (h,)."""
     shares_before: Floats
-    """What was held at that valuation, (n, h)."""
+    """Shares at that valuation, (n, h)."""
     cash_before_usd: Floats
-    """The cash at that valuation, (n,)."""
+    """Cash at that valuation, (n,)."""
     shares: Floats
-    """What was held after the fills of each slot, (n, h)."""
+    """Shares after the fills of each slot, (n, h)."""
     cash_usd: Floats
-    """The cash after them, (n,)."""
+    """Cash after the fills of each slot, (n,)."""
     targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
-    """By row of `slot`: instruments and weights that the orders filled there had asked for; the rest is cash."""
+    """By row of `slot`: instruments and weights of the orders filled there; the rest is cash."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,15 +95,13 @@ class Markets:
     """The m markets of a record at some of its slots."""
 
     of_instrument: Ints
-    """(i,)"""
+    """The market of each instrument, (i,)."""
     price_yes: Floats
-    """The last price, before the first one that, (slots, m), never NaN."""
+    """The last price, or before any the first, (slots, m), never NaN."""
     settled: NDArray[np.bool_]
-    """(slots, m)"""
     event: Ints
-    """(m,)"""
     group: Ints
-    """Of those that exclude each other, -1 for none, (m,)."""
+    """Markets of one group exclude each other; -1 for none, (m,)."""
 
     def at(self, slots: Ints) -> "Markets":
         """Return them at some slots."""
@@ -118,38 +116,38 @@ class AccountsRecord:
     game: str
     mode: str
     subject: str
-    """Which instance of the game."""
+    """The instance of the game."""
     at: tuple[datetime, ...]
-    """The slots, in their order, s of them."""
+    """The s slots, in order."""
     instruments: tuple[str, ...]
-    """The i instruments anybody held."""
+    """The i instruments that any account held."""
     outcome: Ints
-    """1 for YES of a market, -1 for NO, 0 for what has no sides, (i,)."""
+    """1 for YES of a market, -1 for NO, 0 for instruments without sides, (i,)."""
     prices: Floats
-    """At each slot, the payout from settlement on, NaN where nobody offered one, (s, i)."""
+    """At each slot, (s, i): the payout from settlement on, NaN without a price."""
     accounts: tuple[AccountRecord, ...]
     market: Ints | None = None
-    """The number of each instrument's market, (i,); an outcome among several that is none of two sides has its own.
+    """The market of each instrument, (i,); an outcome among several has a market of its own.
 
-    Left out, each instrument stands by itself, and so for the next two.
+    By default each instrument stands by itself, also for the next two.
     """
     event: Ints | None = None
-    """The number of its event, (i,)."""
+    """The event of each instrument, (i,)."""
     group: Ints | None = None
-    """The number of those of which at most one pays, -1 for none, (i,)."""
+    """The group of instruments of which at most one pays, -1 for none, (i,)."""
     settled: NDArray[np.bool_] | None = None
-    """Whether the price is what was paid, (s, i); left out, nothing was."""
+    """Whether the price is the payout, (s, i); by default none is."""
     sectors: tuple[str, ...] | None = None
-    """Of shares the sector of each instrument, empty where none is named, (i,); None of what are no shares."""
+    """The sector of each share, empty where it has none, (i,); None for outcomes."""
 
     @cached_property
     def known_prices(self) -> Floats:
-        """Return the prices with the last one there was where there is none, (s, i)."""
+        """Return the prices, with the last known one where there is none, (s, i)."""
         return last_known(self.prices)
 
     @cached_property
     def markets(self) -> Markets:
-        """Return the markets at all slots; what is seen of one side is seen of the other."""
+        """Return the markets at all slots; a price of one side counts for the other too."""
         alone = np.arange(len(self.instruments))
         market = alone if self.market is None else self.market
         _, first, column = np.unique(market, return_index=True, return_inverse=True)
@@ -157,7 +155,7 @@ class AccountsRecord:
         prices = np.full((seen.shape[0], first.size), np.nan)
         for number, each in enumerate(column.tolist()):
             prices[:, each] = np.where(np.isnan(prices[:, each]), seen[:, number], prices[:, each])
-        # Nothing is gained before the first price.
+        # Before the first price there is no gain.
         prices = last_known(last_known(prices)[::-1])[::-1]
         settled = np.zeros(self.prices.shape, np.bool_) if self.settled is None else self.settled
         return Markets(
@@ -170,7 +168,7 @@ class AccountsRecord:
 
 
 def last_known(prices: Floats) -> Floats:
-    """Return prices with the last one there was where there is none, (slots, ...)."""
+    """Return prices, with the last known one where there is none, (slots, ...)."""
     row = np.where(np.isnan(prices), 0, np.arange(prices.shape[0])[:, np.newaxis])
     found: Floats = np.take_along_axis(prices, np.maximum.accumulate(row, axis=0), axis=0)
     return found

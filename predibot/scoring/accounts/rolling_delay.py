@@ -1,4 +1,4 @@
-"""Rolling delays: what an account would have made with the holdings of some slots before."""
+"""Rolling delays: what an account would have made with its holdings of some slots before."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from predibot.scoring.arguments import Floats, floats, indices, instance_of, num
 DELAYS = (1, 2, 4, 8, 16)
 """In slots."""
 _ROUNDING = 1e-12
-"""Returns of the same holdings differ by less, where what was settled lies as cash in one of them."""
+"""Returns of the same holdings differ by less, as when one of them holds settled positions as cash."""
 
 
 @dataclass(frozen=True, slots=True)
 class RollingDelay:
-    """What the holdings of k slots before would have come to, beside the actual ones over the same slots."""
+    """The return with the holdings of k slots before, beside the actual one over the same slots."""
 
     delay_slots: int
     cumulative_return: float
     actual_return: float
     n: int
-    """The slots with a return of all delays."""
+    """Slots with a return for all delays."""
 
     @property
     def difference(self) -> float:
@@ -95,7 +95,7 @@ class _Book:
     unpriced: NDArray[np.bool_]
 
     def returns(self, slots: NDArray[np.int64], delay: int) -> Floats:
-        """Return r_t of some slots with the holdings of so many before, NaN where one held has no price."""
+        """Return r_t of some slots with the holdings of `delay` slots before, NaN if a held one has no price."""
         then, now, after = self.shares[slots - delay], self.prices[slots], self.prices[slots + 1]
         worth_usd = np.einsum("ti,ti->t", then, now) + self.cash_usd[slots - delay]
         gain_usd = np.einsum("ti,ti->t", then, after - now)
@@ -114,31 +114,31 @@ def _over_the_same(book: _Book, n: int, delays: Sequence[int]) -> Mapping[int, R
     returns = returns[:, ~np.isnan(returns).any(axis=0)]
     if not returns.shape[1]:
         return {}
-    actual, *delayed = (_compounded(each) for each in returns)
+    actual, *delayed = (_compound(each) for each in returns)
     return {
-        delay: RollingDelay(delay, _snapped(found, actual), actual, returns.shape[1])
+        delay: RollingDelay(delay, _snap(found, actual), actual, returns.shape[1])
         for delay, found in zip(delays, delayed, strict=True)
     }
 
 
 def _with_own_bounds(book: _Book, n: int, delays: Sequence[int]) -> Mapping[int, RollingDelay]:
-    every = _known(book.returns(np.arange(n - 1), 0))
+    every = _drop_nan(book.returns(np.arange(n - 1), 0))
     found = {}
     for delay in delays:
-        own = _known(book.returns(np.arange(delay, n - 1 - delay), delay))
+        own = _drop_nan(book.returns(np.arange(delay, n - 1 - delay), delay))
         if own.size:
-            found[delay] = RollingDelay(delay, _compounded(own), _compounded(every), own.size)
+            found[delay] = RollingDelay(delay, _compound(own), _compound(every), own.size)
     return found
 
 
-def _known(returns: Floats) -> Floats:
+def _drop_nan(returns: Floats) -> Floats:
     return returns[~np.isnan(returns)]
 
 
-def _compounded(returns: Floats) -> float:
+def _compound(returns: Floats) -> float:
     return float(np.prod(1.0 + returns)) - 1.0
 
 
-def _snapped(found: float, actual: float) -> float:
-    """Return what was found, or the actual return itself where rounding makes the difference."""
+def _snap(found: float, actual: float) -> float:
+    """Return the return, or exactly the actual one where only rounding differs."""
     return actual if abs(found - actual) <= _ROUNDING * (1.0 + abs(actual)) else found

@@ -1,4 +1,4 @@
-"""Account scores: growth, risk, delays and behaviour of each bot's account, each with what it rests on."""
+"""Account scores: growth, risk, delays and behaviour of each bot's account, with the counts behind each."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -30,68 +30,68 @@ NO_SECTOR = "no sector"
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How an account was divided; each figure is a mean over slots, None where there is nothing to take one of."""
+    """How an account was divided; means over slots, None without slots."""
 
     cash_share: float | None
     """Of the account's value, after the fills of a slot."""
     turnover: float | None
     """The share of the account that a slot's orders moved; a slot without fills counts as zero."""
     concentration: float | None
-    """The Herfindahl index of what is invested."""
+    """The Herfindahl index of the invested part."""
     net_exposure: float | None
     """Weights of YES less weights of NO."""
     slots_in_drawdown: int
     slots: int
-    """At how many slots all that it held had a price."""
+    """Slots at which all its positions had a price."""
     sectors: Mapping[str, float] | None = None
-    """The share of the account's value in each sector; None of what are no shares, or of no slot."""
+    """The share of the account's value in each sector; None without shares or slots."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountScore(AccountState):
-    """How one bot's account did."""
+    """The score of one bot's account."""
 
     first_at: datetime
     last_at: datetime
     values: tuple[float, ...]
     """In dollars, one a slot before its orders, the deposit first."""
     equity: EquityScore | None
-    """None of a single value; figures are missing in it that a convention or the values do not allow."""
+    """None for a single value; lacks figures that the convention or the values do not allow."""
     why_missing: str
-    """Why there are no figures, or none that are annual, or only return and drawdown; empty of all figures."""
+    """Why some or all figures are missing; empty if none is."""
     periods_basis: str
     intervals: Mapping[str, Estimate]
-    """Of cumulative_return, sharpe and max_drawdown, over dates; a name is missing where there is none."""
+    """Of cumulative_return, sharpe and max_drawdown, over dates, where there is one."""
     delays: Mapping[int, RollingDelay]
     """By slots; empty where there are too few."""
     behaviour: Behaviour
     implied: Implied = field(default_factory=Implied)
-    """What prices say of its growth."""
+    """What prices imply of its growth."""
     days: int = 0
-    """On how many UTC dates its returns end."""
+    """The number of UTC dates on which its returns end."""
     repeats: str = ""
-    """The baseline whose weights it had; empty of most."""
+    """The baseline whose weights it had; mostly empty."""
 
     @property
     def dates(self) -> int:
-        """Return how many returns it has."""
+        """Return the number of its returns."""
         return len(self.values) - 1
 
     @property
     def start_usd(self) -> float:
-        """Return the cash it began with."""
+        """Return its first cash."""
         return self.values[0]
 
     @property
     def cumulative_return(self) -> float | None:
-        """Return what it made of that by its last slot."""
+        """Return its return on that by its last slot."""
         return None if self.equity is None else self.equity.cumulative_return
 
     @property
     def told(self) -> float:
-        """Return how far its growth is from nothing: log growth over half its interval; 0 without one.
+        """Return the distance of its growth from nothing: log growth over half its interval; 0 without one.
 
-        Minus infinity of an account that lost everything, or owes.
+        Minus infinity for an account that lost everything or owes.
         """
         found = self.intervals.get("cumulative_return")
         if (self.cumulative_return or 0.0) <= -1.0:
@@ -103,32 +103,32 @@ class AccountScore(AccountState):
 
     @property
     def sharpe_unknown(self) -> bool:
-        """Return whether the prices imply swings that have not happened, so that a Sharpe ratio has no interval."""
+        """Return whether its Sharpe ratio has no interval because prices imply swings that have not happened."""
         sharpe = None if self.equity is None else self.equity.sharpe
         return sharpe is not None and self.implied.deviation > 0.0 and "sharpe" not in self.intervals
 
     @property
     def owing_usd(self) -> float:
-        """Return what it owes; zero for most, also where rounding alone left less than nothing."""
+        """Return its debt, 0 for most; rounding is no debt."""
         return -self.last_cash_usd if self.last_cash_usd < -ROUNDING_USD else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class CurveColumn:
-    """Where the resamples of one account are."""
+    """The resamples of one account."""
 
     curves: DrawnCurves
     number: int
 
 
 def is_curve(values: Floats) -> bool:
-    """Return whether returns can be taken: it is never below zero, and from nothing there is no way back."""
+    """Return whether returns can be taken: values are never below zero, and stay at zero."""
     gone = np.maximum.accumulate(values == 0.0)
     return bool(values[0] > 0.0 and (values >= 0.0).all() and not (gone & (values > 0.0)).any())
 
 
 def returns_of(values: Floats) -> Floats:
-    """Return what was gained from slot to slot; nothing from nothing."""
+    """Return the returns from slot to slot; 0 from nothing."""
     before, after = values[:-1], values[1:]
     found = np.zeros(before.shape)
     some = before > 0.0
@@ -139,7 +139,7 @@ def returns_of(values: Floats) -> Floats:
 def account_score(
     record: AccountsRecord, account: AccountRecord, convention: Convention, column: CurveColumn | None
 ) -> AccountScore:
-    """Return how an account did; without intervals where nothing was drawn."""
+    """Return the score of an account, without intervals if nothing was drawn."""
     values, prices_say = account.value_usd, implied(record, account)
     at = [record.at[number] for number in account.slot]
     equity, basis, why = _equity(at, values, convention)
@@ -168,7 +168,7 @@ def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> t
         why = "no figures but return and drawdown, as nothing follows from a value of zero or less"
         return owing_score(values, convention), "", why
     if convention.name == PAPER:
-        # What is not annualised needs no number of periods, however far apart the slots are.
+        # Figures that are not annual need no number of periods.
         return score_of_curve(at, values, convention, periods_per_year=1.0).score, "not annualised", ""
     days = spacing_days(at)
     if convention.periods_per_year(days) is None:
@@ -192,7 +192,7 @@ def _intervals(column: CurveColumn, equity: EquityScore, prices_say: Implied, da
 def _delays(record: AccountsRecord, account: AccountRecord, *, paper: bool) -> Mapping[int, RollingDelay]:
     start = _first_carried_out(record)
     rows = np.flatnonzero(account.slot >= start)
-    # A slot that it missed has no holdings of its own: those of the slot before still stand.
+    # At a missed slot, the holdings of the slot before still stand.
     slots = account.slot[rows]
     if slots.size < 2:
         return {}
@@ -203,7 +203,7 @@ def _delays(record: AccountsRecord, account: AccountRecord, *, paper: bool) -> M
 
 
 def _first_carried_out(record: AccountsRecord) -> int:
-    """Return the first slot at which a decision could have been carried out: before it there is no holding to delay."""
+    """Return the first slot at which a decision could be carried out; before it there is no holding to delay."""
     filled = [each.slot[(each.shares != each.shares_before).any(axis=1)] for each in record.accounts]
     return min((int(slots[0]) for slots in filled if slots.size), default=0)
 
@@ -230,7 +230,7 @@ def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
         }
     return Behaviour(
         cash_share=_mean(1.0 - weights.sum(axis=1)),
-        turnover=_mean(_moved(account, rows, drifted)),
+        turnover=_mean(_turnovers(account, rows, drifted)),
         concentration=_mean(concentrated[~np.isnan(concentrated)]),
         net_exposure=_mean(weights @ outcome.astype(np.float64)) if (outcome != 0).any() or not outcome.size else None,
         slots_in_drawdown=slots_in_drawdown(account.value_usd),
@@ -239,14 +239,14 @@ def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
     )
 
 
-def _moved(account: AccountRecord, rows: Ints, drifted: Floats) -> Floats:
-    """Return the turnover of each slot: of the weights asked for where orders were filled, else zero."""
+def _turnovers(account: AccountRecord, rows: Ints, drifted: Floats) -> Floats:
+    """Return the turnover of each slot: of the ordered weights where orders were filled, else zero."""
     asked_at = [place for place, row in enumerate(rows.tolist()) if row in account.targets]
     found = np.zeros(rows.size)
     if not asked_at:
         return found
     column = {instrument: number for number, instrument in enumerate(account.held.tolist())}
-    # What was asked for and never filled has no column of its own.
+    # Orders that were never filled have no column yet.
     extra = {each for place in asked_at for each in account.targets[int(rows[place])][0].tolist()} - column.keys()
     column.update({instrument: len(column) + number for number, instrument in enumerate(sorted(extra))})
     target = np.zeros((len(asked_at), len(column)))

@@ -1,4 +1,4 @@
-"""Averages: means over decisions or event-slots with the shares held behind them, and the intervals of both."""
+"""Averages: means over decisions or event-slots with the shares behind them, and their intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,43 +25,43 @@ from predibot.scoring.records.moments import Moments
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """What is averaged, n_u of them: decisions, event-slots, or forecasts."""
+    """The n_u items of a mean: decisions, event-slots or forecasts."""
 
     decision: Ints
-    """A decision of each, (n_u,), which says whose it is and of which event."""
+    """A decision of each unit, (n_u,), for its bot and event."""
     value: Floats
-    """(n_u,); NaN where there is none."""
+    """The value of each unit, (n_u,); NaN where it has none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Later:
-    """The prices at the end of what was held, (n_b,) each, in the order of the book."""
+    """The prices of bets when they end, (n_b,) each, in the order of the book."""
 
     book: Book
     price_yes: Floats
-    """NaN where there is none."""
+    """NaN where it is unknown."""
     paid: NDArray[np.bool_]
-    """Whether it is the payout."""
+    """Whether the price is the payout."""
     held_seconds: float | None
-    """For how long each is held; None for all until the same instant."""
+    """How long each bet is held; None where all end at one instant."""
     dependences: list[tuple[Floats, list[float]]] = field(default_factory=list)
-    """D of every bot, by the shares of which it was worked out once."""
+    """Cache: the D of every bot, by shares."""
 
     @classmethod
     def of(cls, book: Book, price_yes: Floats, paid: NDArray[np.bool_], held_seconds: float | None) -> "Later":
-        """Return the prices of the record's bets, as they were in order."""
+        """Return the prices of the record's bets, given in the record's own order."""
         return cls(book, price_yes[book.order], paid[book.order], held_seconds)
 
     @cached_property
     def ends(self) -> Ints:
-        """Return the first later bet of the same bot and market that does not overlap with each."""
+        """Return, for each bet, the first later bet of the same bot and market that does not overlap with it."""
         book = self.book
         if self.held_seconds is None:
             return book.ends_of_runs
         return first_after(book.start, book.start + self.held_seconds, book.ends_of_runs)
 
     def daily_gains(self, rows: slice | Ints, shares: Floats) -> Floats:
-        """Return what so many shares of some bets gained in each cluster and day, (cells,)."""
+        """Return the gains of so many shares of some bets in each cluster and day, (cells,)."""
         daily = self.book.daily
         if self.held_seconds is None:
             return daily.gains(rows, shares)
@@ -69,10 +69,9 @@ class Later:
 
     @cached_property
     def starts_of_one_end(self) -> Ints:
-        """Return where those begin, and the last ones end, of a bot and market that come to the same end.
+        """Return the starts of runs of bets of one bot and market with the same end, and the end of the last run.
 
-        A market may stand at 0 when what was bought first comes to its end, and at 1 when the next does, but it pays
-        only once.
+        A market may stand at 0 when the first bet ends and at 1 when the next does, but it pays only once.
         """
         book, record = self.book, self.book.record
         if self.held_seconds is None:
@@ -82,7 +81,7 @@ class Later:
 
     @cached_property
     def alternatives(self) -> "_Alternatives | None":
-        """Return which of those exclude each other, bot by bot; None where none do, or not all come to one end."""
+        """Return which of these runs exclude each other, by bot; None where none do, or ends differ."""
         record, first = self.book.record, self.starts_of_one_end[:-1]
         if record.market_exclusive is None or self.held_seconds is not None:
             return None
@@ -90,25 +89,25 @@ class Later:
         return _Alternatives.of(np.where(group < 0, -1, bot * (group.max(initial=0) + 1) + group))
 
     def end_of(self, rows: slice | Ints) -> Floats:
-        """Return a number for the end each of some bets comes to, by which bets of one market are told apart."""
+        """Return a number for the end of each of some bets, which differs between ends of one market."""
         return np.where(self.paid[rows], np.inf, self.book.start[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Average:
-    """A mean of every bot over its units that have a value, and what was held behind it."""
+    """The mean of every bot over its units with a value, and the shares behind it."""
 
     book: Book
     units: Units
     held: Shares
     later: Later
     limits: tuple[float, float] | None = None
-    """What the mean lies within whatever markets pay; None for what the shares could bring at worst and best."""
+    """Bounds of the mean; None takes the worst and best that the shares could bring."""
     beside: tuple[Floats, Floats] | None = None
-    """What the value of each unit has at least and at most beside what its shares could bring, (n_u,) each."""
+    """The least and the most that each unit's value has besides its shares, (n_u,) each."""
 
     def of_each(self, confidence: float) -> list[Estimate | None]:
-        """Return the mean of each bot with its interval; None of one without a value, or of too many."""
+        """Return each bot's mean with its interval; None without a value, or above the limit of bots."""
         book = self.book
         known = ~np.isnan(self.units.value)
         cell = book.cell[self.units.decision[known]]
@@ -128,13 +127,13 @@ class Average:
         return found
 
     def spreads(self) -> list[Spread]:
-        """Return what the prices say of each bot's sum, and by how much more its events moved together than apart."""
+        """Return the spread of each bot's sum: what prices imply, and the dependence of its events."""
         known, cells = ~np.isnan(self.units.value), int(self.book.ends_of_cells[-1])
         n = np.bincount(self.book.cell[self.units.decision[known]], minlength=cells).astype(np.float64)
         return self._spreads(known, cells, _sums_between(n, self.book.ends_of_cells))
 
     def _spreads(self, known: NDArray[np.bool_], cells: int, counts: Floats) -> list[Spread]:
-        """Return what the prices say of each bot's mean: what has no value counts as nothing held."""
+        """Return the spread of each bot's mean; units without a value count as nothing held."""
         record, book = self.book.record, self.book
         counted = known[self.held.unit]
         held = ShareLots(
@@ -161,7 +160,7 @@ class Average:
             ]
         lowest, highest = (bound / np.maximum(counts, 1.0) for bound in bounds)
         return [
-            self._limited(Spread(*each))
+            self._limit(Spread(*each))
             for each in zip(
                 variance.tolist(),
                 lowest.tolist(),
@@ -172,8 +171,8 @@ class Average:
         ]
 
     def _dependences(self, shares: Floats, counts: Floats) -> list[float]:
-        """Return D of each bot's gains with so many shares of each bet, (n_b,); 1 of those too many for an interval."""
-        # A return less its costs, which no price moves, holds what the return does.
+        """Return D of each bot's gains with these shares of each bet, (n_b,); 1 above the limit of bots."""
+        # A return less its costs holds the same shares as the return.
         for other, known in self.later.dependences:
             if np.array_equal(shares, other):
                 return known
@@ -185,14 +184,14 @@ class Average:
         self.later.dependences.append((shares, found))
         return found
 
-    def _limited(self, spread: Spread) -> Spread:
+    def _limit(self, spread: Spread) -> Spread:
         if self.limits is None or spread.lowest >= spread.highest:
             return spread
         lowest, highest = self.limits
         return replace(spread, lowest=lowest, highest=highest)
 
     def compared(self, bots: Ints) -> "Compared":
-        """Return some bots beside each other, with what they have values of."""
+        """Return some bots beside each other, at the moments when they have values."""
         record, decision = self.book.record, self.units.decision
         owner = record.decision_bot[decision]
         units = np.flatnonzero(np.isin(owner, bots) & ~np.isnan(self.units.value))
@@ -206,13 +205,13 @@ class Average:
         return Compared(self, moments, moments.means(self.units.value[units]), cluster[moments.row], rows)
 
     def _rows_of(self, bot: int, moment: Ints, weight: Floats) -> "_Rows":
-        """Return what a bot holds, without what moves nothing."""
+        """Return the shares of a bot, without those that move nothing."""
         own = slice(self.book.ends_of_bots[bot], self.book.ends_of_bots[bot + 1])
         unit, held, record = self.held.unit[own], self.held, self.book.record
         of_unit = weight[unit]
         shares = held.shares[own] * of_unit
         bounded = (held.if_no[own] != 0.0) | (held.if_yes[own] != 0.0)
-        # Prices of what is not held matter where outcomes exclude each other.
+        # Where outcomes exclude each other, prices of markets without shares matter too.
         moves = bounded | (shares != 0.0) if record.market_exclusive is None else np.ones(unit.shape, dtype=np.bool_)
         kept = np.flatnonzero(moves & (of_unit > 0.0)) + int(own.start)
         part = of_unit[kept - int(own.start)]
@@ -230,35 +229,34 @@ class Average:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """What one bot holds, in the order of the book."""
+    """The shares of one bot, in the order of the book."""
 
     row: Ints
     rank: Ints
     moment: Ints
     shares: Floats
     gained: Floats
-    """What they gained in each cluster and day, (cells,)."""
+    """Their gains in each cluster and day, (cells,)."""
     if_no: Floats
     if_yes: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """Some bots beside each other, by n_t moments at which they have values."""
+    """Some bots beside each other, by the n_t moments when they have values."""
 
     average: Average
     moments: Moments
     value: Floats
-    """That of each moment, (n_t,)."""
+    """The value of each moment, (n_t,)."""
     cluster: Ints
-    """That of each moment, (n_t,)."""
+    """The cluster of each moment, (n_t,)."""
     rows: Sequence[_Rows]
-    """Those of each bot."""
 
     def difference(self, first: int, second: int, confidence: float) -> tuple[Comparison | None, int]:
-        """Return the mean of one bot less that of another on the events on which they decided at about the same time.
+        """Return one bot's mean less another's over events on which they decided at about the same time, or None.
 
-        None where there are none; and on how many events both decided, but never at about the same time.
+        Also returns on how many events both decided, but never at about the same time.
         """
         ours, theirs, apart = self.moments.matched(first, second)
         if not ours.size:
@@ -270,7 +268,7 @@ class Compared:
         return comparison_by_prices(sums, less.size, self._spread(first, second, both, less.size), confidence), apart
 
     def _spread(self, first: int, second: int, both: NDArray[np.bool_], n: int) -> Spread:
-        """Return what the prices say of holding the first's shares and owing the second's."""
+        """Return the spread of holding the first bot's shares and owing the second's."""
         book, later = self.average.book, self.average.later
         sides = [(rows, np.flatnonzero(both[rows.moment])) for rows in (self.rows[first], self.rows[second])]
         rank = np.concatenate([rows.rank[kept] for rows, kept in sides])
@@ -306,7 +304,7 @@ class Compared:
         return Spread(float(variance.sum()), lowest, highest, book.daily.dependence(ours - theirs))
 
     def _gained(self, rows: _Rows, kept: Ints) -> Floats:
-        """Return what some of the rows gained in each cluster and day, (cells,)."""
+        """Return the gains of some of the rows in each cluster and day, (cells,)."""
         if kept.size == rows.row.size:
             return rows.gained
         return self.average.later.daily_gains(rows.row[kept], rows.shares[kept])
@@ -314,10 +312,10 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Alternatives:
-    """Which of some markets exclude each other: k of them, in groups of which at most one pays."""
+    """Markets that exclude each other: k of them, in groups of which at most one pays."""
 
     row: Ints
-    """Which those are, (k,)."""
+    """The row of each, (k,)."""
     group: Ints
     """The group of each, (k,), from zero."""
     first: Ints
@@ -325,7 +323,7 @@ class _Alternatives:
 
     @classmethod
     def of(cls, group: Ints) -> "_Alternatives | None":
-        """Return those of a number for the group of each market, -1 for none; None where none is in one."""
+        """Return them from the group of each market, -1 for none; None where no market is in a group."""
         row = np.flatnonzero(group >= 0)
         if not row.size:
             return None
@@ -334,12 +332,12 @@ class _Alternatives:
 
 
 def _reach(if_no: Floats, if_yes: Floats, alternatives: _Alternatives | None) -> tuple[Floats, Floats]:
-    """Return what each market could bring at least and at most, of groups such that they can be added up, (m,) each.
+    """Return the least and the most that each market could bring, such that groups can be summed, (m,) each.
 
     Args:
-        if_no: What it would bring, would it pay nothing, (m,).
-        if_yes: The same, would it pay 1.
-        alternatives: Of these all but one pay nothing, or all.
+        if_no: What it brings if it pays nothing, (m,).
+        if_yes: What it brings if it pays 1.
+        alternatives: In each group at most one pays.
     """
     lowest, highest = np.minimum(if_no, if_yes), np.maximum(if_no, if_yes)
     if alternatives is not None:
@@ -355,5 +353,5 @@ def _reach(if_no: Floats, if_yes: Floats, alternatives: _Alternatives | None) ->
 def _sums_between(values: Floats, ends: Ints) -> Floats:
     """Return the sum of the values between each two ends, (ends - 1,)."""
     summed = np.add.reduceat(np.append(values, 0.0), ends[:-1]) if ends.size > 1 else np.zeros(0)
-    # Where nothing lies between them, a single value would be taken.
+    # Between equal ends, `reduceat` would return a single value.
     return np.where(np.diff(ends) > 0, summed, 0.0)

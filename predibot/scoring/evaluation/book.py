@@ -16,30 +16,30 @@ from predibot.scoring.records.track_record import TrackRecord
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DailyPrices:
-    """What prices of a record's markets did from its n_b bets on, by k marks; its last day as far as it had come."""
+    """What prices of a record's markets did after its n_b bets, in k daily marks; its last day may be partial."""
 
     marks: Marks
     change: Floats
-    """How far each market moved from its mark before, (k,)."""
+    """The move of each market since the mark before, (k,)."""
     cell: Ints
     """The cluster and day of each mark, (k,), from zero."""
     day_of_cell: Ints
-    """(cells,), from zero."""
+    """The day of each cell, (cells,), from zero."""
     market: Ints
-    """That of each bet, (n_b,)."""
+    """The market of each bet, (n_b,)."""
     price_yes: Floats
-    """At which it was made, (n_b,)."""
+    """The price each bet was made at, (n_b,)."""
     first: Ints
-    """Its first mark, (n_b,); k for none."""
+    """The first mark after each bet, (n_b,); k where there is none."""
 
     @classmethod
     def of(cls, record: TrackRecord, cluster: Ints, marks: Marks) -> "DailyPrices":
-        """Return them.
+        """Return the daily prices after a record's bets.
 
         Args:
-            record: Whose bets, and what prices did.
-            cluster: Of each bet, (n_b,), from zero; a market is in one.
-            marks: Those of the record.
+            record: The record.
+            cluster: The cluster of each bet, (n_b,), from zero; a market is in one.
+            marks: The record's marks.
         """
         cluster_of = np.zeros(record.payout_yes.size, dtype=np.int64)
         cluster_of[record.bet_market] = cluster
@@ -52,7 +52,7 @@ class DailyPrices:
         return cls(marks, change, cell, day_of_cell, record.bet_market, record.bet_price_yes, first)
 
     def marks_until(self, end: Floats) -> Ints:
-        """Return the mark after the last one of each bet that was seen by an instant, (n_b,); `first` for none."""
+        """Return the mark after the last one seen by an instant, for each bet, (n_b,); at least `first`."""
         marks = self.marks
         day = np.clip(midnights(end) - marks.first, -1, marks.span - 1).astype(np.int64)
         after = np.searchsorted(marks.key, self.market * marks.span + day, "right")
@@ -65,13 +65,13 @@ class DailyPrices:
     def gains(
         self, rows: slice | Ints, shares: Floats, *, after: Ints | None = None, later: Floats | None = None
     ) -> Floats:
-        """Return what some bets gained in each cell, (cells,).
+        """Return the gains of some bets in each cell, (cells,).
 
         Args:
-            rows: Which.
-            shares: How many shares of YES of each of them, negative for NO.
-            after: The mark after the last one of each bet, (n_b,); left out, all are held until the record's instant.
-            later: What YES of each was priced at in the end, (n_b,), NaN where nothing is held; left out likewise.
+            rows: Which bets.
+            shares: Shares of YES of each, negative for NO.
+            after: The mark after the last one of each bet, (n_b,); by default bets are held until the record's instant.
+            later: The last price of YES of each bet, (n_b,), NaN where nothing is held; goes with `after`.
         """
         market, first, cells, size = self.market[rows], self.first[rows], self.day_of_cell.size, self.change.size
         ends = self.marks.ends[market]
@@ -93,7 +93,7 @@ class DailyPrices:
             np.cumsum(held, out=held)
             gained += np.bincount(self.cell, np.multiply(held[:size], self.change, out=held[:size]), cells)
         if later is not None:
-            # What was seen since the last mark is of the same day as the next one.
+            # A price seen since the last mark belongs to the day of the next one.
             own = np.flatnonzero((stop < ends) & (shares != 0.0))
             begin, stop_of = first[own], stop[own]
             before = np.where(stop_of > begin, self.marks.price[stop_of - 1], self.price_yes[rows][own])
@@ -101,65 +101,64 @@ class DailyPrices:
         return gained
 
     def dependence(self, gained: Floats) -> float:
-        """Return D of what cells gained."""
+        """Return D of the gains of cells."""
         ratio, _ = dependence_by_day(gained, self.day_of_cell, int(self.day_of_cell.max(initial=0)) + 1)
         return max(1.0, float(ratio[-1]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """What was held of each bet's market, (n_b,) each, in the order of the book."""
+    """Shares of each bet's market, (n_b,) each, in the order of the book."""
 
     unit: Ints
-    """Of which unit."""
+    """The unit of each bet."""
     shares: Floats
-    """Shares of YES as far as the unit's value moves with the price, negative for NO; zero for nothing."""
+    """Shares of YES by which the unit's value moves with the price; negative for NO, zero for nothing."""
     if_no: Floats
-    """What it would add to the unit's value, would the market pay nothing."""
+    """What they add to the unit's value if the market pays nothing."""
     if_yes: Floats
-    """The same, would it pay 1."""
+    """What they add if it pays 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Book:
-    """A record with its bets by bot, by market and then by time: sorted once, for all that is summed over it."""
+    """A record with its bets sorted by bot, by market and then by time, for all sums over them."""
 
     record: TrackRecord
-    """The same, but for the order of the bets."""
+    """The record, with its bets in this order."""
     order: Ints
-    """Which bet of the record as it was each is, (n_b,)."""
+    """The original row of each bet, (n_b,)."""
     rank: Ints
-    """The place of each by market and then by time, of all bots, (n_b,)."""
+    """The place of each bet by market and time over all bots, (n_b,)."""
     ends_of_bots: Ints
-    """Where the bets of each bot end, (bots + 1,), from 0."""
+    """The end of each bot's bets, (bots + 1,), from 0."""
     ends_of_runs: Ints
-    """Where those end that are of the same bot and market as each, (n_b,)."""
+    """The end of the run of the same bot and market, for each bet, (n_b,)."""
     starts_of_runs: Ints
-    """Where each such run begins, and the last one ends, (runs + 1,)."""
+    """The start of each such run, and the end of the last, (runs + 1,)."""
     start: Floats
-    """When each was made, (n_b,)."""
+    """The instant of each bet, (n_b,)."""
     subject: Ints
     """The event and slot of each decision, (n_d,)."""
     event: Ints
-    """The event of each decision, (n_d,), from zero."""
     cluster: Ints
-    """What each belongs together with, (n_d,), from zero: its event, or all that are related to it."""
+    """The cluster of each decision, (n_d,), from zero: its event, or all events related to it."""
     cell: Ints
     """The bot and cluster of each decision, (n_d,), by bot."""
     ends_of_cells: Ints
-    """Where the cells of each bot end, (bots + 1,), from 0."""
+    """The end of each bot's cells, (bots + 1,), from 0."""
     observations: Observations | None
-    """Those of markets that exclude others; None where none do."""
+    """Prices of markets that exclude others; None without such markets."""
     daily_marks: Marks | None
-    """The record's; None until they are needed."""
+    """None until they are needed."""
     held: dict[str, Shares] = field(default_factory=dict)
-    """What was worked out once of what is held, by what it is behind."""
+    """Cache of shares, by the name of the average."""
     marks: dict[float, Ints] = field(default_factory=dict)
-    """Likewise the marks at which holdings end, by how long they are held."""
+    """Cache of the marks at which bets end, by the seconds they are held."""
 
     @classmethod
     def of(cls, record: TrackRecord, marks: Marks | None = None) -> "Book":
-        """Return the book of a record; its daily marks where the caller has them already."""
+        """Return the book of a record, with its daily marks where the caller has them."""
         start = record.decided_at[record.bet_decision]
         by_market = np.argsort(start, kind="stable")
         by_market = by_market[stable_order(record.bet_market[by_market])]
@@ -186,18 +185,18 @@ class Book:
             cluster=cluster.astype(np.int64),
             cell=cell.astype(np.int64),
             ends_of_cells=np.searchsorted(cells // max(clusters.size, 1), everyone).astype(np.int64),
-            observations=_of_exclusive(record),
+            observations=_exclusive_observations(record),
             daily_marks=marks,
         )
 
     @cached_property
     def daily(self) -> DailyPrices:
-        """Return what prices did day by day."""
+        """Return the daily prices after the bets."""
         marks = record_marks(self.record) if self.daily_marks is None else self.daily_marks
         return DailyPrices.of(self.record, self.cluster[self.record.bet_decision], marks)
 
     def marks_until(self, held_seconds: float) -> Ints:
-        """Return the daily mark after the last one of each bet that is held for so long, (n_b,)."""
+        """Return the mark after the last one of each bet held for so many seconds, (n_b,)."""
         if held_seconds not in self.marks:
             self.marks[held_seconds] = self.daily.marks_until(self.start + held_seconds)
         return self.marks[held_seconds]
@@ -216,7 +215,7 @@ class Book:
         return Exclusion(group, start, record.settled_at[market], record.payout_yes[market], stored)
 
 
-def _of_exclusive(record: TrackRecord) -> Observations | None:
+def _exclusive_observations(record: TrackRecord) -> Observations | None:
     exclusive = record.market_exclusive
     if exclusive is None or not (exclusive >= 0).any():
         return None

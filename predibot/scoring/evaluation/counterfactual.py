@@ -17,18 +17,18 @@ from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """What a bot would have returned by one horizon, beside what it did, on the decisions that have both."""
+    """A bot's return by one horizon if something had differed, and its actual one, on decisions with both."""
 
     bot: str
     change: str
-    """What would have been otherwise, such as `4` days late, or `kelly`."""
+    """The difference, such as `4` days late, or `kelly`."""
     horizon: str
     mean_return: float | None
-    """Of the changed decisions."""
+    """The mean over the changed decisions."""
     actual_mean_return: float | None
-    """Of the same decisions as they were."""
+    """The mean over the same decisions as they were."""
     difference: Estimate | None
-    """The first less the second; None where no decision has both."""
+    """The changed less the actual mean; None where no decision has both."""
 
 
 def delay_scores(
@@ -37,9 +37,9 @@ def delay_scores(
     """Return what each bot would have earned some days late; a negative difference says that stale decisions hurt.
 
     Args:
-        record: What was done.
-        returns: What it returned, by horizon.
-        delays_days: How late, in units of 24 hours.
+        record: The record.
+        returns: Its actual returns, by horizon.
+        delays_days: Delays in units of 24 hours.
         uncertainty: How intervals are made.
 
     Raises:
@@ -52,11 +52,11 @@ def delay_scores(
 def sizing_scores(
     record: TrackRecord, returns: Sequence[HorizonReturns], rules: Sequence[str], uncertainty: Uncertainty
 ) -> tuple[Counterfactual, ...]:
-    """Return what each bot would have earned had its forecasts been bet by other rules.
+    """Return what each bot would have earned with other sizing rules for the same forecasts.
 
     Args:
-        record: What was done.
-        returns: What it returned, by horizon.
+        record: The record.
+        returns: Its actual returns, by horizon.
         rules: Some of `SIZINGS`.
         uncertainty: How intervals are made.
 
@@ -107,22 +107,22 @@ def delayed(record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GA
     The same dollars are bet on the same sides, at the price of that later
     instant, and held for as long as before. A decision is left out where that
     instant lies after the evaluation, or where a market with money on it had
-    settled, had no price, or cost less than a bet may by then.
+    settled, had no price, or was too cheap for a bet by then.
 
     Args:
-        record: What was done.
-        days: How late in units of 24 hours, above zero.
-        max_gap_seconds: How old the price of the later instant may be.
+        record: The record.
+        days: The delay in units of 24 hours, above zero.
+        max_gap_seconds: The greatest age of a price.
 
     Returns:
-        The later record with k decisions, and which of the decisions they are, (k,).
+        The later record with k decisions, and their rows in the record, (k,).
 
     Raises:
         ValueError: If the days are not above zero.
 
     Source:
         The rolling-k analysis of LiveTradeBench (2025), which carries out the
-        allocation of k days ago; ours moves single decisions, so that each can
+        allocation of k days ago; ours delays single decisions, so that each can
         be compared with itself.
     """
     if not 0.0 < days < np.inf:
@@ -133,17 +133,17 @@ def delayed(record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GA
     cost = np.where(record.bet_usd > 0.0, price, 1.0 - price)
     hindered = staked & ~((cost >= MIN_SIDE_PRICE) & (cost < 1.0))
     done = (late <= record.as_of) & (np.bincount(record.bet_decision, hindered, late.size) == 0)
-    # Where nothing is bet no price is needed, and the old one does no harm.
+    # A row without a bet needs no price, and keeps the old one.
     entry = np.where(staked, price, record.bet_price_yes)
     kept = replace(record, decided_at=late).only(done)
-    # The book of that later instant is on no record.
+    # The record does not have the book of that later instant.
     return replace(kept, bet_price_yes=entry[done[record.bet_decision]], bet_bid_yes=None, bet_ask_yes=None), (
         np.flatnonzero(done)
     )
 
 
 def _prices_then(record: TrackRecord, at: Floats, gap: float) -> Floats:
-    """Return the price of each bet's market at an instant after its decision, (n_b,); NaN once it is settled."""
+    """Return the price of each bet's market at a later instant, (n_b,); NaN once it is settled."""
     rows = np.flatnonzero((at <= record.as_of) & ~(record.settled_at[record.bet_market] <= at))
     price = np.full(at.shape, np.nan)
     after = record.decided_at[record.bet_decision[rows]]

@@ -31,66 +31,63 @@ from predibot.scoring.records.daily_marks import Marks, daily_marks, record_mark
 from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 BEATS_FROM = 20.0
-"""From here on an e-value is called evidence: a fair price lets one in twenty, at most, ever come so far."""
+"""An e-value from here on is called evidence: at a fair price at most one in twenty ever gets so far."""
 FRACTIONS = tuple(0.999 * share for share in (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0))
-"""How much of each stake the accounts bet that are averaged: whichever is best need not be known beforehand."""
+"""The parts of each stake that the averaged accounts bet; the best part need not be known beforehand."""
 HALFWAY = 0.5
-"""Where the truth lies as far from the forecast as from the price: here an edge turns from a gain into a loss."""
+"""The truth is as far from the forecast as from the price: an edge turns from a gain into a loss here."""
 
 _LATEST = 253_402_300_800.0
 """The end of the year 9999."""
 _MOST_LOG = math.log(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).tiny)
 _CELLS_AT_ONCE = 4_096
-"""So many at a time need no memory to speak of."""
+"""A block of this size needs little memory."""
 _MOST_STAKED = 1.0 + 1e-9
-"""Shares of one dollar that were rounded may add up to a little more."""
+"""Rounded shares of one dollar may add up to a little more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An e-value as it stands, and the largest it has been; both at UTC midnights."""
+    """An e-value now and its largest so far, both at UTC midnights."""
 
     now: float = 1.0
-    """At the last midnight, above zero; 1 says nothing, and no more than the largest float is written."""
+    """At the last midnight, above zero; 1 says nothing; capped at the largest float."""
     largest: float = 1.0
-    """Of all midnights and of the beginning, so at least 1."""
+    """Over all midnights and the beginning, so at least 1."""
     largest_at: float | None = None
-    """When that was reached first, in seconds since 1970; None where it never was above 1."""
+    """The first midnight with that value, in seconds since 1970; None where it never was above 1."""
 
     @property
     def p_value(self) -> float:
-        """Return 1 / largest: a p-value that stays one however often it is looked at."""
+        """Return 1 / largest: a p-value that stays valid however often it is looked at."""
         return 1.0 / self.largest
 
     @property
     def convinces(self) -> bool:
-        """Return whether it ever came to `BEATS_FROM`."""
+        """Return whether it ever reached `BEATS_FROM`."""
         return self.largest >= BEATS_FROM
 
 
 @dataclass(frozen=True, slots=True)
 class BettingEvidence:
-    """What betting by stakes at market prices says of the stakes and of the prices."""
+    """What bets at market prices say of the bets and of the prices."""
 
     better: Evidence = field(default_factory=Evidence)
-    """Against: the prices are right. It grows where the stakes know more."""
+    """Against the hypothesis that prices are right; grows where the stakes know more."""
     worse: Evidence = field(default_factory=Evidence)
-    """Against: the truth is at least halfway from the price to the first forecast on each event.
+    """Against the hypothesis that the truth is at least halfway from the price to the first forecast on each event.
 
-    Which is to say that the edge of those is not negative.
+    That is the hypothesis that the edge of first forecasts is not negative.
     """
     book: Evidence = field(default_factory=Evidence)
-    """As `better`, of the whole open book against the capital at stake: weaker, whatever moves together."""
+    """Like `better`, for the whole open book against the capital at stake: weaker, but allows any dependence."""
     dependence: float | None = None
-    """G, 1 or more: how many events moved as if they were one, by which the logarithm of `better` is divided.
-
-    None where nothing has moved.
-    """
+    """G, 1 or more: how many events moved as one; divides the logarithm of `better`. None without moves."""
     dependence_worse: float | None = None
-    """The same of `worse`."""
+    """The G of `worse`."""
     days: int = 0
-    """UTC days with any change of price since."""
+    """UTC days with any change of price."""
     events: int = 0
     """Events with a stake, open or settled."""
 
@@ -209,9 +206,9 @@ class BotEvidence:
 
     bot: str
     forecasts: BettingEvidence
-    """Of its probabilities, on all markets asked: what "beats the price" rests on."""
+    """For its probabilities on all asked markets: "beats the price" rests on it."""
     dollars: BettingEvidence | None
-    """Of the bets it made; None where it was not asked for."""
+    """For its bets; None where it was not asked for."""
 
 
 @within_floats
@@ -240,8 +237,8 @@ def record_evidence(
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
     counts = record.scored()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
     rows = np.flatnonzero(counts)
-    event = _numbered(record.clusters())
-    # Bots hold the same markets: what prices did is put in order once.
+    event = _number_events(record.clusters())
+    # Bots hold the same markets: their price paths are sorted once.
     paths = _paths(_of_record(record, rows, said, event), marks)
     bot = record.decision_bot[record.bet_decision[rows]]
     found = []
@@ -255,7 +252,7 @@ def record_evidence(
 
 
 def _forecast_stakes(record: TrackRecord) -> Floats:
-    """Return the share of a dollar that each forecast stakes, (n_b,), signed."""
+    """Return the signed share of a dollar that each forecast stakes, (n_b,)."""
     if record.bet_usd.size == 0:
         return np.zeros(0)
     asked = np.bincount(record.asked()[0], minlength=record.decided_at.size)
@@ -270,8 +267,7 @@ def _dollar_stakes(record: TrackRecord) -> Floats:
     return stakes
 
 
-def _numbered(events: Ints) -> Ints:
-    """Return the events numbered from zero, in order."""
+def _number_events(events: Ints) -> Ints:
     return cluster_codes(events) if events.size else events
 
 
@@ -289,18 +285,17 @@ def _of_record(record: TrackRecord, rows: Ints, stakes: Floats, event: Ints) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Positions:
-    """What was staked, (n,) each, nothing among it."""
+    """Nonzero stakes, (n,) each."""
 
     stake: Floats
     price: Floats
     decision: Ints
     event: Ints
-    """From zero."""
     market: Ints
     decided_at: Floats
 
     def shares(self) -> Floats:
-        """Return the shares that were bought, (n,): what of NO counts as sold YES."""
+        """Return the shares that were bought, (n,); shares of NO count as sold YES."""
         bought: Floats = self.stake / np.where(self.stake > 0.0, self.price, 1.0 - self.price)
         return bought
 
@@ -313,7 +308,7 @@ def _positions(
     markets: ArrayLike,
     decided_at: ArrayLike,
 ) -> _Positions:
-    """Return what the arguments say was staked, after checks."""
+    """Return the stakes in the arguments, after checks."""
     staked, price = numbers("stakes", stakes), numbers("prices_yes", prices_yes)
     decision, event = indices("decisions", decisions), indices("events", events)
     market, at = indices("markets", markets), _instants("decided_at", decided_at)
@@ -324,7 +319,7 @@ def _positions(
     refuse("stakes", staked, total[code] > _MOST_STAKED, "those of one decision add up to more than 1")
     for name, each in (("events", event), ("decided_at", at)):
         refuse(name, each, each != each[first][code], "a decision has one event and one instant")
-    return _Positions(staked, price, decision, _numbered(event), market, at)
+    return _Positions(staked, price, decision, _number_events(event), market, at)
 
 
 def _instants(name: str, values: ArrayLike) -> Floats:
@@ -349,9 +344,9 @@ def _evidence(positions: _Positions, marks: Marks, moves: "_Moves") -> BettingEv
     returns = _book_returns(positions, marks, moves.days, moves.of_days(gained))
     book = _log_mean([np.cumsum(np.log1p(share * returns)) for share in FRACTIONS])
     return BettingEvidence(
-        better=_read(better / dependence, moves.days),
-        worse=_read(-moves.total(of_first) / dependence_worse, moves.days),
-        book=_read(book, moves.days),
+        better=_to_evidence(better / dependence, moves.days),
+        worse=_to_evidence(-moves.total(of_first) / dependence_worse, moves.days),
+        book=_to_evidence(book, moves.days),
         dependence=float(dependence[-1]),
         dependence_worse=float(dependence_worse[-1]),
         days=days,
@@ -370,30 +365,30 @@ class _Moves:
     row: Ints
     """The positions that were ever marked, by event, market and first mark, (f,)."""
     change: Floats
-    """How far the price of YES had moved by the first mark, (f,)."""
+    """The move of the price of YES by the first mark, (f,)."""
     cell: Ints
     """The cells of those marks, (f,)."""
     run_start: Ints
-    """Where in `row` the positions of the same event and market begin, (f,)."""
+    """The first index in `row` of the same event and market, (f,)."""
     held_last: Ints
-    """Where in `row` the last position is that had been marked by a later mark, (h,), by cell."""
+    """The index in `row` of the last position marked before each later mark, (h,), by cell."""
     held_change: Floats
-    """How far the price moved from the mark before, (h,), by cell."""
+    """The move of the price since the mark before, (h,), by cell."""
     held_starts: Ints
-    """Where the later marks of each cell begin that has any, (c,)."""
+    """The first later mark of each cell that has any, (c,)."""
     held_cell: Ints
     """The number of that cell, (c,)."""
     cell_event: Ints
-    """The event of each, rising, (cells,)."""
+    """The event of each cell, rising, (cells,)."""
     event_start: Ints
-    """Where the cells of each event begin."""
+    """The first cell of each event."""
     cell_day: Ints
     """An index into `days`, (cells,)."""
     days: Ints
     """The midnights, in days since 1970, rising."""
 
     def gains(self, shares_bought: Floats) -> Floats:
-        """Return what each cell gained, (w, cells), with each of w ways to hold shares of the positions, (w, n)."""
+        """Return the gain of each cell, (w, cells), for each of w ways to hold shares of the positions, (w, n)."""
         bought = shares_bought[:, self.row]
         total = np.concatenate([np.zeros((len(bought), 1)), np.cumsum(bought, axis=1)], axis=1)
         held = total[:, 1:] - total[:, self.run_start]
@@ -415,24 +410,24 @@ class _Moves:
         return np.bincount(self.cell_day, values, self.days.size).astype(np.float64)
 
     def changes(self, values: Floats, at_first: float) -> Floats:
-        """Return how far the value of each cell's event had changed since its cell before, or since the beginning."""
+        """Return the change of each cell's event since its cell before, or since the beginning."""
         changed = np.diff(values, prepend=0.0)
         changed[self.event_start] = values[self.event_start] - at_first
         return changed
 
     def total(self, values: Floats) -> Floats:
-        """Return what the latest values of all events, which begin at 0, add up to by each day, (days,)."""
+        """Return the sum of the latest values of all events, which begin at 0, by each day, (days,)."""
         return np.cumsum(self.of_days(self.changes(values, 0.0)))
 
     def dependence(self, gained: Floats) -> tuple[Floats, int]:
-        """Return G by each day, (days,), of what each cell gained, and how many days had any move."""
+        """Return G by each day, (days,), from the gain of each cell, and the number of days with a move."""
         ratio, moved = dependence_by_day(gained, self.cell_day, self.days.size)
         return np.maximum(1.0, ratio + 2.0 * np.sqrt(2.0 / np.maximum(moved, 1))), int(moved[-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Paths:
-    """What prices did from the first mark of any position on, of any bot.
+    """Prices from the first mark of any position on, for all bots.
 
     A path is of a market in an event; paths are by event and then by market.
     """
@@ -445,27 +440,22 @@ class _Paths:
     first: Ints
     """The first mark of any position of each path, (p,)."""
     starts: Ints
-    """Where the marks after that begin, among those of all paths, and the last ones end, (p + 1,)."""
+    """The start of each path's later marks among those of all paths, and the end of the last, (p + 1,)."""
     moved: Ints
-    """Which of them moved the price, by event and then by day, (h,)."""
+    """Those of them that moved the price, by event and then by day, (h,)."""
     change: Floats
-    """How far, (h,)."""
+    """Their move, (h,)."""
     label: Ints
     """Their event * span + day, (h,)."""
 
     def moves(self, own: Ints, positions: _Positions) -> _Moves:
-        """Return what moved some of the positions.
-
-        Args:
-            own: Which, rising.
-            positions: Those.
-        """
+        """Return what moved some of the positions; `own` are their rising numbers."""
         marks, mark = self.marks, self.mark[own]
         row = np.flatnonzero(mark < marks.key.size)
         row = row[np.lexsort((mark[row], self.path[own][row]))]
         mark, path = mark[row], self.path[own][row]
         begins = np.diff(path, prepend=-1) != 0
-        held = self._held(path, mark)
+        held = self._last_held(path, mark)
         kept = np.flatnonzero(held >= 0)
         held_label = self.label[kept]
         held_starts = np.flatnonzero(np.diff(held_label, prepend=-1))
@@ -488,19 +478,19 @@ class _Paths:
             days=np.flatnonzero(there) + marks.first,
         )
 
-    def _held(self, path: Ints, mark: Ints) -> Ints:
-        """Return the last position that was held when each later mark moved the price, (h,); -1 for none.
+    def _last_held(self, path: Ints, mark: Ints) -> Ints:
+        """Return the last position held when each later mark moved the price, (h,); -1 for none.
 
         Args:
             path: Of the positions, by path and then by mark.
             mark: Their first marks.
         """
-        # The paths and their positions are numbered in one row, so that the largest so far is the last one.
+        # Paths and their positions share one numbering, so that the largest so far is the last one.
         paths = np.arange(self.first.size)
         position = np.arange(path.size)
         latest = np.zeros(self.starts[-1] + 1, dtype=np.int64)
         latest[self.starts[:-1]] = paths + np.searchsorted(path, paths)
-        # A position is held from the mark after its first one on, which need not be there.
+        # A position is held from the mark after its first one on, if there is one.
         place = self.starts[path] + mark - self.first[path]
         ever = place < self.starts[path + 1]
         latest[place[ever]] = (position + path + 1)[ever]
@@ -510,7 +500,7 @@ class _Paths:
 
 
 def _paths(positions: _Positions, marks: Marks) -> _Paths:
-    """Return what prices did to some positions."""
+    """Return the price paths of some positions."""
     order = stable_order(positions.market)
     order = order[stable_order(positions.event[order])]
     event, market = positions.event[order], positions.market[order]
@@ -538,20 +528,20 @@ class _Accounts:
     """The decisions by event and then in time, (d,)."""
 
     staked: Floats
-    """S: what all stakes of a decision add up to."""
+    """S: the sum of all stakes of a decision."""
     event: Ints
     of_position: Ints
     """The decision of each position, (n,)."""
     shares: Floats
-    """Of each position, (n,)."""
+    """The shares of each position, (n,)."""
     gained: Floats
-    """What each cell gained with all of each stake, (cells,)."""
+    """The gain of each cell with all of each stake, (cells,)."""
 
     def log_wealth(self, moves: _Moves) -> Iterator[Floats]:
-        """Yield the logarithm of what the account of each cell's event came to, (cells,), for each way to stake.
+        """Yield the log wealth of the account of each cell's event, (cells,), for each way to stake.
 
-        First a share of each stake is bet, for each of `FRACTIONS`; then `HALFWAY` of what was staked first on each
-        event, and nothing of what came later.
+        First a share of each stake is bet, for each of `FRACTIONS`; then `HALFWAY` of the first stake on each
+        event, and nothing later.
         """
         shares_bet = np.array(FRACTIONS)
         kept = np.log1p(-shares_bet * self.staked[:, np.newaxis])
@@ -562,7 +552,7 @@ class _Accounts:
         of_first = np.zeros((self.staked.size, 1))
         of_first[staking[np.diff(self.event[staking], prepend=-1) != 0]] = HALFWAY
         kept = np.hstack([kept, np.log1p(-of_first * self.staked[:, np.newaxis])])
-        # With one decision an event, nothing was staked before.
+        # With one decision an event, there are no earlier stakes.
         if before.any():
             weights = np.hstack([shares_bet * np.exp(before), of_first])
             gained = moves.gains(self.shares * weights.T[:, self.of_position])
@@ -571,9 +561,9 @@ class _Accounts:
         return (self._log_wealth(moves, *each) for each in zip(gained, kept.T, strict=True))
 
     def _log_wealth(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
-        """Return the logarithm of accounts that gained so much in each cell, and always keep some, (cells,)."""
-        wealth = 1.0 + _within(gained, moves.event_start)
-        # What is never lost: sums of rounded numbers may say less.
+        """Return the log wealth of accounts with these gains in each cell, (cells,), which always keep some."""
+        wealth = 1.0 + _running_sums(gained, moves.event_start)
+        # The part that cannot be lost; rounded sums may fall below it.
         least = np.bincount(self.event, kept)[moves.cell_event]
         return np.maximum(np.log(np.maximum(wealth, _LEAST)), least)
 
@@ -588,7 +578,7 @@ def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _
     return _Accounts(np.minimum(staked, 1.0)[order], event[order], place[code], shares_bought, gained)
 
 
-def _within(values: Floats, starts: Ints) -> Floats:
+def _running_sums(values: Floats, starts: Ints) -> Floats:
     """Return the running sums of values, from zero again at each start."""
     total = np.cumsum(values)
     before = np.where(starts > 0, total[starts - 1], 0.0)
@@ -597,25 +587,25 @@ def _within(values: Floats, starts: Ints) -> Floats:
 
 
 def _book_returns(positions: _Positions, marks: Marks, days: Ints, gained: Floats) -> Floats:
-    """Return what all open positions gained on each day, over what was at stake, (days,)."""
+    """Return the gain of all open positions on each day over the capital at stake, (days,)."""
     last = np.maximum(marks.ends[positions.market] - 1, 0)
     paid = marks.paid[last] & (marks.key[last] // marks.span == positions.market)
     too_late = paid & (marks.at[last] <= positions.decided_at)
     midnights = days.astype(np.float64)
     open_rows, paid_rows = np.flatnonzero(~too_late), np.flatnonzero(paid & ~too_late)
-    put_in = _by(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), midnights * DAY_SECONDS)
+    put_in = _sum_before(positions.decided_at[open_rows], np.abs(positions.stake[open_rows]), midnights * DAY_SECONDS)
     worth: Floats = np.where(positions.stake > 0.0, marks.price[last], 1.0 - marks.price[last])
     worth = worth * np.abs(positions.shares())
     paid_on = (marks.key[last] % marks.span + marks.first).astype(np.float64)
-    paid_out = _by(paid_on[paid_rows], worth[paid_rows], midnights)
+    paid_out = _sum_before(paid_on[paid_rows], worth[paid_rows], midnights)
     at_stake = put_in - paid_out + np.cumsum(gained) - gained
-    # What is worth nothing can lose nothing.
+    # Positions worth nothing cannot lose anything.
     returns = np.divide(gained, at_stake, out=np.zeros_like(gained), where=at_stake > NO_MOVE)
     return np.maximum(returns, -1.0)
 
 
-def _by(when: Floats, values: Floats, instants: Floats) -> Floats:
-    """Return the sum of what came before each instant."""
+def _sum_before(when: Floats, values: Floats, instants: Floats) -> Floats:
+    """Return the sum of the values before each instant."""
     order = np.argsort(when, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(values[order])])
     sums: Floats = total[np.searchsorted(when[order], instants)]
@@ -630,7 +620,7 @@ def _log_mean(logs: Sequence[Floats]) -> Floats:
     return means
 
 
-def _read(logs: Floats, days: Ints) -> Evidence:
+def _to_evidence(logs: Floats, days: Ints) -> Evidence:
     """Return an e-value from its logarithm at each midnight that changed it."""
     highest = int(np.argmax(logs))
     largest = max(0.0, float(logs[highest]))

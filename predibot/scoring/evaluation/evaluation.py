@@ -44,7 +44,7 @@ _OF_PAIR = (*_OF_ESTIMATE, "p_value", "p_adjusted", "detectable")
 
 
 def without_few(scored: _Scored, fewest: int = FEWEST_FOR_AN_INTERVAL) -> _Scored:
-    """Return scores of any kind in which nothing that rests on fewer clusters has an interval or a p-value.
+    """Return scores of any kind without intervals and p-values on fewer clusters.
 
     Args:
         scored: An evaluation, or a part of one.
@@ -75,9 +75,9 @@ def _without(scored: Any, fewest: int) -> Any:
 
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
-"""By what decisions, or forecasts, can be told apart."""
+"""How decisions or forecasts can be divided."""
 CLUSTERINGS = ("event", "related")
-"""What may belong together by chance: the decisions on one event, or on all events that are related."""
+"""What counts as one cluster: the decisions on one event, or on all related events."""
 WANTED = (
     "evidence",
     "curves",
@@ -89,34 +89,34 @@ WANTED = (
     "by_lead_time",
     "by_confidence",
 )
-"""What of an evaluation takes time and can be left out: most by its name there.
+"""The parts of an evaluation that take time and can be left out.
 
 `intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
-difficulty; `dollars` is the evidence of what was bet, beside that of the forecasts.
+difficulty; `dollars` is the evidence of the bets, besides that of the forecasts.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of an evaluation, beyond whose runs and as of when."""
+    """The options of an evaluation, besides which runs and as of when."""
 
     horizons_days: Sequence[float] = HORIZONS_DAYS
     convention: Convention = CONVENTIONS["predibot"]
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     grouping: str | None = None
-    """One of `PARTINGS`, by which bots are shown apart, beside the whole."""
+    """One of `PARTINGS`: parts that bots are shown by, besides the whole."""
     delays_days: Sequence[float] = ()
     sizings: Sequence[str] = ()
     """Some of `SIZINGS`."""
     wanted: tuple[str, ...] = WANTED
-    """Some of `WANTED`; what is not among them stays empty, and is no statement that there is none."""
+    """Some of `WANTED`; the other parts stay empty."""
     archived: bool = False
     """Whether archived cohorts count too."""
     clusters: Literal["event", "related"] = "event"
-    """What is beside the evaluation in which each event is by itself: nothing, or one in which related ones are one."""
+    """With `related`, a second evaluation counts related events as one cluster."""
 
     def __post_init__(self) -> None:
-        """Refuse a part that there is not."""
+        """Refuse unknown parts and clusterings."""
         instance_of("wanted", self.wanted, tuple)
         if self.clusters not in CLUSTERINGS:
             raise ValueError(f"clusters is {self.clusters!r}; there are: {', '.join(CLUSTERINGS)}")
@@ -127,20 +127,20 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ClusteredEvaluation:
-    """The same in which related events are one cluster, in every interval and e-value."""
+    """The evaluation with related events as one cluster, in every interval and e-value."""
 
     evaluation: "Evaluation"
-    """Without intervals where they would rest on fewer than `FEWEST_FOR_AN_INTERVAL` clusters."""
+    """Without intervals on fewer than `FEWEST_FOR_AN_INTERVAL` clusters."""
     events: int
-    """On how many events there are decisions that count."""
+    """The number of events with decisions that count."""
     clusters: int
-    """How many clusters these make."""
+    """The number of clusters of these events."""
     largest: int
-    """How many events the largest of them has."""
+    """The number of events in the largest cluster."""
 
     @property
     def too_few(self) -> tuple[str, ...]:
-        """Return the bots whose edges have no interval because they rest on too few clusters."""
+        """Return the bots whose edge has no interval because it rests on too few clusters."""
         few = (card for card in self.evaluation.cards if 0 < card.edge.clusters < FEWEST_FOR_AN_INTERVAL)
         return tuple(card.bot for card in few)
 
@@ -150,52 +150,52 @@ class Evaluation:
     """How good all bots were as of an instant, and what a reader should know about it."""
 
     as_of: datetime | None
-    """None where no instant matters: forecasts that come from no ledger."""
+    """None for forecasts from a file."""
     cards: tuple[Scorecard, ...]
     notes: tuple[str, ...]
     question: Question = field(default_factory=Question)
     currency: str = "USD"
-    """What bets, gains and accounts are in; what models cost is in dollars always."""
+    """The currency of bets, gains and accounts; costs of models are always dollars."""
     remarks: tuple[str, ...] = ()
-    """What a reader must know besides the notes that no record tells: such as that a venue was out of reach."""
+    """Notes that the record cannot give, such as that a venue was out of reach."""
     evidence: tuple[BotEvidence, ...] = ()
-    """Of beating the price, in the order of the cards; nothing of forecasts that come from no ledger."""
+    """The evidence of beating the price, in the order of the cards; empty for forecasts from a file."""
     curves: tuple[EdgeCurve, ...] = ()
     """How the edges added up, in the order of the cards."""
     pairs: tuple[Pair, ...] = ()
     """Every two bots, by edge, by Brier score and by their returns."""
     parts: tuple[PartCard, ...] = ()
-    """By the grouping that was asked for, where it is one of decisions."""
+    """Cards by the grouping, if it divides decisions."""
     by_category: tuple[PartScore, ...] = ()
     by_lead_time: tuple[PartScore, ...] = ()
     by_confidence: tuple[PartScore, ...] = ()
     delays: tuple[Counterfactual, ...] = ()
     sizings: tuple[Counterfactual, ...] = ()
     first_results_at: datetime | None = None
-    """When the first horizon of the first decision has passed, where nothing can be scored before; else None."""
+    """The end of the first horizon of the first decision, if nothing can be scored before it."""
     apart: "Evaluation | None" = None
-    """The same of the decisions whose models have no known cutoff, which are in no score above; None without any.
+    """The evaluation of decisions whose models have no known cutoff, which no score above counts; None without any.
 
-    A bot that has others too has a card in both.
+    A bot with both kinds of decisions has a card in both.
     """
     late: int = 0
-    """How many decisions are in no card because they were made after the deadline of their run."""
+    """Decisions on no card because they were made after the deadline of their run."""
     without_tools: Mapping[str, int] = field(default_factory=dict)
-    """How many decisions agents made whose model calls no tools, by bot."""
+    """Decisions by agents whose model calls no tools, by bot."""
     without_search: Mapping[str, int] = field(default_factory=dict)
-    """The same of those whose searches all failed."""
+    """Decisions by agents whose searches all failed, by bot."""
     accounts: tuple[AccountBoard, ...] = ()
-    """The accounts of each recipe and game, of one mode; what is said above is of decisions on events."""
+    """The accounts of each recipe and game, of one mode; the scores above are of decisions on events."""
     cohorts: tuple[CohortBoard, ...] = ()
     """The cohorts of each recipe and game, of one mode and one methodology."""
     joined: ClusteredEvaluation | None = None
-    """The same with related events joined; None where nobody asked."""
+    """The evaluation with related events as one cluster; None where it is not asked for."""
     agreements: tuple[RankAgreement, ...] = ()
-    """Of the orders of the accounts, and of the leaderboard."""
+    """Correlations of the orders of accounts and of the leaderboard."""
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Return where each bot stands, in the order of the leaderboard."""
+        """Return the place of each bot, in the order of the leaderboard."""
         return ranked(self.cards, self.evidence)
 
     @property
@@ -205,51 +205,52 @@ class Evaluation:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return what may be said of each bot beside the price, in the order of the evidence."""
+        """Return the verdict on each bot beside the price, in the order of the evidence."""
         return tuple(
             card_verdict(card, found.forecasts) for card, found in zip(self.cards, self.evidence, strict=False)
         )
 
     @property
     def rankings(self) -> "Mapping[Knowledge, Evaluation]":
-        """Return what is ranked by itself, this first, by the knowledge of the decisions that are scored in it."""
+        """Return the evaluations that are ranked apart, this one first, by the knowledge of their decisions."""
         return {"clean": self} if self.apart is None else {"clean": self, "unknown": self.apart}
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
-    """Return what a record says, in full; where it joins events, once with each by itself, and once as it says.
+    """Return everything that can be said of a record.
+
+    If the record joins events, the result has each event by itself, and a second evaluation with events joined.
 
     Raises:
-        ValueError: If an argument is of another class, or something is asked
-            for that there is not.
+        ValueError: If an argument is of another class, or an option does not exist.
     """
     instance_of("record", record, TrackRecord)
     instance_of("as_of", as_of, datetime)
     instance_of("asked", asked, Question)
     if record.decision_cluster is not None:
         alone = evaluation_of(replace(record, decision_cluster=None), as_of, asked)
-        return replace(alone, joined=_joined(record, as_of, asked))
-    return _evaluation(record, as_of, asked)
+        return replace(alone, joined=_evaluate_joined(record, as_of, asked))
+    return _evaluate(record, as_of, asked)
 
 
-def _joined(record: TrackRecord, as_of: datetime, asked: Question) -> ClusteredEvaluation:
+def _evaluate_joined(record: TrackRecord, as_of: datetime, asked: Question) -> ClusteredEvaluation:
     counted = record.scored() | (record.made() & (record.knowledge() == UNKNOWN))
     event, cluster = record.decision_event[counted], record.clusters()[counted]
     _, first = np.unique(event, return_index=True)
     sizes = np.unique(cluster[first], return_counts=True)[1]
     return ClusteredEvaluation(
-        without_few(_evaluation(record, as_of, asked)),
+        without_few(_evaluate(record, as_of, asked)),
         events=first.size,
         clusters=sizes.size,
         largest=int(sizes.max(initial=0)),
     )
 
 
-def _evaluation(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
+def _evaluate(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
     apart = record.apart() if record.counted == "clean" else None
-    others = None if apart is None else _evaluation(apart, as_of, asked)
+    others = None if apart is None else _evaluate(apart, as_of, asked)
     whole, record = record, record if apart is None else record.without_apart()
-    # First, because it needs memory for a while, of which more and more is taken below.
+    # First, because it needs much memory for a while.
     marks, dollars = record_marks(record), "dollars" in asked.wanted
     evidence = record_evidence(record, dollars=dollars, marks=marks) if "evidence" in asked.wanted else ()
     forecasts, returns = settled_forecasts(record), horizon_returns(record, asked.horizons_days)
@@ -308,13 +309,13 @@ def _scores_by(
     forecasts: Forecasts,
     asked: Question,
 ) -> tuple[PartScore, ...]:
-    """Return the scores of parts, where they are wanted."""
+    """Return the scores of parts, if they are wanted."""
     return scores(forecasts, asked.uncertainty) if name in asked.wanted else ()
 
 
 def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
     made_at = record.decided_at[record.made()]
-    # Prices of now there are from the first minute.
+    # There are prices of now from the first minute.
     has_come = any(score.n for card in cards for label, score in card.horizons.items() if label != NOW)
     if not made_at.size or has_come or any(card.forecast.n for card in cards):
         return None
@@ -323,7 +324,7 @@ def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Qu
 
 
 def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
-    """Return what forecasts say that come from no ledger: there is nothing of decisions, bets and prices in it.
+    """Return everything that can be said of forecasts from a file: nothing on decisions, bets and prices.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -334,7 +335,7 @@ def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequ
     for remark in remarks:
         instance_of("a remark", remark, str)
     scores = forecast_scores(forecasts, uncertainty=asked.uncertainty)
-    # Of somebody who only forecast nothing else is known.
+    # Nothing else is known of a forecaster in a file.
     cards = tuple(
         Scorecard(bot, forecasts=score.n, forecast=score)
         for bot, score in zip(forecasts.forecasters, scores, strict=True)

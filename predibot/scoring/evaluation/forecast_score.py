@@ -1,4 +1,4 @@
-"""Forecast scores: how good each forecaster's probabilities were on what is settled."""
+"""Forecast scores: how good each forecaster's probabilities were on settled questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,38 +32,38 @@ class ForecastScore:
     """How good the probabilities of one forecaster were; None where there is no value."""
 
     n: int = 0
-    """Forecasts on what came out YES or NO: those that all but the market's scores rest on."""
+    """Forecasts on questions that came out YES or NO: all but the market's scores rest on them."""
     clusters: int = 0
-    """How many groups that belong together by chance they are of."""
+    """The number of clusters of these."""
     brier: float | None = None
     brier_by_event: float | None = None
     """The mean over events of the mean over their forecasts: every event counts once."""
     log_score: float | None = None
     accuracy: float | None = None
-    """The share called rightly, above 0.5 being a call for YES."""
+    """The share called correctly, a probability above 0.5 being a call for YES."""
     calibration_error: float | None = None
     calibration_error_by_chance: float | None = None
-    """What that would be on average, had all these forecasts been right; None where no intervals were asked for."""
+    """Its mean if all these forecasts were right; None without intervals."""
     calibration_error_by_chance_high: float | None = None
-    """What it would exceed one time in twenty."""
+    """Its 95 % quantile if all these forecasts were right."""
     calibration: CalibrationBins | None = field(default=None, compare=False)
-    """Arrays, which do not say in one word whether they are equal; the rest of the score does."""
+    """Arrays; the score compares without them."""
     murphy: MurphyDecomposition | None = None
     n_market: int = 0
-    """Those of the n that the market's price is known of."""
+    """Those of the n with a known market price."""
     market_brier: float | None = None
     """The Brier score of that price on exactly those."""
     market_log_score: float | None = None
     skill_vs_market: float | None = None
     """1 - Brier / Brier of the price, on exactly those."""
     adjusted_brier: float | None = None
-    """What the Brier score would be on the average question, had all answered the same ones."""
+    """The Brier score on the average question, if all had answered the same ones."""
     n_confidence: int = 0
-    """Those of the n whose author said how sure it was."""
+    """Those of the n with a stated confidence."""
     confidence_and_error: float | None = None
-    """The rank correlation of that with the squared error; below zero, the surer were better."""
+    """Rank correlation of confidence and squared error; below zero, surer forecasts were better."""
     intervals: Mapping[str, Estimate] = field(default_factory=dict)
-    """Of the Brier and log scores, the accuracy, the market's Brier score and the skill, by name."""
+    """By name: of the Brier and log scores, the accuracy, the market's Brier score and the skill."""
 
 
 @within_floats
@@ -85,7 +85,7 @@ def forecast_scores(
     if uncertainty is not None:
         instance_of("uncertainty", uncertainty, Uncertainty)
     parts = tuple(of_each(forecasts))
-    adjusted = _adjusted(forecasts) if adjust else [None] * len(parts)
+    adjusted = _adjust_briers(forecasts) if adjust else [None] * len(parts)
     intervals = _intervals(parts, uncertainty)
     return tuple(_score(*each, uncertainty) for each in zip(parts, adjusted, intervals, strict=True))
 
@@ -123,7 +123,7 @@ def _score(
         n_market=priced.market_probability.size,
         market_brier=brier_score(priced.market_probability, priced.outcome) if market else None,
         market_log_score=log_score(priced.market_probability, priced.outcome) if market else None,
-        skill_vs_market=_known(brier_skill_score(priced.probability, priced.market_probability, priced.outcome))
+        skill_vs_market=_none_if_nan(brier_skill_score(priced.probability, priced.market_probability, priced.outcome))
         if market
         else None,
         adjusted_brier=adjusted,
@@ -134,7 +134,7 @@ def _score(
 
 
 def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> list[Mapping[str, Estimate]]:
-    """Return the intervals of each forecaster by score; nothing of one without forecasts, or of too many."""
+    """Return each forecaster's intervals by score; none without forecasts, or above the limit of forecasters."""
     drawn = intervals_of_each([_ratios(own) for own in parts], uncertainty)
     if uncertainty is None:
         return drawn
@@ -145,7 +145,7 @@ def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> l
 
 
 def brier_intervals(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
-    """Return the interval of one forecaster's Brier score, and of the market's, each by its own probabilities."""
+    """Return the intervals of one forecaster's Brier score and of the market's."""
     priced = own.only(~np.isnan(own.market_probability))
     said = {"brier": (own, own.probability), "market_brier": (priced, priced.market_probability)}
     return {name: _brier(*each, confidence) for name, each in said.items() if each[1].size}
@@ -156,7 +156,7 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
     sums = cluster_sums(errors, np.ones_like(errors), codes)
     market = own.question if own.market is None else own.market
     at = np.zeros(said.shape) if own.made_at is None else own.made_at
-    # Of forecasts made at once the less certain counts as the later: the order of rows leaves no trace.
+    # Of simultaneous forecasts the less certain counts as the later one, so that the order of rows does not matter.
     order = np.lexsort((said, said * (1.0 - said), at, market, codes))
     # A squared error moves by 1 - 2 p with the outcome.
     held = ShareLots(
@@ -176,7 +176,7 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
 
 
 def _ratios(own: Forecasts) -> Mapping[str, Ratio]:
-    """Return the scores that are means, or ratios of means, and whose intervals are drawn."""
+    """Return the scores that are means or ratios of means, whose intervals are drawn."""
     priced = own.only(~np.isnan(own.market_probability))
     error, market_error = priced.squared_errors(), (priced.market_probability - priced.outcome) ** 2
     right = ((own.probability > 0.5) == (own.outcome == 1.0)).astype(np.float64)
@@ -196,19 +196,19 @@ def _by_event(own: Forecasts) -> float:
 def _confidence_and_error(own: Forecasts, rows: Ints) -> float | None:
     if own.confidence is None or rows.size < 3:
         return None
-    return _known(rank_correlation(own.confidence[rows], own.squared_errors()[rows]))
+    return _none_if_nan(rank_correlation(own.confidence[rows], own.squared_errors()[rows]))
 
 
-def _adjusted(forecasts: Forecasts) -> list[float | None]:
-    """Return each forecaster's difficulty-adjusted Brier score; None of one that cannot be compared."""
+def _adjust_briers(forecasts: Forecasts) -> list[float | None]:
+    """Return each forecaster's difficulty-adjusted Brier score, None where it cannot be compared."""
     none: list[float | None] = [None] * len(forecasts.forecasters)
-    # Alone there is no difficulty to adjust for.
+    # With one forecaster there is nothing to compare.
     if np.unique(forecasts.forecaster).size < 2:
         return none
     adjusted = difficulty_adjusted(forecasts.squared_errors(), forecasts.forecaster, forecasts.question)
-    # It ends with the last who answered anything.
-    return [_known(value) for value in adjusted] + none[adjusted.size :]
+    # The array ends with the last forecaster who answered anything.
+    return [_none_if_nan(value) for value in adjusted] + none[adjusted.size :]
 
 
-def _known(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     return None if np.isnan(value) else float(value)

@@ -1,4 +1,4 @@
-"""Series: the values each average over a horizon is made of, and the shares behind them."""
+"""Series: the values behind each average over a horizon, and their shares."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _AVERAGES = ("mean_return", "market_mean_return", _QUOTE, "friction", "net_mean_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """m values that are known, whose they are, and which belong together by chance."""
+    """m known values, with their bots, events and clusters."""
 
     values: Floats
     bot: Ints
@@ -37,28 +37,28 @@ class Series:
 
 
 def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str, Series]:
-    """Return what is averaged over one horizon, by the name of the average.
+    """Return the values of each average over one horizon, by its name.
 
-    `mean_return` is of decisions at the mid, `market_mean_return` of the market
-    on the same decisions, `quote_mean_return` of those against the book with
-    fees, `friction` of what that takes from the return at the mid, and
-    `net_mean_return` less what they cost, where that is known. `drift`
-    is of forecasts: how far the price moved toward what was said, in [-1, 1];
-    one that said the price itself says nothing of a direction.
+    `mean_return` is the return of decisions at the mid. `market_mean_return` is the
+    market's return on the same decisions. `quote_mean_return` is the return against the
+    book with fees. `friction` is the return at the mid less that at the quote.
+    `net_mean_return` is the return less the cost of the decision, where that is known.
+    `drift` is how far the price moved toward the forecast, in [-1, 1]; a forecast equal
+    to the price has no direction and no drift.
     """
     decision = record.bet_decision
     everything = np.arange(record.decided_at.size)
-    found = {name: _known(record, each, everything) for name, each in _of_decisions(record, returns).items()}
-    found["drift"] = _known(record, _drifts(record, returns), decision)
+    found = {name: _drop_unknown(record, each, everything) for name, each in _of_decisions(record, returns).items()}
+    found["drift"] = _drop_unknown(record, _drifts(record, returns), decision)
     return found
 
 
 def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str] = _AVERAGES) -> Mapping[str, Average]:
-    """Return the same averages with what was held behind each; the friction is no gain, and has no shares.
+    """Return these averages with the shares behind each; friction is no gain and has no shares.
 
     Args:
-        returns: What the record of the book returned, its bets in the order they had.
-        book: The record's.
+        returns: The returns of the book's record, in the record's own order.
+        book: The book.
         names: Which averages.
     """
     record, values = book.record, _of_decisions(book.record, returns)
@@ -76,23 +76,23 @@ def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str]
 
 
 def edge_average(found: Edges, book: Book) -> Average:
-    """Return the average of the edges with what would have been held, had the forecasts been bets.
+    """Return the average of the edges with the shares that the forecasts would have bought.
 
     Args:
-        found: The edges of the record, its bets in the order they had.
-        book: The record's.
+        found: The edges of the record, in the record's own order.
+        book: The record's book.
     """
     record, bets, bots = book.record, book.order.size, len(book.record.bots)
     shares, later, paid = np.zeros(bets), np.full(bets, np.nan), np.zeros(bets, np.bool_)
     shares[found.bet], later[found.bet], paid[found.bet] = found.shares, found.later, found.paid
     shares = shares[book.order]
-    # What was asked and not answered moves nothing, but has a price.
+    # Markets that were asked and not answered move nothing, but have a price.
     of_decision = book.subject * bots + record.decision_bot
     labels, unit = np.unique(np.append(of_decision[found.decision], -1), return_index=True)
     place = np.searchsorted(labels, of_decision[record.bet_decision])
     unit = unit[np.where(labels[np.minimum(place, labels.size - 1)] == of_decision[record.bet_decision], place, 0)]
     between = np.where(shares == 0.0, 0.0, (record.bet_price_yes + record.bet_probability) / 2.0)
-    # The last unit is that of bets on what is not counted at all.
+    # The last unit collects bets that do not count.
     none = np.zeros(min(record.decided_at.size, 1), dtype=np.int64)
     decision, value = np.append(found.decision, none), np.append(found.value, np.full(none.shape, np.nan))
     return Average(
@@ -116,26 +116,26 @@ def _of_decisions(record: TrackRecord, returns: HorizonReturns) -> Mapping[str, 
 
 
 def _mid_shares(record: TrackRecord, bets_usd: Floats) -> Floats:
-    """Return how many shares of YES the dollars buy at the mid, negative for NO, (n_b,)."""
+    """Return the shares of YES that the dollars buy at the mid, negative for NO, (n_b,)."""
     price = record.bet_price_yes
     return bets_usd / np.where(bets_usd > 0.0, price, 1.0 - price)
 
 
 def _shares_of(name: str, book: Book) -> Shares | None:
-    """Return what is held behind an average of decisions, made once; None where nothing is known of it."""
+    """Return the shares behind an average of decisions, from the cache; None where they are unknown."""
     name = "mean_return" if name == "net_mean_return" else name
-    if name not in book.held and (made := _shares_made(name, book)) is not None:
+    if name not in book.held and (made := _make_shares(name, book)) is not None:
         book.held[name] = made
     return book.held.get(name)
 
 
-def _shares_made(name: str, book: Book) -> Shares | None:
+def _make_shares(name: str, book: Book) -> Shares | None:
     record = book.record
     if name == "mean_return":
         return held_at_the_mid(book)
     if name == "market_mean_return":
         bets_usd = market_bets_usd(record)
-        return _held(record, bets_usd, _mid_shares(record, bets_usd))
+        return _paid_shares(record, bets_usd, _mid_shares(record, bets_usd))
     if name == "drift" or record.bet_bid_yes is None or record.bet_ask_yes is None:
         return None
     if name == "friction" and (mid := _shares_of("mean_return", book)) and (quote := _shares_of(_QUOTE, book)):
@@ -143,32 +143,32 @@ def _shares_made(name: str, book: Book) -> Shares | None:
     bought = quote_shares(
         record.bet_usd, record.bet_bid_yes, record.bet_ask_yes, record.bet_fee_rate, record.bet_fee_exponent
     )
-    # Where there was no book, the decision has no value.
-    return _held(record, record.bet_usd, np.nan_to_num(bought))
+    # Without a book, the decision has no value.
+    return _paid_shares(record, record.bet_usd, np.nan_to_num(bought))
 
 
 def held_at_the_mid(book: Book) -> Shares:
-    """Return what every decision holds, bought at the middle of the quotes."""
+    """Return the shares of every decision, bought at the mid."""
     if "mean_return" not in book.held:
         bets_usd = book.record.bet_usd
-        book.held["mean_return"] = _held(book.record, bets_usd, _mid_shares(book.record, bets_usd))
+        book.held["mean_return"] = _paid_shares(book.record, bets_usd, _mid_shares(book.record, bets_usd))
     return book.held["mean_return"]
 
 
-def _held(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Shares:
+def _paid_shares(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Shares:
     paid_for = np.abs(bets_usd)
     if_no, if_yes = np.maximum(-shares, 0.0) - paid_for, np.maximum(shares, 0.0) - paid_for
     return Shares(record.bet_decision, shares, if_no, if_yes)
 
 
 def _between(mid: Shares, quote: Shares) -> Shares:
-    """Return no shares, and what the one brings above the other."""
+    """Return no shares, with the difference of both outcomes."""
     nothing = np.zeros(mid.shares.shape)
     return Shares(mid.unit, nothing, mid.if_no - quote.if_no, mid.if_yes - quote.if_yes)
 
 
 def _beside(name: str, book: Book, later: Later) -> tuple[Floats, Floats] | None:
-    """Return what is at least and at most in the value of each decision beside what its shares bring, (n_d,) each."""
+    """Return the least and the most of each decision's value besides its shares, (n_d,) each."""
     record = book.record
     if name == "net_mean_return":
         cost = -record.decision_cost_usd
@@ -176,7 +176,7 @@ def _beside(name: str, book: Book, later: Later) -> tuple[Floats, Floats] | None
     quote = _shares_of(_QUOTE, book) if name == "friction" else None
     if quote is None or record.bet_bid_yes is None or record.bet_ask_yes is None:
         return None
-    # Half the spread of each share that is worth as much, until its market pays.
+    # At most half the spread of each share is lost until its market pays.
     half_spread = np.maximum(np.nan_to_num(record.bet_ask_yes - record.bet_bid_yes), 0.0) / 2.0
     lost = np.where(later.paid, 0.0, np.abs(quote.shares) * half_spread)
     of_decision = np.bincount(record.bet_decision, lost, record.decided_at.size).astype(np.float64)
@@ -193,14 +193,14 @@ def _drift_average(book: Book, returns: HorizonReturns, later: Later) -> Average
 
 
 def _drifts(record: TrackRecord, returns: HorizonReturns) -> Floats:
-    """Return how far the price of each bet's market moved toward the forecast, (n_b,), NaN where nothing is known."""
+    """Return how far each bet's market moved toward the forecast, (n_b,), NaN where that is unknown."""
     said = record.bet_probability - record.bet_price_yes
     counted = returns.passed[record.bet_decision] & (said != 0.0)
     moved = np.sign(said) * (returns.price_of_bet - record.bet_price_yes)
     return np.where(counted, moved, np.nan)
 
 
-def _known(record: TrackRecord, values: Floats, decision: Ints) -> Series:
+def _drop_unknown(record: TrackRecord, values: Floats, decision: Ints) -> Series:
     rows = np.flatnonzero(~np.isnan(values))
     of = decision[rows]
     return Series(values[rows], record.decision_bot[of], record.decision_event[of], record.clusters()[of])

@@ -50,7 +50,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
 
 
 def _on_sharpe(cards: Sequence[Scorecard]) -> Iterator[str]:
-    """Yield whose Sharpe ratios have no interval, because the deviation they are divided by is not known."""
+    """Yield the bots whose Sharpe ratio has no interval, because its deviation is unknown."""
     ratios = {card.bot: [score.intervals.get("sharpe") for score in card.horizons.values()] for card in cards}
     unknown = [bot for bot, of in ratios.items() if any(each and each.method == UNKNOWN_DEVIATION for each in of)]
     if unknown:
@@ -59,17 +59,17 @@ def _on_sharpe(cards: Sequence[Scorecard]) -> Iterator[str]:
 
 
 def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
-    """Yield what is computed for those with the most values only, because there are so many."""
+    """Yield what is computed only for the bots with the most values, because there are so many."""
     for most, ending in ((MOST_IN_PAIRS, "are compared with each other"), (MOST_WITH_INTERVALS, "have intervals")):
         if len(cards) > most:
             yield f"Of {len(cards):,} {called}, only the {most:,} with the most values {ending}."
 
 
 def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield who decided on the same events and is not compared on them, because it never was at about the same time."""
+    """Yield the bots that decided on the same events, but never at about the same time."""
     apart: dict[str, int] = {}
     for pair in pairs:
-        # Of forecasts markets are counted.
+        # For forecasts, `apart` counts markets.
         if pair.metric != "brier":
             both = f"{pair.first} and {pair.second}"
             apart[both] = max(apart.get(both, 0), pair.apart)
@@ -81,7 +81,7 @@ def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
-    """Yield whose intervals rest on too little to rank anybody."""
+    """Yield the bots whose intervals rest on too few events to rank anybody."""
     for what, clusters in (
         ("Forecasts on", {card.bot: card.forecast.clusters for card in cards if card.forecast.intervals}),
         ("Edges over", {card.bot: card.edge.clusters for card in cards if card.edge.interval is not None}),
@@ -222,5 +222,5 @@ def _who_percent(shares: Mapping[str, float | None]) -> str:
 
 
 def _who(counts: Mapping[str, int]) -> str:
-    """Return each bot that has any, with how many: `market_price 2, random_bet 3`."""
+    """Return each bot with a count above zero: `market_price 2, random_bet 3`."""
     return first_of([f"{bot} {n:,}" for bot, n in counts.items() if n], _MOST_NAMED)

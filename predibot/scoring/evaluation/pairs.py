@@ -26,11 +26,11 @@ from predibot.scoring.records.track_record import TrackRecord
 
 SIGNIFICANCE = 0.05
 MOST_OPEN_STAKES = 0.10
-"""With a larger share of the dollars on open markets nobody is called better by those that settled early."""
+"""Above this share of dollars on open markets nobody is called better by those that settled early."""
 MOST_IN_PAIRS = 60
-"""How many are compared with each other, those with the most values: their pairs grow with the square."""
+"""The most bots that are compared, those with the most values: pairs grow with the square."""
 _LEAST = 1e-100
-"""Far smaller a tail has no finite quantile."""
+"""A smaller tail has no finite quantile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Pair:
     first: str
     second: str
     metric: str
-    """What was compared: `brier`, where lower is better, or `edge` or `return_<horizon>`, where higher is."""
+    """What is compared: `brier`, where lower is better, or `edge` or `return_<horizon>`, where higher is."""
     n: int
-    """How many values both have."""
+    """The number of values that both have."""
     clusters: int
     difference: float | None
-    """The mean of the first less that of the second; None where they have nothing in common."""
+    """The first's mean less the second's; None where they have nothing in common."""
     low: float | None
     high: float | None
     p_value: float | None
@@ -54,17 +54,17 @@ class Pair:
     detectable: float | None
     """The smallest true difference that so many clusters would show four times in five."""
     cluster_standard_error: float | None = None
-    """Of the difference, by how much the clusters differ; None of a metric whose interval is drawn."""
+    """From the differences between clusters; None where the interval is drawn."""
     price_standard_error: float | None = None
-    """Of the difference, by the prices that were paid."""
+    """From the prices that were paid."""
     without_best: float | None = None
-    """The difference without the event that speaks most for the one who is ahead."""
+    """The difference without the event that speaks most for the leading bot."""
     open_stakes: float | None = None
-    """At settlement, the larger of both bots' shares of dollars that are on markets not settled yet."""
+    """At settlement: the larger of both bots' shares of dollars on open markets."""
     dependence: float = 1.0
-    """D: how many clusters moved as if they were one, by what the difference gained on the same days."""
+    """D: how many clusters moved as one, by the gains of the difference on the same days."""
     apart: int = 0
-    """On how many events, of `brier` markets, both have values, but never within `NEAR_HOURS` of each other."""
+    """Events (markets for `brier`) on which both have values, but never within `NEAR_HOURS` of each other."""
 
     @property
     def standard_error(self) -> float | None:
@@ -74,12 +74,12 @@ class Pair:
 
     @property
     def settles_early(self) -> bool:
-        """Return whether too much is open for what has settled to speak for the whole."""
+        """Return whether too many dollars are open for the settled ones to speak for the whole."""
         return self.open_stakes is not None and self.open_stakes > MOST_OPEN_STAKES
 
     @property
     def better(self) -> str | None:
-        """Return who is better; None where nobody can say, or on too few clusters to say anything."""
+        """Return the better bot; None where that is open, or on too few clusters."""
         if self.difference is None or self.p_adjusted is None or self.clusters < FEW_CLUSTERS:
             return None
         if self.p_adjusted > SIGNIFICANCE or self.difference == 0.0 or self.settles_early:
@@ -110,8 +110,8 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
     for each in by_edge:
         instance_of("one of by_edge", each, Pair)
     edge_of = {frozenset((each.first, each.second)): each for each in by_edge}
-    drawn = _drawn_pairs(forecasts, uncertainty)
-    return _adjusted([_widened(pair, edge_of.get(frozenset((pair.first, pair.second)))) for pair in drawn])
+    drawn = _draw_pairs(forecasts, uncertainty)
+    return _adjust([_widen(pair, edge_of.get(frozenset((pair.first, pair.second)))) for pair in drawn])
 
 
 @within_floats
@@ -139,11 +139,9 @@ def return_pairs(
     average = horizon_averages(returns, book or Book.of(record), ("mean_return",))["mean_return"]
     pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
     if returns.label != SETTLED:
-        return _adjusted(pairs)
+        return _adjust(pairs)
     still_open = dict(zip(record.bots, np.nan_to_num(stakes_open(record)).tolist(), strict=True))
-    return _adjusted(
-        [replace(pair, open_stakes=max(still_open[pair.first], still_open[pair.second])) for pair in pairs]
-    )
+    return _adjust([replace(pair, open_stakes=max(still_open[pair.first], still_open[pair.second])) for pair in pairs])
 
 
 @within_floats
@@ -170,17 +168,17 @@ def edge_pairs(
     if book is not None:
         instance_of("book", book, Book)
     average = _edge_average(record, found, book or Book.of(record))
-    return _adjusted(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
+    return _adjust(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
 
 
 def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Average:
-    """Return the average of the edges of single decisions: those of a slot only where each bot decided once in it."""
+    """Return the average of edges by decision, if a bot decided twice in a slot; else by slot."""
     of_slots = book.subject * len(record.bots) + record.decision_bot
     if np.unique(of_slots).size == of_slots.size:
         return edge_average(edges(record) if found is None else found, book)
     each = np.arange(record.decided_at.size)
     of_each = edges(replace(record, decision_slot=each.astype(np.float64)))
-    # Its subjects are those of the runs again.
+    # With the subjects of the runs again.
     return replace(edge_average(of_each, replace(book, subject=each)), book=book)
 
 
@@ -196,11 +194,11 @@ def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncerta
     return pairs
 
 
-def _drawn_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> list[Pair]:
+def _draw_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> list[Pair]:
     bots = forecasts.forecasters
     compared = fullest(np.bincount(forecasts.forecaster, minlength=len(bots)), MOST_IN_PAIRS)
     own = forecasts.only(np.isin(forecasts.forecaster, compared))
-    # Anybody's file says itself what is one question.
+    # A file states itself what is one question.
     subject = own.question if own.made_at is None or own.market is None else own.market
     at = np.zeros(own.probability.shape) if own.made_at is None else own.made_at
     bot = np.searchsorted(compared, own.forecaster)
@@ -211,7 +209,7 @@ def _drawn_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> list[Pair]:
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
         matched = [moments.matched(*each) for each in some]
-        # Of two scores in [0, 1].
+        # Both scores are in [0, 1].
         differences = [
             mean_of(difference(means[ours], means[theirs]), clusters[ours], (-1.0, 1.0)) for ours, theirs, _ in matched
         ]
@@ -221,11 +219,11 @@ def _drawn_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> list[Pair]:
     return pairs
 
 
-def _widened(pair: Pair, edge: Pair | None) -> Pair:
-    """Return a pair of scores in [0, 1] whose interval and p-value allow for what the same pair's edges know."""
+def _widen(pair: Pair, edge: Pair | None) -> Pair:
+    """Return a pair of scores in [0, 1], its interval and p-value widened by what the edges of the pair know."""
     if edge is None or pair.difference is None or pair.p_value is None or pair.clusters < 2:
         return pair
-    # What was summed in another order is no other number.
+    # Rounded, because sums depend on their order.
     wider, freedom = math.sqrt(round(edge.dependence, 9)), pair.clusters - 1.0
     p_value, low, high = pair.p_value, pair.low, pair.high
     if wider != 1.0:
@@ -245,14 +243,14 @@ def _widened(pair: Pair, edge: Pair | None) -> Pair:
 
 
 def _arms(edge: Pair, *, mirrored: bool) -> tuple[float, float]:
-    """Return how far the interval of an edge reaches below and above; squared errors gain where edges lose."""
+    """Return how far an edge's interval reaches below and above; squared errors gain where edges lose."""
     if edge.low is None or edge.high is None or edge.difference is None:
         return 0.0, 0.0
     below, above = edge.difference - edge.low, edge.high - edge.difference
     return (above, below) if mirrored else (below, above)
 
 
-def _adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+def _adjust(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     p_values = [each.p_value for each in pairs if each.p_value is not None]
     adjusted = iter(benjamini_hochberg(p_values).tolist() if p_values else [])
     return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)
@@ -284,39 +282,39 @@ def _pair(metric: str, first: str, second: str, found: Comparison | None, apart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedQuestions:
-    """The n_q questions on which two bots are compared one to one: a market, at moments at most six hours apart."""
+    """The n_q questions on which two bots are compared: a market, at moments at most six hours apart."""
 
     market: Ints
     """The row of the market, (n_q,)."""
     first_at: Floats
-    """When the first said it, (n_q,), in seconds since 1970, as the next one."""
+    """The instant of the first's forecast, (n_q,), in seconds since 1970."""
     second_at: Floats
     first: Floats
-    """What the first said of YES, (n_q,), the mean where it said several things at that moment; as all below."""
+    """The first's probability of YES, (n_q,); the mean of several at that moment, as all below."""
     second: Floats
     price_yes: Floats
-    """The price of YES the first was booked at, (n_q,)."""
+    """The price of YES that the first was booked at, (n_q,)."""
     payout_yes: Floats
-    """What YES had paid, (n_q,), NaN where the market is open."""
+    """The payout of YES, (n_q,), NaN where the market is open."""
     error_difference: Floats
-    """The squared error of the first less that of the second, (n_q,), NaN where the market paid neither 0 nor 1.
+    """The first's squared error less the second's, (n_q,), NaN where the market paid neither 0 nor 1.
 
     Its mean is the difference of their pair by Brier score.
     """
 
 
 def compared_questions(record: TrackRecord, first: str, second: str) -> ComparedQuestions:
-    """Return the questions on which two bots are compared, those that are not settled too.
+    """Return the questions on which two bots are compared, unsettled ones too.
 
-    They are matched as `brier_pairs` matches them: each is the other's nearest on the market.
+    They are matched as by `brier_pairs`: each is the other's nearest on the market.
 
     Args:
-        record: What was said; of it what counts (`TrackRecord.scored`).
+        record: The record; only scored decisions count.
         first: The name of a bot.
-        second: That of another.
+        second: The name of another.
 
     Raises:
-        ValueError: If it is no record, or has no bot of such a name, or both are the same.
+        ValueError: If it is no record, lacks one of the bots, or both are the same.
     """
     instance_of("record", record, TrackRecord)
     for name in (first, second):

@@ -1,4 +1,4 @@
-"""Parts: the same bots scored apart by what events are about, how far off they were, and how sure the bot was."""
+"""Parts: scores of the same bots by category, by time to settlement, by confidence and by evidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from predibot.scoring.records.grouping import CONFIDENCES, LEAD_TIMES_DAYS, BotG
 from predibot.scoring.records.track_record import TrackRecord
 
 EVIDENCE = (1.0, 4.0, 8.0, 16.0)
-"""Where the groups of `evidence_scores` begin and end, in searches and pages."""
+"""The edges of the groups of `evidence_scores`, in searches and pages."""
 EVIDENCE_NAMES = ("none", "1 to 3", "4 to 7", "8 to 15", "16 and more")
 
 
 @dataclass(frozen=True, slots=True)
 class PartCard:
-    """The scorecard of one bot on one part of what it did."""
+    """The scorecard of one bot on one part of its decisions."""
 
     group: str
     card: Scorecard
@@ -29,7 +29,7 @@ class PartCard:
 
 @dataclass(frozen=True, slots=True)
 class PartScore:
-    """The forecast scores of one bot on one part of what it forecast."""
+    """The forecast scores of one bot on one part of its forecasts."""
 
     bot: str
     group: str
@@ -43,52 +43,52 @@ def part_cards(
     convention: Convention,
     uncertainty: Uncertainty,
 ) -> tuple[PartCard, ...]:
-    """Return a scorecard of each bot on each part it decided something in, by bot and then by part.
+    """Return a scorecard of each bot on each part in which it decided something, by bot and then by part.
 
     Raises:
         ValueError: If there is no such grouping.
     """
     split, parts = record_by(record, grouping)
-    # An event is a single cluster, of which no interval can be made.
+    # An event is a single cluster, which has no interval.
     wanted = None if grouping == "event" else uncertainty
     cards = scorecards(split, horizons_days=horizons_days, convention=convention, uncertainty=wanted)
     return tuple(PartCard(part.group, replace(card, bot=part.bot)) for part, card in zip(parts, cards, strict=True))
 
 
 def lead_time_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by how many days before the settlement it spoke."""
+    """Return the scores of each bot by how many days before settlement it forecast."""
     if forecasts.days_ahead is None:
         return ()
-    return _scored(*forecasts_by(forecasts, forecasts.days_ahead, LEAD_TIMES_DAYS), uncertainty)
+    return _score_parts(*forecasts_by(forecasts, forecasts.days_ahead, LEAD_TIMES_DAYS), uncertainty)
 
 
 def confidence_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by how sure it said to be; nothing where nobody said."""
+    """Return the scores of each bot by its stated confidence; none where nobody stated one."""
     if forecasts.confidence is None or np.isnan(forecasts.confidence).all():
         return ()
-    return _scored(*forecasts_by(forecasts, forecasts.confidence, CONFIDENCES), uncertainty)
+    return _score_parts(*forecasts_by(forecasts, forecasts.confidence, CONFIDENCES), uncertainty)
 
 
 def category_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by category; nothing where none is known."""
+    """Return the scores of each bot by category; none where no category is known."""
     if forecasts.category is None or len(forecasts.categories) < 2:
         return ()
     edges = np.arange(1.0, len(forecasts.categories))
     split, parts = forecasts_by(forecasts, forecasts.category.astype(np.float64), edges.tolist(), forecasts.categories)
-    return _scored(split, parts, uncertainty)
+    return _score_parts(split, parts, uncertainty)
 
 
 def evidence_scores(forecasts: Forecasts, gathered: Floats, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
     """Return the scores of each bot by how much evidence a forecast rests on.
 
     Args:
-        forecasts: On what is settled.
-        gathered: How many searches and pages each rests on, (n,), NaN where nobody knows.
+        forecasts: Of settled questions.
+        gathered: Searches and pages behind each, (n,), NaN where that is unknown.
         uncertainty: How intervals are made.
     """
-    return _scored(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty)
+    return _score_parts(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty)
 
 
-def _scored(split: Forecasts, parts: Sequence[BotGroup], uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+def _score_parts(split: Forecasts, parts: Sequence[BotGroup], uncertainty: Uncertainty) -> tuple[PartScore, ...]:
     scores = forecast_scores(split, uncertainty=uncertainty, adjust=False)
     return tuple(PartScore(part.bot, part.group, score) for part, score in zip(parts, scores, strict=True))

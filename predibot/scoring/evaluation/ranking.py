@@ -1,4 +1,4 @@
-"""Ranking: the groups and the order of a leaderboard, in which only bots told better than the price have a number."""
+"""Ranking: the groups and the order of a leaderboard, which numbers only bots shown to beat the price."""
 
 import math
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ from predibot.scoring.evaluation.verdict import Finding, Verdict, verdict
 from predibot.scoring.standing import ALIKE_PLACES, STANDINGS, Standing
 
 REPEATS_BELOW = 0.005
-"""The mean distance of a bot's forecasts from the price below which it only repeats it."""
+"""A bot whose forecasts are closer to the price than this on average only repeats it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a bot stands on the leaderboard."""
+    """The place of a bot on the leaderboard."""
 
     card: Scorecard
     verdict: Verdict
     standing: Standing
     e_now: float
-    """E as it stands, and not the largest; 1 without evidence."""
+    """The current E, not the largest; 1 without evidence."""
     rank: int | None
-    """From 1, equals alike, of those told better than the price; None of all others."""
+    """From 1, equals alike, for bots shown to beat the price; None for all others."""
     repeats_price: bool
-    """Whether it is no baseline, and says the price itself or nearly so."""
+    """Whether it is no baseline, and states the price or nearly so."""
 
 
 def ranked(cards: Sequence[Scorecard], evidence: Sequence[BotEvidence]) -> tuple[Place, ...]:
@@ -70,7 +70,7 @@ def ranked(cards: Sequence[Scorecard], evidence: Sequence[BotEvidence]) -> tuple
 
 
 def card_verdict(card: Scorecard, evidence: BettingEvidence) -> Verdict:
-    """Return what may be said of a bot beside the price."""
+    """Return the verdict on a bot beside the price."""
     interval = card.edge.interval
     return verdict(
         evidence,
@@ -81,7 +81,7 @@ def card_verdict(card: Scorecard, evidence: BettingEvidence) -> Verdict:
 
 
 def _place(card: Scorecard, evidence: BettingEvidence | None) -> Place:
-    # Without evidence there is nothing to go by.
+    # Without evidence there is no verdict.
     found = Verdict(Finding.NOTHING_YET, card.edge.clusters) if evidence is None else card_verdict(card, evidence)
     distance = card.edge.distance
     return Place(

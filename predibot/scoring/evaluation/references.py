@@ -1,4 +1,4 @@
-"""References: forecasters made of what a table has, to stand beside its own: the market, and pools of all."""
+"""References: forecasters made from a table, to compare its own with: the market, and pools of all."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from predibot.scoring.metrics.pooling import PoolingMethod, pool_probabilities
 from predibot.scoring.records.forecasts import Forecasts
 
 MARKET = "market"
-"""The forecaster that says the market's price, and what others call theirs."""
+"""The forecaster that states the market's price; many files have one of this name."""
 _CELLS_AT_ONCE = 2_000_000
 _Number = TypeVar("_Number", np.float64, np.int64)
 
@@ -28,18 +28,18 @@ class ReferencedForecasts:
 def with_pools(
     forecasts: Forecasts, methods: Sequence[PoolingMethod], *, extremize: float = 1.0
 ) -> ReferencedForecasts:
-    """Return the table with a forecaster `pool_<method>` a method: all others but `market` made into one.
+    """Return the table with a forecaster `pool_<method>` for each method: all others but `market` pooled.
 
     It answers every question that anybody answered, and has the mean of the
     prices they state.
 
     Args:
-        forecasts: Of which each forecaster answered each question at most once.
-        methods: Those of `pool_probabilities`.
+        forecasts: A table in which each forecaster answers a question at most once.
+        methods: Methods of `pool_probabilities`.
         extremize: Its factor.
 
     Raises:
-        ValueError: If somebody has such a name already, or an argument is out of range.
+        ValueError: If a forecaster has such a name already, or an argument is out of range.
 
     Examples:
         >>> table = Forecasts(("a", "b"), *(np.array(each) for each in ([0, 1], [5, 5], [5, 5], [0.2, 0.6], [1.0, 1.0],
@@ -52,7 +52,7 @@ def with_pools(
         return ReferencedForecasts(forecasts)
     groups, found = _groups(pooled.question), forecasts
     for method in methods:
-        said = _pooled(groups, pooled.probability, method, extremize)
+        said = _pool(groups, pooled.probability, method, extremize)
         found = _with_forecaster(found, f"pool_{method}", _one_each(pooled, groups), said)
     alone, n = int(np.count_nonzero(groups.sizes == 1)), groups.sizes.size
     if not alone:
@@ -61,18 +61,16 @@ def with_pools(
 
 
 def with_market(forecasts: Forecasts) -> ReferencedForecasts:
-    """Return the table with a forecaster `market` that says the price, where one is stated and nobody has that name.
+    """Return the table with a forecaster `market` that states the price, where there is one and the name is free.
 
-    Where the rows of a question state several prices it says their mean.
+    It states the mean of the prices in the rows of a question.
 
     Examples:
         >>> table = Forecasts(("a", "b"), *(np.array(each) for each in ([0, 1], [5, 5], [5, 5], [0.2, 0.6], [1.0, 1.0],
         ...     [0.5, 0.7])))
         >>> found = with_market(table)
-        >>> found.forecasts.probability.tolist()
-        [0.2, 0.6, 0.6]
-        >>> found.remarks
-        ('Rows of 1 question state different market prices: the forecaster `market` says their mean.',)
+        >>> found.forecasts.probability.tolist(), len(found.remarks)
+        ([0.2, 0.6, 0.6], 1)
     """
     priced = forecasts.only(~np.isnan(forecasts.market_probability))
     if priced.probability.size == 0:
@@ -102,12 +100,12 @@ class _Groups:
     order: Ints
     """All rows, those of one question together, (n,)."""
     starts: Ints
-    """Where each question begins there, (q,)."""
+    """The start of each question, (q,)."""
     sizes: Ints
-    """How many rows it has, (q,)."""
+    """The number of its rows, (q,)."""
 
     def of_at_most(self, cells: int) -> Iterator[slice]:
-        """Yield runs of questions whose matrix, as wide as the largest of all, has so many cells."""
+        """Yield runs of questions whose matrix, as wide as the largest of all, has at most so many cells."""
         step = max(cells // int(self.sizes.max()), 1)
         for start in range(0, self.sizes.size, step):
             yield slice(start, start + step)
@@ -120,24 +118,24 @@ def _groups(question: Ints) -> _Groups:
 
 
 def _one_each(forecasts: Forecasts, groups: _Groups) -> Forecasts:
-    """Return the first row of each question, with the mean of the prices its rows state."""
+    """Return the first row of each question, with the mean of the prices in its rows."""
     prices = forecasts.market_probability[groups.order]
     known = ~np.isnan(prices)
     n = np.add.reduceat(known.astype(np.float64), groups.starts)
     sums = np.add.reduceat(np.where(known, prices, 0.0), groups.starts)
     lowest = np.minimum.reduceat(np.where(known, prices, np.inf), groups.starts)
     highest = np.maximum.reduceat(np.where(known, prices, -np.inf), groups.starts)
-    # The mean of thrice 0.1 is above it by the last bit.
+    # The mean of three times 0.1 is above 0.1 by the last bit.
     mean = np.where(n > 0, np.clip(sums / np.maximum(n, 1.0), lowest, highest), np.nan)
     return replace(forecasts.only(groups.order[groups.starts]), market_probability=mean)
 
 
-def _pooled(groups: _Groups, probability: Floats, method: PoolingMethod, extremize: float) -> Floats:
+def _pool(groups: _Groups, probability: Floats, method: PoolingMethod, extremize: float) -> Floats:
     """Return one probability a question, (q,)."""
     parts = []
     for run in groups.of_at_most(_CELLS_AT_ONCE):
         starts, sizes = groups.starts[run], groups.sizes[run]
-        # Who said it does not matter, so a matrix is as wide as the most that anybody was asked of.
+        # Forecasters are interchangeable, so a matrix is as wide as the most answers to a question.
         place = np.arange(sizes.max())
         rows = np.minimum(starts[:, np.newaxis] + place, groups.order.size - 1)
         matrix = np.where(place < sizes[:, np.newaxis], probability[groups.order[rows]], np.nan)
@@ -146,7 +144,7 @@ def _pooled(groups: _Groups, probability: Floats, method: PoolingMethod, extremi
 
 
 def _with_forecaster(forecasts: Forecasts, name: str, questions: Forecasts, said: Floats) -> Forecasts:
-    """Return the table with one forecaster more, who says something of each question of another table."""
+    """Return the table with one more forecaster, who answers each question of another table."""
     if name in forecasts.forecasters:
         raise ValueError(f"{name!r} is a forecaster of the file already. Rename it there, or leave its pool out")
     forecasters = (*forecasts.forecasters, name)
@@ -160,17 +158,17 @@ def _with_forecaster(forecasts: Forecasts, name: str, questions: Forecasts, said
         probability=np.concatenate([forecasts.probability, said]),
         outcome=np.concatenate([forecasts.outcome, questions.outcome]),
         market_probability=np.concatenate([forecasts.market_probability, questions.market_probability]),
-        days_ahead=_joined(forecasts.days_ahead, questions.days_ahead),
+        days_ahead=_join(forecasts.days_ahead, questions.days_ahead),
         confidence=None if forecasts.confidence is None else np.concatenate([forecasts.confidence, unsaid]),
-        category=_joined(forecasts.category, questions.category),
+        category=_join(forecasts.category, questions.category),
         categories=forecasts.categories,
     )
 
 
-def _joined(first: NDArray[_Number] | None, second: NDArray[_Number] | None) -> NDArray[_Number] | None:
+def _join(first: NDArray[_Number] | None, second: NDArray[_Number] | None) -> NDArray[_Number] | None:
     return None if first is None or second is None else np.concatenate([first, second])
 
 
 def _index_of(forecasts: Forecasts, name: str) -> int:
-    """Return the number of a forecaster, -1 of nobody."""
+    """Return the number of a forecaster, -1 if there is none."""
     return forecasts.forecasters.index(name) if name in forecasts.forecasters else -1

@@ -1,4 +1,4 @@
-"""Running sums: how an edge, a gain or an account stood slot by slot, each time with the interval it had."""
+"""Running sums: an edge, a gain or an account slot by slot, each point with its interval."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +20,13 @@ from predibot.scoring.records.horizon_returns import horizon_returns
 from predibot.scoring.records.track_record import TrackRecord
 
 MOST_POINTS = 40
-"""Each has an interval of its own, which takes time."""
+"""Each point has an interval of its own, which takes time."""
 EDGE = "edge"
 GAIN = "mean_return"
 GAIN_AT_QUOTE = "quote_mean_return"
 RUNNING = (EDGE, GAIN, GAIN_AT_QUOTE)
 _DRAWS = 2_000
-"""So many are enough for a line that is drawn."""
+"""Enough draws for a line in a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +37,29 @@ class RunningPoint:
     """In seconds since 1970."""
     total: float
     low: float | None
-    """The ends of the interval of the total; None where there is none."""
     high: float | None
     n: int
-    """How many values it is the sum of."""
+    """The number of values in the sum."""
     clusters: int
-    """How many events, or dates, these are of."""
+    """The number of their events, or dates."""
 
 
 @within_floats
 def running_sums(
     record: TrackRecord, *, confidence: float = 0.95, most: int = MOST_POINTS
 ) -> Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]:
-    """Return how sums added up over slots, by their name in `RUNNING` and then by bot; a bot without any is absent.
+    """Return running sums over slots, by their name in `RUNNING` and then by bot; bots without values are absent.
 
-    `edge` is the sum of the edges of event-slots, `mean_return` what was gained at
-    the mid in dollars, a dollar a decision, and `quote_mean_return` the same
-    against the book with fees. A point is all that was decided by its slot, as
-    it stood as of the record's instant; its interval is that of the mean over
-    just those decisions, times their number, as if it were looked at once: it is
-    no band that holds the whole curve.
+    `edge` sums the edges of event-slots. `mean_return` sums gains at the mid in dollars,
+    a dollar a decision. `quote_mean_return` sums gains against the book with fees. A point
+    counts everything decided by its slot, as known at the record's instant. Its interval is
+    that of the mean over these decisions times their number, for one look at this point;
+    the intervals together are no band for the whole curve.
 
     Args:
-        record: What was done; of it what counts (`TrackRecord.scored`).
+        record: The record; only scored decisions count.
         confidence: Of the intervals.
-        most: How many points at most, at least 2; of more slots evenly spread ones are taken, the last among them.
+        most: The most points, at least 2; of more slots evenly spread ones are taken, with the last.
 
     Raises:
         ValueError: If it is no record, or an argument is out of range.
@@ -91,17 +89,17 @@ def running_value(
     most: int = MOST_POINTS,
     implied: Callable[[int], float] = lambda _: 0.0,
 ) -> tuple[RunningPoint, ...]:
-    """Return what an account was worth over its slots, and what it might have been by the scatter of its returns.
+    """Return the value of an account over its slots, with intervals by the scatter of its returns.
 
-    The interval of a point is that of the cumulative return up to it: the last
+    The interval of a point is that of the cumulative return up to it; the last
     one is that of the account's score.
 
     Args:
-        at: The instants in seconds since 1970, increasing, (n,).
-        values: Its values in dollars, (n,).
+        at: Increasing instants in seconds since 1970, (n,).
+        values: The account's values in dollars, (n,).
         uncertainty: Seed and confidence of the intervals.
-        most: How many points at most, at least 2.
-        implied: How far log growth up to a row may come out otherwise by the prices.
+        most: The most points, at least 2.
+        implied: The standard deviation of log growth up to a row that prices imply.
 
     Raises:
         ValueError: If the lengths differ, or an argument is out of range.
@@ -127,7 +125,7 @@ def _averages(record: TrackRecord) -> Mapping[str, Average]:
 
 
 def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:
-    """Return so many of some values, evenly spread, the last among them."""
+    """Return some of the values, evenly spread, with the last."""
     if values.size <= most:
         return values
     return values[np.unique(np.linspace(0, values.size - 1, most).round().astype(np.int64))]

@@ -1,4 +1,4 @@
-"""Scorecards: how good each bot was, with how many values stand behind every number."""
+"""Scorecards: how good each bot was, with the number of values behind every figure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ HORIZONS_DAYS = (1, 2, 7)
 
 @dataclass(frozen=True, slots=True)
 class HorizonScore:
-    """What the decisions of a bot returned by one horizon; None where there is no value.
+    """The returns of a bot's decisions by one horizon; None where there is no value.
 
     With $1 an event, a return is dollars and share alike.
     """
@@ -41,97 +41,97 @@ class HorizonScore:
     days: float | None
     """None for `now` and `settled`."""
     mean_return: float | None
-    """The mean over its decisions that have a value, at the mid."""
+    """The mean at the mid over the decisions with a value."""
     n: int
-    """How many those are."""
+    """The number of these decisions."""
     coverage: float | None
     """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1].
 
-    Only decisions that are scored are in any number here: the clean ones, or, of a card apart, the unknown ones.
+    All numbers here are of scored decisions: clean ones, or unknown ones on a card apart.
     """
     sharpe: float | None
     """Annual, by the convention in use; None for `now` and `settled`."""
     market_mean_return: float | None
     """The mean of `market_price` on the same decisions."""
     n_market: int
-    """Those of the n on which it has a value too."""
+    """Those of the n with a market return."""
     n_passed: int
-    """Its decisions whose horizon has passed; all of them, for `now` and `settled`."""
+    """The decisions whose horizon has passed; all for `now` and `settled`."""
     n_unpriced: int
-    """Those of them that were not refused and did not fail, and have no value."""
+    """Those of them without a value that were neither refused nor failed."""
     clusters: int = 0
-    """How many events the n are about."""
+    """The number of events of the n."""
     quote_mean_return: float | None = None
-    """The mean had the bets been carried out against the book, fees included: the headline."""
+    """The mean if bets were carried out against the book, with fees: the headline."""
     n_quote: int = 0
-    """Those of the n whose book is known, or that have no money on anything: these returned 0.
+    """Those of the n with a known book, or without money on anything: these returned 0.
 
-    None of them where all that was staked by then has no value at the quote.
+    Zero if nothing that was staked by then has a value at the quote.
     """
     n_unquoted: int = 0
     """Those of the n with money on a market without a book."""
     friction: float | None = None
-    """What the mid hides: the mean return at the mid less that at the quote, on exactly those."""
+    """The mean return at the mid less that at the quote, on exactly those."""
     net_mean_return: float | None = None
-    """The mean less what the decisions cost."""
+    """The mean less the cost of the decisions."""
     n_net: int = 0
     """Those of the n whose whole cost is known."""
     drift: float | None = None
-    """How far prices moved toward the forecasts on average, in [-1, 1]: above zero, the market came to agree."""
+    """The mean move of prices toward the forecasts, in [-1, 1]; above zero the market came to agree."""
     n_drift: int = 0
-    """Forecasts that were not the price itself and whose later price is known."""
+    """Forecasts that differ from the price, with a known later price."""
     mean_return_by_event: float | None = None
     """The mean over events of the mean over their decisions, at the mid: every event counts once."""
     quote_mean_return_by_event: float | None = None
     """The same at the quote."""
     open_stakes: float | None = None
-    """The share of the dollars decided on that is on markets not settled yet, in [0, 1]; None without a bet."""
+    """The share of dollars on open markets, in [0, 1]; None without a bet."""
     intervals: Mapping[str, Estimate] = field(default_factory=dict)
-    """Of each mean here, by its name; empty where none were asked for."""
+    """By the name of each mean here; empty where none were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeScore:
-    """How much closer to what happened a bot was than the prices; above zero, it knew more than they did."""
+    """How much closer a bot was to what happened than the prices; above zero it knew more than they did."""
 
     edge: float | None = None
     """The mean over all events and slots it was asked about, in [-1, 1]; None where none has a price."""
     n: int = 0
-    """How many events and slots."""
+    """The number of events and slots."""
     board_n: int = 0
-    """How many events and slots any bot of its board has an edge on: of these its n are a part."""
+    """The number of events and slots on which any bot of the board has an edge; the n are some of them."""
     clusters: int = 0
-    """How many events."""
+    """The number of events."""
     settled_part: float | None = None
-    """What of the edge is of settled markets; the rest is of open ones at their last prices."""
+    """The part of the edge on settled markets; the rest is on open ones at their last prices."""
     by_event: float | None = None
     """The mean over events of the mean over their slots: every event counts once."""
     asked: int = 0
-    """Markets it was asked about, those of every decision that is scored."""
+    """Markets it was asked about, by all scored decisions."""
     answered: int = 0
-    """Those of them it stated a probability of."""
+    """Those of them with a stated probability."""
     counted: int = 0
-    """Those of them that have paid or have a price: the edge is over these."""
+    """Those of the asked that have paid or have a price: the edge is over these."""
     settled: int = 0
-    """Those of these that have paid."""
+    """Those of the counted that have paid."""
     distance: float | None = None
-    """The mean distance of its probabilities from the prices, in [0, 1]; None where it answered nothing."""
+    """The mean distance of its probabilities from the prices, in [0, 1]; None without answers."""
     interval: Estimate | None = None
     """None where none was asked for."""
 
     @property
     def answered_share(self) -> float | None:
-        """Return the share of what was asked that was answered, in [0, 1]; None where nothing was asked."""
+        """Return the share of asked markets that it answered, in [0, 1]; None where none was asked."""
         return self.answered / self.asked if self.asked else None
 
     @property
     def intervals(self) -> Mapping[str, Estimate]:
-        """Return its interval by name, as other scores have theirs."""
+        """Return its interval by name, like other scores."""
         return {} if self.interval is None else {"edge": self.interval}
 
     @property
     def unpriced(self) -> int:
-        """Return how many markets were left out of what was asked, because they have no price."""
+        """Return the number of asked markets left out because they have no price."""
         return self.asked - self.counted
 
 
@@ -143,16 +143,16 @@ class Scorecard:
     decisions: int = 0
     """Of any status."""
     forecasts: int = 0
-    """Probabilities stated, with money on them or not; from here to the horizons, by decisions that are scored."""
+    """Stated probabilities, with money on them or not. As all down to the horizons, of scored decisions."""
     void: int = 0
     """Forecasts on markets that paid neither 0 nor 1."""
     forecast: ForecastScore = field(default_factory=ForecastScore)
     """On markets that paid 0 or 1."""
     brier_open: float | None = None
-    """Mean squared distance to the latest price, of markets not settled; not a Brier score."""
+    """Mean squared distance to the latest price of open markets; not a Brier score."""
     n_brier_open: int = 0
     horizons: Mapping[str, HorizonScore] = field(default_factory=dict)
-    """By label: days, and last `settled`."""
+    """By label: days, then `now` and `settled`."""
     cost_usd: float | None = None
     """None where a part is unknown."""
     cost_known_usd: float = 0.0
@@ -160,36 +160,36 @@ class Scorecard:
     failed: int = 0
     abstained: int = 0
     clean: int = 0
-    """Decisions of any status whose models cannot know what came later, or that opened none: they are scored."""
+    """Decisions whose models cannot know what came later, or that opened none: they are scored."""
     unknown: int = 0
-    """Those of a replay whose models have no known cutoff: scored apart, on a card of their own."""
+    """Decisions of a replay whose models have no known cutoff: scored apart, on a card of their own."""
     ahead: int = 0
-    """Those whose models' cutoff lies between decision and settlement: in no score."""
+    """Decisions whose models' cutoff lies between decision and settlement: in no score."""
     contaminated: int = 0
-    """Those whose event had ended before the models' cutoff: in no score."""
+    """Decisions whose event had ended before the models' cutoff: in no score."""
     edge: EdgeScore = field(default_factory=EdgeScore)
-    """Over the price, on everything it was asked: by this bots are ranked."""
+    """The edge over the price on all asked markets, which ranks bots."""
     baseline: bool = False
     """Whether its strategy knows nothing."""
 
     @property
     def settled(self) -> int:
-        """Return how many forecasts were on markets that paid 0 or 1."""
+        """Return the number of forecasts on markets that paid 0 or 1."""
         return self.forecast.n
 
     @property
     def n_brier(self) -> int:
-        """Return how many forecasts the Brier and log scores are of."""
+        """Return the number of forecasts behind the Brier and log scores."""
         return self.forecast.n
 
     @property
     def brier(self) -> float | None:
-        """Return the Brier score over those."""
+        """Return the Brier score of these."""
         return self.forecast.brier
 
     @property
     def log_score(self) -> float | None:
-        """Return the log score over those."""
+        """Return the log score of these."""
         return self.forecast.log_score
 
     @property
@@ -241,7 +241,7 @@ def scorecards(
         if given is not None:
             instance_of(name, given, kind)
     counts = _count_decisions(record, record.made())
-    told = _count_forecasts(record, max_gap_seconds)
+    forecast_counts = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
     scores = forecast_scores(settled_forecasts(record), uncertainty=beside_edge, adjust=adjust)
     if returns is None:
@@ -258,11 +258,11 @@ def scorecards(
         Scorecard(
             bot=bot,
             decisions=sum(counts.of_kind[name][row] for name in STATUSES),
-            forecasts=told.forecasts[row],
-            void=told.void[row],
+            forecasts=forecast_counts.forecasts[row],
+            void=forecast_counts.void[row],
             forecast=scores[row],
-            brier_open=told.brier_open[row].mean,
-            n_brier_open=told.brier_open[row].n,
+            brier_open=forecast_counts.brier_open[row].mean,
+            n_brier_open=forecast_counts.brier_open[row].n,
             horizons={label: of_bots[row] for label, of_bots in horizons},
             cost_usd=counts.cost_usd[row],
             cost_known_usd=counts.cost_known_usd[row],
@@ -276,7 +276,7 @@ def scorecards(
 
 @dataclass(frozen=True, slots=True)
 class _Mean:
-    """A mean, None of nothing, and how many values it is of."""
+    """A mean, None without values, and how many values it has."""
 
     mean: float | None
     n: int
@@ -287,13 +287,13 @@ class _Counts:
     """Decisions of each bot; lists have one entry a bot."""
 
     of_kind: Mapping[str, list[int]]
-    """By their status, and by what their models can have known."""
+    """By status, and by what the models can have known."""
     cost_usd: list[float | None]
     cost_known_usd: list[float]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ForecastCounts:
     """Forecasts of each bot that have no score; lists have one entry a bot."""
 
     forecasts: list[int]
@@ -318,7 +318,7 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
     )
 
 
-def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
+def _count_forecasts(record: TrackRecord, gap: float) -> _ForecastCounts:
     rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored()[record.bet_decision])
     bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
     market = record.bet_market[rows]
@@ -328,7 +328,7 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _Told:
     at = np.full(int(is_open.sum()), record.as_of)
     after = record.decided_at[record.bet_decision[rows[is_open]]]
     latest[is_open] = observed_prices(record, market[is_open], at, after, gap)
-    return _Told(
+    return _ForecastCounts(
         forecasts=np.bincount(bot, minlength=bots).tolist(),
         void=np.bincount(bot[(payout > 0.0) & (payout < 1.0)], minlength=bots).tolist(),
         brier_open=_means(bot, (record.bet_probability[rows] - latest) ** 2, bots),
@@ -416,7 +416,7 @@ def _intervals(
     uncertainty: Uncertainty | None,
     book: Book | None,
 ) -> list[Mapping[str, Estimate]]:
-    """Return the intervals of each bot by name; nothing where none were asked for."""
+    """Return the intervals of each bot by name; none where none were asked for."""
     bots = len(record.bots)
     if uncertainty is None or book is None:
         return [{} for _ in range(bots)]
@@ -432,7 +432,7 @@ def _intervals(
 def _means_by_event(
     bot: NDArray[np.int64], event: NDArray[np.int64], cluster: NDArray[np.int64], values: Floats, bots: int
 ) -> tuple[list[float | None], list[int]]:
-    """Return the mean of each bot over events, each the mean of its values, and in how many clusters these are."""
+    """Return the mean of each bot over the means of its events, and its number of clusters."""
     _, code = np.unique(event, return_inverse=True)
     cells, cell = np.unique(bot * (code.max(initial=0) + 1) + code, return_inverse=True)
     means = np.bincount(cell, values, cells.size) / np.maximum(np.bincount(cell, minlength=cells.size), 1)

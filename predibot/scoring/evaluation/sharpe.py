@@ -1,4 +1,4 @@
-"""Sharpe ratios of bots: of one return a date, with intervals that know which events and odds these are made of."""
+"""Sharpe ratios of bots, from one return a date, with intervals that allow for events and odds."""
 
 import math
 from dataclasses import dataclass, replace
@@ -19,27 +19,27 @@ from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 UNKNOWN_DEVIATION = "none: the prices imply swings that have not happened, so the deviation is not known"
 MOST_WIDER = 3.0
-"""By how many times events and their prices may say more than dates do."""
+"""How many times wider events and prices may make an interval than dates do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Series:
-    """Returns of n decisions in d dates of bots, and which is whose."""
+    """Returns of n decisions on d dates of bots."""
 
     rows: Ints
-    """The decisions that have a value, (n,)."""
+    """The decisions with a value, (n,)."""
     date: Ints
     """The date of each, (n,), from zero; those of a bot lie together, in order of time."""
     at: Floats
     """The day of each date, (d,)."""
     bot: Ints
-    """Whose each date is, (d,)."""
+    """The bot of each date, (d,)."""
     mean: Floats
     """The mean of its decisions, (d,)."""
 
     @classmethod
     def of(cls, record: TrackRecord, returns: HorizonReturns, convention: Convention) -> "_Series":
-        """Return them: one return a date, or one a decision."""
+        """Return the series with one return a date, or one a decision."""
         rows = np.flatnonzero(~np.isnan(returns.value))
         bot = record.decision_bot[rows]
         if convention.returns_per == "decision":
@@ -57,14 +57,14 @@ class _Series:
         return [(self.mean[self.bot == row], self.at[self.bot == row]) for row in range(bots)]
 
     def weights(self) -> Floats:
-        """Return how much each decision weighs in the mean of its bot's series, (n,): they add up to one."""
+        """Return the weight of each decision in the mean of its bot's series, (n,); they add up to one."""
         decisions = np.bincount(self.date, minlength=self.bot.size)
         dates = np.bincount(self.bot) if self.bot.size else np.zeros(0)
         return np.asarray(1.0 / (dates[self.bot] * decisions)[self.date], dtype=np.float64)
 
 
 def sharpe_ratios(record: TrackRecord, returns: HorizonReturns, convention: Convention) -> list[float | None]:
-    """Return the annual Sharpe ratio of each bot's series of returns, None where the convention has none."""
+    """Return the annual Sharpe ratio of each bot's returns, None where the convention has none."""
     bots = len(record.bots)
     periods = None if returns.days is None else convention.periods_per_year(returns.days)
     if periods is None:
@@ -82,13 +82,13 @@ def sharpe_intervals(
     """Return the Sharpe ratio of each bot with its interval, None where the convention has none.
 
     With omega the weight of a decision in the mean m of the series, an event
-    adds a = sum of omega r and has w = sum of omega. The mean varies by
-    max(s_c, sqrt(V D)): s_c^2 = K / (K - 1) sum (a - m w)^2 over its K events, V
-    what the prices imply of omega times the shares, D by how much more its events
+    adds a = sum of omega r and has w = sum of omega. The standard error of the mean is
+    s = max(s_c, sqrt(V D)): s_c^2 = K / (K - 1) sum (a - m w)^2 over its K events, V
+    is what the prices imply of omega times the shares, D by how much more its events
     moved together than apart. With sd the deviation of the series,
-    H = t(1 / sum w^2 - 1) * that / sd, and the interval is as wide as H or as dates
-    say, whichever is wider; there is none where H is more than three times as
-    wide, or on fewer than 5 dates or events.
+    H = t(1 / sum w^2 - 1) s / sd, and half the interval is the larger of H and what
+    dates say. There is none where H is more than three times as large, or on fewer
+    than 5 dates or events.
     """
     days, bots = returns.days, len(record.bots)
     periods = None if days is None else convention.periods_per_year(days)
@@ -121,12 +121,12 @@ def sharpe_intervals(
         differ = math.sqrt(events / (events - 1) * float(((added - own.mean() * weights) ** 2).sum()))
         error = max(differ, math.sqrt(spreads[bot].variance * spreads[bot].dependence))
         t = t_quantile((1.0 + confidence) / 2.0, max(1.0, 1.0 / float((weights**2).sum()) - 1.0))
-        found.append(_widened(each, t * error / float(own.std(ddof=convention.ddof)) * math.sqrt(periods)))
+        found.append(_widen(each, t * error / float(own.std(ddof=convention.ddof)) * math.sqrt(periods)))
     return found
 
 
-def _widened(found: Estimate, half: float) -> Estimate:
-    """Return a ratio with an interval at least so wide to either side; without one where that is far wider."""
+def _widen(found: Estimate, half: float) -> Estimate:
+    """Return a ratio with an interval of at least this half-width, or without one where it is far wider."""
     if found.low is None or found.high is None:
         return found
     by_dates = (found.high - found.low) / 2.0

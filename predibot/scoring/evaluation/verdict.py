@@ -11,42 +11,41 @@ from predibot.scoring.inference.draws import at_least
 from predibot.scoring.inference.power import EventsNeeded, events_needed
 
 MOVE_TOGETHER = 3.0
-"""Where G is larger, so many events say less than their number."""
+"""With a larger G, so many events say less than their number."""
 
 
 class Finding(StrEnum):
-    """What a verdict says; reports make sentences of it."""
+    """The content of a verdict; reports make sentences of it."""
 
     BEATS_THE_PRICE = "beats the price"
-    """Its e-value came to 20 on some day, and its edge is above zero."""
+    """Its e-value reached 20 on some day, and its edge is above zero."""
     WORSE_THAN_THE_PRICE = "worse than the price"
-    """The e-value against its edge being at least zero came to 20 on some day, and its edge is below zero."""
+    """The e-value against an edge of zero or more reached 20 on some day, and its edge is below zero."""
     FIRST_IS_BETTER = "the first is better"
-    """Of two: the corrected p-value is at most .05, and what it is of speaks for the whole."""
+    """Of two bots: the corrected p-value is at most .05, and what it rests on speaks for the whole."""
     SECOND_IS_BETTER = "the second is better"
     CANNOT_BE_TOLD = "cannot be told"
-    """There are events enough for a claim, and none can be made."""
+    """There are enough events for a claim, and none can be made."""
     NEVER_DIFFERED = "never differed"
     """From the price, or from each other: more events would change nothing."""
     TOO_FEW_EVENTS = "too few events"
-    """Below 30 no claim is made, whatever the numbers say."""
+    """Below 30 events no claim is made, whatever the numbers say."""
     NOTHING_YET = "nothing yet"
     """Nothing has a price or has paid, or the bot answered nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What may be said, and by what evidence."""
+    """A finding, and the evidence for it."""
 
     finding: Finding
     events: int
-    """How many there are."""
     e_value: float | None = None
-    """The largest on any day: of what was found, or where nothing was, of beating the price; None of two bots."""
+    """The largest on any day, for the finding, or else for beating the price; None for two bots."""
     needed: EventsNeeded | None = None
-    """How many more it would take; None where something was found, or nothing is known of it."""
+    """How many more events it would take; None with a finding, or where that is unknown."""
     moved_like: float | None = None
-    """How many independent events its events moved like, where nothing was found and G is above `MOVE_TOGETHER`."""
+    """How many independent events its events moved like; without a finding, and with G above `MOVE_TOGETHER`."""
 
 
 def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:
@@ -123,6 +122,6 @@ def pair_verdict(pair: Pair) -> Verdict:
 
 
 def _or_nothing(name: str, value: float | None) -> float | None:
-    """Return a number; None for what is missing or has no value."""
+    """Return a number, None where it is missing or NaN."""
     number = None if value is None else scalar(name, value)
     return None if number is None or number != number else number

@@ -1,4 +1,4 @@
-"""Daily marks: what markets were priced at by each UTC midnight that shows anything new."""
+"""Daily marks: the price of each market at each UTC midnight after something new was seen."""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,36 +13,36 @@ from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """What markets were priced at, by midnights that show anything new, by market and then by day."""
+    """Prices of markets at midnights after something new, by market and then by day."""
 
     first: int
     """The first of those midnights, in days since 1970."""
     span: int
-    """How many days there are, and one more: none is so late."""
+    """The number of days plus one, so that none is so late."""
     key: Ints
     """market * span + day since the first, (k,), rising."""
     price: Floats
     at: Floats
-    """When that price was seen, (k,)."""
+    """The instant each price was seen, (k,)."""
     paid: NDArray[np.bool_]
-    """Whether it is a payout, (k,): nothing of the market follows."""
+    """Whether it is a payout, (k,), the last mark of its market."""
     ends: Ints
-    """Where the marks of each market end, (m,)."""
+    """The end of each market's marks, (m,)."""
 
     def first_after(self, market: Ints, at: Floats) -> Ints:
-        """Return the first mark of each market that was seen after an instant, (n,); the number of marks for none."""
+        """Return the first mark of each market seen after an instant, (n,); the number of marks for none."""
         day = np.clip(midnights(at) - self.first, 0, self.span - 1).astype(np.int64)
         wanted = market * self.span + day
         row = np.searchsorted(self.key, wanted)
         if self.key.size == 0:
             return row
         inside = np.minimum(row, self.key.size - 1)
-        # That day's mark may have been seen before the instant.
+        # That day's mark may be older than the instant.
         row = row + ((self.key[inside] == wanted) & (self.at[inside] <= at))
         return np.where(row < self.ends[market], row, self.key.size)
 
     def of_whole_days(self, as_of: float) -> "Marks":
-        """Return the marks of midnights that had come by an instant."""
+        """Return the marks of midnights up to an instant."""
         rows = np.flatnonzero(self.key % self.span + self.first <= math.floor(as_of / DAY_SECONDS))
         if rows.size == self.key.size:
             return self
@@ -55,7 +55,7 @@ class Marks:
 def midnights(at: Floats) -> Floats:
     """Return the first midnight not before each instant, in days since 1970."""
     days = np.ceil(at / DAY_SECONDS)
-    # A quotient is rounded; whole days are exact.
+    # The quotient is rounded; whole days are exact.
     days += days * DAY_SECONDS < at
     days -= (days - 1.0) * DAY_SECONDS >= at
     return days
@@ -69,17 +69,17 @@ def record_marks(record: TrackRecord) -> Marks:
 
 
 def daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, prices: Floats, as_of: float) -> Marks:
-    """Return the last price of each market by each midnight, where one was seen since the one before.
+    """Return the last price of each market by each midnight, if one was seen since the midnight before.
 
-    The day in which the instant lies counts too, as far as it had come.
+    The day of `as_of` counts too, as far as it has come.
 
     Args:
-        payouts: What each market paid, (m,), NaN for nothing yet.
-        settled_at: Since when, (m,), NaN likewise.
-        market: Of which market each price is, (o,).
-        at: When it was seen, (o,).
-        prices: What YES was priced at, (o,).
-        as_of: The instant.
+        payouts: The payout of each market, (m,), NaN for none yet.
+        settled_at: Its instant, (m,), NaN likewise.
+        market: The market of each price, (o,).
+        at: The instant of each price, (o,).
+        prices: Of YES, (o,).
+        as_of: The instant of the evaluation.
     """
     paid = np.flatnonzero(settled_at <= as_of)
     paid_on = np.full(settled_at.shape, np.inf)

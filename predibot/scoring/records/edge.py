@@ -18,59 +18,57 @@ class Edges:
     """The edge of every bot on every event and slot it was asked about, and what it rests on.
 
     There are n_s event-slots with at least one market that has a price or has
-    paid; of b bots.
+    paid, n_f forecasts, and b bots.
     """
 
     decision: Ints
-    """A decision of each, (n_s,)."""
+    """A decision of each event-slot, (n_s,)."""
     bot: Ints
-    """Whose it is, (n_s,)."""
     event: Ints
-    """Of what, (n_s,)."""
     cluster: Ints
-    """What belongs together by chance, (n_s,): the event, or all that are related."""
+    """(n_s,): the event, or all related events."""
     slot: Floats
     """The instant of the run's slot, (n_s,)."""
     value: Floats
     """The mean over the markets asked, (n_s,), in [-1, 1]."""
     settled_value: Floats
-    """The part of it that is of settled markets, (n_s,)."""
+    """The part of it on settled markets, (n_s,)."""
     bet: Ints
-    """The bet rows that have a forecast and something to hold it against, (n_f,)."""
+    """The bets with a forecast, on markets with a price or payout, (n_f,)."""
     cell: Ints
     """The event-slot of each of them, (n_f,)."""
     shares: Floats
-    """How fast the value moves with what the market pays, (n_f,): 2 (p - p0) over the markets asked."""
+    """How fast the value moves with the market's payout, (n_f,): 2 (p - p0) over the markets asked."""
     later: Floats
     """The payout or the last price of each of them, (n_f,)."""
     paid: NDArray[np.bool_]
-    """Whether it is what was paid, (n_f,)."""
+    """Whether that is the payout, (n_f,)."""
     asked: Ints
-    """How many markets each bot was asked about, (b,), priced or not."""
+    """Markets that each bot was asked about, (b,), priced or not."""
     answered: Ints
-    """Of how many of those it said a probability, (b,)."""
+    """Those of them with a stated probability, (b,)."""
     counted: Ints
-    """How many of them have a price or have paid, (b,): what the edge is over."""
+    """Those of the asked that have a price or have paid, (b,): the edge is over these."""
     settled: Ints
-    """How many of these have paid, (b,)."""
+    """Those of the counted that have paid, (b,)."""
     distance: Floats
-    """How far its probabilities lay from the prices in the mean, (b,), of all it answered; NaN where it did nowhere."""
+    """The mean distance of its probabilities from the prices, (b,), over all answers; NaN without any."""
 
     def event_slots(self) -> int:
-        """Return how many events and slots at least one bot has an edge on."""
+        """Return the number of events and slots on which at least one bot has an edge."""
         slot = np.unique(self.slot, return_inverse=True)[1]
         return int(np.unique(self.event * (slot.max(initial=0) + 1) + slot).size)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeCurve:
-    """How the edge of a bot added up, one slot after the other."""
+    """How the edge of a bot added up, slot after slot."""
 
     bot: str
     slot_at: tuple[float, ...]
-    """The instants of its slots that have a value, in seconds since 1970, ascending."""
+    """The instants of its slots with a value, in seconds since 1970, ascending."""
     cumulative: tuple[float, ...]
-    """The sum of the edges of all its event-slots up to each: in the end their number times the mean."""
+    """The running sum of the edges of its event-slots; the last is their number times the mean."""
 
 
 @within_floats
@@ -105,9 +103,9 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     rows = np.flatnonzero(answered & priced)
     place = (np.cumsum(priced) - 1)[rows]
     entry = record.bet_price_yes[bet[rows]]
-    # Who says 0.15 of a price of 0.15000000000000002 says the price.
+    # A forecast of 0.15 equals a price of 0.15000000000000002.
     share = 2.0 * without_rounding(said[rows] - entry, entry) / per_cell[cell[place]]
-    # What is the same as (p0 - y)^2 - (p - y)^2, written so that it is linear in y.
+    # The same as (p0 - y)^2 - (p - y)^2, but linear in y.
     gained = share * (later[rows] - (said[rows] + entry) / 2.0)
     return Edges(
         decision=first,
@@ -131,15 +129,7 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
 
 
 def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
-    """Return how the edge of each bot added up over its slots, in the order of the bots.
-
-    Args:
-        bots: The names of the record's bots.
-        found: Their edges.
-
-    Raises:
-        ValueError: If an argument is of another class.
-    """
+    """Return how the edge of each bot added up over its slots, in the order of the bots."""
     instance_of("bots", bots, Sequence)
     instance_of("found", found, Edges)
     curves = []
@@ -152,14 +142,14 @@ def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
 
 
 def _scored_questions(record: TrackRecord) -> tuple[Ints, Ints, Ints]:
-    """Return decision, market and bet row, -1 for none, of all that decisions that are scored were asked."""
+    """Return decision, market and bet row (-1 for none) of all questions of scored decisions."""
     decision, market = record.asked()
-    bet = _bet_of_asked(record, decision, market)
+    bet = _find_bets(record, decision, market)
     rows = np.flatnonzero(record.scored()[decision])
     return decision[rows], market[rows], bet[rows]
 
 
-def _bet_of_asked(record: TrackRecord, decision: Ints, market: Ints) -> Ints:
+def _find_bets(record: TrackRecord, decision: Ints, market: Ints) -> Ints:
     if record.asked_decision is None:
         return np.arange(decision.size)
     markets = max(record.payout_yes.size, 1)
@@ -174,7 +164,7 @@ def _bet_of_asked(record: TrackRecord, decision: Ints, market: Ints) -> Ints:
 
 
 def _latest(record: TrackRecord, decision: Ints, market: Ints, gap: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the payout of each market asked, or else its last price, and whether it is what was paid."""
+    """Return the payout of each market asked, else its last price, and whether it is the payout."""
     later = payouts_as_of(record)[market]
     paid = ~np.isnan(later)
     rows = np.flatnonzero(~paid)

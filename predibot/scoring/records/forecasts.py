@@ -1,4 +1,4 @@
-"""Forecasts: what was said of questions that are settled, by whom, as plain arrays."""
+"""Forecasts: probabilities of settled questions with their forecasters, as plain arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,40 +17,39 @@ _OPTIONAL = ("days_ahead", "confidence", "category", "market", "made_at", "exclu
 class Forecasts:
     """n forecasts of YES on questions that came out one way or the other.
 
-    They come from a ledger or from anybody's file; scores and comparisons do
-    not know which.
+    They come from a ledger or from any file; scores do not know which.
     """
 
     forecasters: tuple[str, ...]
     """Names, in the order of the scores."""
     forecaster: Ints
-    """Whose it is, (n,): an index into `forecasters`."""
+    """An index into `forecasters`, (n,)."""
     question: Ints
-    """What was asked when, (n,): two forecasters are compared where this is the same number."""
+    """The question and its slot, (n,): forecasters are compared where this is the same number."""
     cluster: Ints
     """What belongs together by chance, (n,), such as the event."""
     probability: Floats
     """Of YES, (n,), in [0, 1]."""
     outcome: Floats
-    """What happened, (n,): 1 for YES, 0 for NO."""
+    """(n,): 1 for YES, 0 for NO."""
     market_probability: Floats
-    """The market's price at that time, (n,), in [0, 1]; NaN where there was none."""
+    """The market's price at that time, (n,), in [0, 1]; NaN without one."""
     days_ahead: Floats | None = None
-    """How long before the settlement it was made, (n,), in units of 24 hours."""
+    """The time to settlement, (n,), in units of 24 hours."""
     confidence: Floats | None = None
-    """How sure its author said to be, (n,); NaN where nothing was said."""
+    """The stated confidence, (n,); NaN without one."""
     category: Ints | None = None
-    """What it is about, (n,): an index into `categories`."""
+    """An index into `categories`, (n,)."""
     categories: tuple[str, ...] = ()
     market: Ints | None = None
-    """What pays, (n,): forecasts on one market come out together. Left out, each question is a market of its own."""
+    """Forecasts on one market come out together, (n,). By default each question is a market of its own."""
     made_at: Floats | None = None
-    """When it was made, (n,), in seconds: left out, all were made at once."""
+    """In seconds, (n,): by default all were made at once."""
     exclusive: Ints | None = None
-    """The group of markets of which at most one pays YES, (n,), -1 for none. Left out, none excludes another."""
+    """The group of markets of which at most one pays YES, (n,), -1 for none. By default none excludes another."""
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not belong together, saying what was seen."""
+        """Refuse arrays that do not belong together."""
         instance_of("forecasters", self.forecasters, Sequence)
         for name in self._columns():
             column(name, getattr(self, name))
@@ -63,11 +62,7 @@ class Forecasts:
         refuse("forecaster", self.forecaster, bad, f"there are {limit} of them, counted from 0")
 
     def only(self, kept: NDArray[np.bool_] | Ints) -> Self:
-        """Return some of the forecasts; the forecasters stay.
-
-        Args:
-            kept: Which, as (n,) booleans or as row numbers.
-        """
+        """Return the forecasts in some rows, given as (n,) booleans or numbers; the forecasters stay."""
         changed: dict[str, Any] = {name: getattr(self, name)[kept] for name in self._columns()}
         return replace(self, **changed)
 
@@ -77,7 +72,7 @@ class Forecasts:
 
     def _columns(self) -> tuple[str, ...]:
         named = (name for name in self.__slots__ if name not in ("forecasters", "categories"))
-        # Those that may be left out are none then; any other that is None is refused as one.
+        # Optional columns may be None; any other None is refused later.
         return tuple(name for name in named if name not in _OPTIONAL or getattr(self, name) is not None)
 
 

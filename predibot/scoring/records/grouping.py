@@ -1,4 +1,4 @@
-"""Groups: the same bots scored on parts of what they did, by what the events are about or when."""
+"""Groups: parts of a record or of forecasts, with each bot on each part as a bot of its own."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,36 +13,32 @@ from predibot.scoring.records.track_record import TrackRecord
 
 GROUPINGS = ("event", "category", "month")
 LEAD_TIMES_DAYS = (1.0, 7.0, 30.0, 90.0)
-"""Where the groups of `by_lead_time` begin and end."""
+"""The edges of the groups of `by_lead_time`."""
 CONFIDENCES = (2.0, 4.0, 6.0, 8.0)
-"""Where the groups of `by_confidence` begin and end, of 0 to 10."""
+"""The edges of the groups of `by_confidence`, of 0 to 10."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotGroup:
-    """One bot on one part of what it did."""
+    """One bot on one part."""
 
     bot: str
     group: str
 
 
 def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[BotGroup, ...]]:
-    """Return the record as if each bot were another on each part, and which each of these is.
+    """Return the record with each bot on each part as a bot of its own, and these bots.
 
-    Scored like any record, it gives a scorecard a part. A bot has no part where
-    it decided nothing.
-
-    Args:
-        record: What was done.
-        grouping: One of `GROUPINGS`.
+    Scored like any record, it gives a scorecard a part. Parts without decisions
+    are left out.
 
     Raises:
-        ValueError: If there is no such grouping.
+        ValueError: If `grouping` is not in `GROUPINGS`.
     """
     codes, names = _groups(record, grouping)
     cells, part = np.unique(record.decision_bot * len(names) + codes, return_inverse=True)
     parts = tuple(BotGroup(record.bots[cell // len(names)], names[cell % len(names)]) for cell in cells.tolist())
-    # Scores only want names that differ; what they stand for is said beside them.
+    # Scores need distinct names; the groups tell what they stand for.
     split = replace(record, bots=tuple(str(row) for row in range(len(parts))), decision_bot=part.astype(np.int64))
     return split, parts
 
@@ -50,13 +46,13 @@ def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[Bo
 def forecasts_by(
     forecasts: Forecasts, values: Floats, edges: Sequence[float], names: Sequence[str] = ()
 ) -> tuple[Forecasts, tuple[BotGroup, ...]]:
-    """Return the forecasts as if each forecaster were another in each bin of a number, and which each of these is.
+    """Return the forecasts with each forecaster in each bin of a number as one of its own, and these.
 
     Args:
-        forecasts: On what is settled.
-        values: What the bins are of, such as the lead time, (n,); a row with NaN is in none.
-        edges: Where one bin ends and the next begins, rising; the lower edge is in the bin.
-        names: What to call the bins, one more than there are edges; left out, by their edges.
+        forecasts: Of settled questions.
+        values: The number that is binned, such as the lead time, (n,); rows with NaN are left out.
+        edges: Rising limits between bins; a limit is in the upper bin.
+        names: The names of the bins, one more than edges; by default made of the edges.
     """
     kept = np.flatnonzero(~np.isnan(values))
     names = names or _names_of_bins(edges)
@@ -87,18 +83,13 @@ def _groups(record: TrackRecord, grouping: str) -> tuple[Ints, tuple[str, ...]]:
 
 
 def _names_of_events(events: Sequence[int], known: Mapping[int, str]) -> tuple[str, ...]:
-    """Return what to call each event; those that recur under one title are told apart by their numbers."""
+    """Return the name of each event; events with the same title get their numbers."""
     titles = [known.get(row, str(row)) for row in events]
     n = Counter(titles)
     return tuple(title if n[title] == 1 else f"{title} #{row}" for row, title in zip(events, titles, strict=True))
 
 
 def _names_of_bins(edges: Sequence[float]) -> tuple[str, ...]:
-    """Return what to call each bin.
-
-    Examples:
-        >>> _names_of_bins((1.0, 7.0))
-        ('below 1', '1 to 7', '7 and more')
-    """
+    """Return the names of bins, such as `below 1`, `1 to 7`, `7 and more`."""
     between = (f"{low:g} to {high:g}" for low, high in pairwise(edges))
     return (f"below {edges[0]:g}", *between, f"{edges[-1]:g} and more")

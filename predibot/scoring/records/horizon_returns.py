@@ -1,4 +1,4 @@
-"""Horizons: what each decision returned by some time after it, and what the market baseline would have."""
+"""Horizons: the return of each decision by some time after it, and that of the market baseline."""
 
 import math
 from collections.abc import Sequence
@@ -21,29 +21,23 @@ _RECORDED, _ABSTAINED = STATUSES.index("recorded"), STATUSES.index("abstained")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HorizonReturns:
-    """What every decision of a record returned by one horizon."""
+    """The returns of every decision of a record by one horizon."""
 
     label: str
     days: float | None
-    """None for `now` and `settled`, which lie as far off as they do."""
+    """None for `now` and `settled`."""
     passed: NDArray[np.bool_]
-    """Whether it has passed, (n_d,): what coverage is a share of. Always, for `now` and `settled`.
-
-    Never for a decision that is not scored.
-    """
+    """Whether a scored decision's horizon has passed, (n_d,), always for `now` and `settled`; for coverage."""
     value: Floats
-    """The return of the decision, (n_d,), NaN where it has none."""
+    """The return of the decision, (n_d,), NaN without one."""
     market_value: Floats
-    """The return of `market_price` on all markets asked, (n_d,), NaN where the price of one is not known."""
+    """The return of `market_price` on all markets asked, (n_d,), NaN if a price is unknown."""
     quote_value: Floats
-    """The return had the bets been carried out against the book, with fees, (n_d,), NaN where it has none.
-
-    Also where all that its bot has are decisions without money, though it staked some by then.
-    """
+    """The return if bets were carried out against the book, with fees, (n_d,), else NaN (see `_with_money`)."""
     price_of_bet: Floats
-    """What YES of each bet's market was priced at, or had paid, by then, (n_b,), NaN where unknown."""
+    """The price or payout of YES of each bet's market by then, (n_b,), NaN where unknown."""
     paid: NDArray[np.bool_]
-    """Whether that is what it had paid, (n_b,)."""
+    """Whether that is the payout, (n_b,)."""
 
 
 def horizon_returns(
@@ -51,17 +45,16 @@ def horizon_returns(
 ) -> tuple[HorizonReturns, ...]:
     """Return the returns of every decision by each horizon, `now` and `settled` last.
 
-    Each decision stands alone: what its bot, or anybody, decided later changes
-    nothing. A decision after `as_of`, or one that is not scored, has no value
+    Each decision stands alone: later decisions, of any bot, change nothing. A
+    decision after `as_of`, or one that is not scored, has no value
     and counts nowhere. `now` is the payout where a market is settled, else its
-    last price: of all decisions, while `settled` is of those that came to an
+    last price, for all decisions; `settled` covers only those that came to an
     end early.
 
     Args:
-        record: What was done.
-        horizons_days: Times after the decision in units of 24 hours, above
-            zero, no two alike.
-        max_gap_seconds: How old the price of a horizon may be.
+        record: The record.
+        horizons_days: Distinct times after the decision in units of 24 hours, above zero.
+        max_gap_seconds: The greatest age of a horizon's price.
 
     Raises:
         ValueError: If a horizon is not above zero or is asked for twice.
@@ -70,14 +63,14 @@ def horizon_returns(
     _check_horizons(horizons_days)
     payout = payouts_as_of(record)
     scored, baseline = record.scored(), market_bets_usd(record)
-    # Whole seconds more leave the fraction of an instant as it was rounded, so equal instants stay equal.
+    # Adding whole seconds keeps an instant's rounded fraction, so equal instants stay equal.
     ends = [record.decided_at + days * DAY_SECONDS for days in horizons_days]
     now = np.full(record.decided_at.shape, record.as_of)
     *prices_of_days, prices_now = _prices_at(record, payout, [*ends, now], max_gap_seconds)
     returns = []
     for days, end, prices in zip(horizons_days, ends, prices_of_days, strict=True):
         passed = scored & (end <= record.as_of)
-        # As of the evaluation: what settles later has not paid by then.
+        # As of the evaluation: later settlements have not paid by then.
         paid = record.settled_at[record.bet_market] <= end[record.bet_decision]
         returns.append(_returns_of(record, horizon_label(days), days, passed, passed, prices, paid, baseline))
     finally_paid = payout[record.bet_market]
@@ -89,22 +82,17 @@ def horizon_returns(
 
 
 def horizon_label(days: float) -> str:
-    """Return the name of a horizon.
-
-    Examples:
-        >>> horizon_label(7), horizon_label(0.5)
-        ('7', '0.5')
-    """
+    """Return the name of a horizon, such as `7` or `0.5`."""
     return str(int(days)) if float(days).is_integer() else repr(float(days))
 
 
 def payouts_as_of(record: TrackRecord) -> Floats:
-    """Return what each market had paid by the evaluation, (n_m,), NaN where it was not settled."""
+    """Return the payout of each market by the evaluation, (n_m,), NaN where it was not settled."""
     return np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)
 
 
 def stakes_open(record: TrackRecord) -> Floats:
-    """Return the share of each bot's dollars that is on markets not settled by the evaluation, NaN without a bet."""
+    """Return the share of each bot's dollars on markets not settled by the evaluation, NaN without a bet."""
     rows = np.flatnonzero(record.scored()[record.bet_decision])
     bot, staked = record.decision_bot[record.bet_decision[rows]], np.abs(record.bet_usd[rows])
     is_open = np.isnan(payouts_as_of(record))[record.bet_market[rows]]
@@ -117,11 +105,11 @@ def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, 
     """Return the last price of each market observed within (after, at], NaN for none.
 
     Args:
-        record: Whose observations are asked.
+        record: The record.
         market: Rows of markets, (q,).
         at: As of when, (q,), never later than the evaluation: so nothing later is seen.
         after: An observation must be strictly later than this, (q,).
-        gap: How old it may be, in seconds.
+        gap: Its greatest age in seconds.
     """
     return as_of_prices(
         record.observation_market,
@@ -145,10 +133,7 @@ def _check_horizons(horizons_days: Sequence[float]) -> None:
 
 
 def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap: float) -> Sequence[Floats]:
-    """Return the price of each bet's market at each of its decision's horizons, one (n_b,) a horizon.
-
-    One look-up for all horizons, because sorting the observations is what takes time.
-    """
+    """Return the price of each bet's market at each horizon, (n_b,) each, from one look-up: sorting is slow."""
     start = record.decided_at[record.bet_decision]
     prices = [np.full(record.bet_usd.shape, np.nan) for _ in ends]
     asked: list[NDArray[np.int64]] = []
@@ -170,10 +155,9 @@ def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap:
 def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     """Return whether a decision without money on anything has a `settled` value, (n_d,).
 
-    Its return is zero, but only once there is something to be zero of: when all
-    the markets it was asked about are settled, whatever others ask of its event.
-    A decision with money down has its value as soon as the markets it bet on
-    are; the caller sees to that.
+    Its return is zero, but only once all the markets it was asked about are
+    settled. A decision with money has its value once the markets it bet on are
+    settled; the caller sees to that.
     """
     decision, market = record.asked()
     waiting = np.bincount(decision, np.isnan(payout[market]), record.decided_at.size) > 0
@@ -192,11 +176,11 @@ def _returns_of(
     baseline_usd: Floats,
 ) -> HorizonReturns:
     decided = np.isin(record.decision_status, (_RECORDED, _ABSTAINED))
-    # Without money on it a market needs no price.
+    # A market without a bet needs no price.
     needed = np.where(record.bet_usd == 0.0, record.bet_price_yes, prices)
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
     baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, prices))
-    # Of a market that was asked and not answered no price is known, so a bot that chooses markets chooses no baseline.
+    # The price of an unanswered market is unknown. So a bot that chooses markets cannot choose its baseline.
     rows, asked = (np.bincount(of, minlength=record.decided_at.size) for of in (record.bet_decision, record.asked()[0]))
     priced = decided & (rows > 0) & (rows >= asked)
     at_quote = _at_quote(record, prices, paid)
@@ -237,9 +221,9 @@ def _at_quote(record: TrackRecord, prices: Floats, paid: NDArray[np.bool_]) -> F
 
 
 def _with_money(record: TrackRecord, passed: NDArray[np.bool_], values: Floats) -> Floats:
-    """Return the values of each bot that has one with money on it, or never staked any by then, (n_d,), else NaN.
+    """Return the values of bots that have one with money on it, or never bet any by then, (n_d,), else NaN.
 
-    What is left of a bot without books is what it did not stake: zeros, which say nothing of what it did.
+    Without books, only a bot's decisions without bets have values: zeros, which say nothing.
     """
     bot, bots, staked = record.decision_bot, len(record.bots), record.staked()
     all_staked = np.bincount(bot[passed & staked], minlength=bots)
@@ -248,7 +232,7 @@ def _with_money(record: TrackRecord, passed: NDArray[np.bool_], values: Floats) 
 
 
 def market_bets_usd(record: TrackRecord) -> Floats:
-    """Return what `market_price` would have bet on each row, (n_b,).
+    """Return the bets that `market_price` would have made, (n_b,).
 
     One dollar a decision, split equally over its markets, on the favoured side:
     YES from 0.5 up.

@@ -9,7 +9,7 @@ from predibot.scoring.arguments import Floats, Ints, booleans, floats, indices, 
 
 Knowledge = Literal["clean", "unknown", "ahead", "contaminated"]
 KNOWLEDGE: tuple[Knowledge, ...] = ("clean", "unknown", "ahead", "contaminated")
-"""From best to worst. Clean decisions are scored, unknown ones are ranked apart, the others count in no score."""
+"""From best to worst. Clean decisions are scored, unknown ones are ranked apart, the others have no score."""
 CLEAN, UNKNOWN, AHEAD, CONTAMINATED = range(len(KNOWLEDGE))
 
 
@@ -92,7 +92,7 @@ def inherited_knowledge(knowledge: ArrayLike, pooling: ArrayLike, pooled: ArrayL
 def _worst(codes: Ints, above: Ints, below: Ints) -> Ints:
     worst = codes.copy()
     np.maximum.at(worst, above, codes[below])
-    # What is pooled may pool in its turn.
+    # A pooled decision may itself pool others.
     return worst if np.array_equal(worst, codes) else _worst(worst, above, below)
 
 

@@ -1,4 +1,4 @@
-"""Losses and gains: the bets of a record that cost most, and those that brought most, as of its instant."""
+"""Losses and gains: the bets of a record that cost or brought most, as of its instant."""
 
 import math
 from dataclasses import dataclass
@@ -18,67 +18,58 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A bet that lost or gained money, at the mid, by the payout or the last price of its market."""
+    """A bet's loss or gain at the mid, by the payout or the last price of its market."""
 
     bot: str
     market: int
-    """The row of the market there."""
+    """The row of the market in the record."""
     decided_at: float
     """In seconds since 1970."""
     gain_usd: float
-    """Below zero of a loss, above it of a gain."""
+    """Negative for a loss."""
     bet_usd: float
     price_yes: float
-    """What it was booked at."""
     probability: float | None
     later_price_yes: float
-    """What YES paid, or its last price."""
+    """The payout of YES, or its last price."""
     paid: bool
-    """Whether it is what was paid."""
+    """Whether it is the payout."""
 
 
 def largest_losses(record: TrackRecord, most: int) -> tuple[Loss, ...]:
-    """Return the bets that lost most, the largest loss first; of equals the earlier in the record.
+    """Return the `most` bets with the largest losses, the largest first; of equals the earlier in the record.
 
-    Decisions that are ranked apart are among them: what a model may have known is no excuse for a loss.
-
-    Args:
-        record: What was done, and what prices did.
-        most: How many at most.
+    Decisions that are ranked apart count too: what a model may have known is no excuse for a loss.
 
     Raises:
-        ValueError: If it is no record, or a number below zero is asked for.
+        ValueError: If it is no record, or `most` is below zero.
     """
     return _largest(record, most, -1.0)
 
 
 def largest_gains(record: TrackRecord, most: int) -> tuple[Loss, ...]:
-    """Return the bets that gained most, the largest gain first; else as `largest_losses`."""
+    """Return the bets with the largest gains, the largest first; else like `largest_losses`."""
     return _largest(record, most, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class DayGain:
-    """What the bets of all decisions of a UTC date came to, at the mid, by the payout or the last price."""
+    """The gain of the bets of a UTC date, at the mid, by the payout or the last price."""
 
     day: date
-    """Of the slot of their runs."""
+    """The date of their runs' slot."""
     gain_usd: float
-    """Of those bets whose price is known by now."""
+    """Of the bets with a known price."""
     bets: int
-    """How many those are, of money."""
+    """The number of these."""
     unknown: int
-    """How many others there are, of which it is not known."""
+    """The number of other bets."""
 
 
 def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:
-    """Return what a bot's bets came to, date by date; dates without a bet of money are left out.
+    """Return a bot's gains by date; dates without bets are left out.
 
-    Decisions that are ranked apart are among them, as in `largest_losses`.
-
-    Args:
-        record: What was done, and what prices did.
-        bot: Whose bets; of one that is not there, there are none.
+    Decisions that are ranked apart count too, as in `largest_losses`.
 
     Raises:
         ValueError: If it is no record.
@@ -101,7 +92,7 @@ def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:
 
 
 def _gains(record: TrackRecord) -> tuple[Floats, HorizonReturns]:
-    """Return what each bet gained by now, (n_b,), NaN where that is unknown or it is not scored, and the prices."""
+    """Return the gain of each bet by now, (n_b,), NaN if unknown or not scored, and the prices."""
     now, _ = horizon_returns(record, ())
     gains = horizon_gains(record.bet_usd, record.bet_price_yes, now.price_of_bet)
     gains[~record.scored()[record.bet_decision]] = np.nan

@@ -18,35 +18,34 @@ DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackRecord:
-    """All that scorecards are made of, as it was known as of an instant.
+    """The data of all scorecards, as known at an instant.
 
     There are n_d decisions of any status, n_b bets, n_m markets and n_o price
     observations. A recorded decision has one bet row for each of its markets,
-    zero bets too. One that abstained may have rows without bet and forecast, by
-    which the market baseline knows its prices; the others have none. Instants are seconds since 1970 in UTC,
-    as `datetime.timestamp()` writes them: whole microseconds. What is not known
-    is NaN.
+    zero bets too. One that abstained may have rows without bet and forecast, whose
+    prices the market baseline uses; the others have none. Instants are seconds since 1970
+    in UTC, as `datetime.timestamp()` writes them: whole microseconds. Unknown numbers are NaN.
     """
 
     as_of: float
-    """The instant of the evaluation: nothing later counts, whether it is here or not."""
+    """The instant of the evaluation: nothing later counts, even if it is here."""
     bots: tuple[str, ...]
-    """Names, no two alike, in the order of the scorecards."""
+    """Distinct names, in the order of the scorecards."""
 
     decision_bot: Ints
-    """Who decided, (n_d,): an index into `bots`."""
+    """An index into `bots`, (n_d,)."""
     decision_status: NDArray[np.int8]
-    """What became of it, (n_d,): an index into `domain.decision.STATUSES`."""
+    """An index into `domain.decision.STATUSES`, (n_d,)."""
     decided_at: Floats
     """When the answer was accepted, or the attempt ended, (n_d,)."""
     decision_day: Ints
     """The UTC date of the run's slot in days since 1970, (n_d,): one return a date."""
     decision_event: Ints
-    """The event: the same number on all dates, (n_d,); a cluster by itself, unless `decision_cluster` joins it."""
+    """The same number on all dates, (n_d,); a cluster by itself, unless `decision_cluster` joins it."""
     decision_cost_usd: Floats
-    """What it cost, (n_d,); NaN where a part is unknown."""
+    """(n_d,); NaN where a part is unknown."""
     decision_cost_known_usd: Floats
-    """The part of the cost that is known, (n_d,)."""
+    """The known part of the cost, (n_d,)."""
 
     bet_decision: Ints
     """The row of the bet's decision, (n_b,)."""
@@ -57,68 +56,62 @@ class TrackRecord:
     bet_price_yes: Floats
     """p0, the price of YES it was booked at, (n_b,), strictly between 0 and 1."""
     bet_probability: Floats
-    """The forecast of YES, (n_b,), in [0, 1]; NaN where there was none."""
+    """The forecast of YES, (n_b,), in [0, 1]; NaN without one."""
 
     payout_yes: Floats
-    """What a share of YES paid, (n_m,), in [0, 1]; NaN where the market is not settled."""
+    """The payout of YES, (n_m,), in [0, 1]; NaN where the market is not settled."""
     settled_at: Floats
-    """Since when, (n_m,); NaN where the market is not settled."""
+    """The instant of the payout, (n_m,); NaN where the market is not settled."""
 
     observation_market: Ints
-    """The row of the market that was observed, (n_o,)."""
+    """The row of the observed market, (n_o,)."""
     observation_at: Floats
-    """When, (n_o,); of equal instants of a market the last row wins."""
+    """(n_o,); of equal instants of a market the last row wins."""
     observation_price_yes: Floats
-    """The price of YES seen, (n_o,), in [0, 1]."""
+    """(n_o,), in [0, 1]."""
 
     decision_knowledge: NDArray[np.int8] | None = None
-    """What the models behind it can have known, (n_d,): an index into `KNOWLEDGE`. Left out, all are clean."""
+    """What its models can have known, an index into `KNOWLEDGE`, (n_d,). By default all are clean."""
     counted: Literal["clean", "unknown"] = "clean"
-    """Which decisions count for scores; those whose models have no known cutoff are scored apart (`apart`)."""
+    """The knowledge of decisions that count; those with models without a known cutoff are scored apart (`apart`)."""
     decision_slot: Floats | None = None
-    """The instant of the run's slot, (n_d,): decisions of one event at one slot are compared.
-
-    Left out, the start of the date.
-    """
+    """The instant of the run's slot, (n_d,), by which decisions are compared. By default the date's start."""
     decision_category: Ints | None = None
-    """What the event is about, (n_d,): an index into `categories`. Left out, nothing is known of it."""
+    """An index into `categories`, (n_d,)."""
     categories: tuple[str, ...] = ()
     baselines: frozenset[str] = frozenset()
-    """Of those bots the ones whose strategy knows nothing, whatever they are called."""
+    """Those of the bots whose strategy knows nothing."""
     event_names: Mapping[int, str] = field(default_factory=dict)
-    """What to call an event, by its number; one that is absent is called by its number."""
+    """By event; an event without a name is called by its number."""
     decision_cluster: Ints | None = None
-    """What belongs together by chance, (n_d,): the same number for all decisions on an event, and for related ones.
-
-    Left out, each event by itself.
-    """
+    """The same number for all decisions on an event or on related ones, (n_d,). By default each event by itself."""
 
     bet_confidence: Floats | None = None
-    """How sure the bot said it was, (n_b,), from 0 to 10; NaN where it did not say."""
+    """The stated confidence, (n_b,), from 0 to 10; NaN without one."""
     bet_bid_yes: Floats | None = None
-    """What YES could be sold at when the bet was booked, (n_b,), in [0, 1]; NaN where there was no book."""
+    """The bid of YES when the bet was booked, (n_b,), in [0, 1]; NaN without a book."""
     bet_ask_yes: Floats | None = None
-    """What YES could be bought at then, (n_b,), in [0, 1]; NaN where there was no book."""
+    """The ask of YES then, (n_b,), in [0, 1]; NaN without a book."""
     bet_fee_rate: Floats | None = None
-    """The rate of the taker's fee, (n_b,), zero or more; NaN where the venue does not state it."""
+    """The rate of the taker's fee, (n_b,), zero or more; NaN where the venue states none."""
     bet_fee_exponent: Floats | None = None
     """The exponent of p (1 - p) in it, (n_b,)."""
     bet_least_shares: Floats | None = None
-    """Of an order that waits in the book, (n_b,); NaN where the venue does not state it."""
+    """The least size of an order that waits in the book, (n_b,); NaN where the venue states none."""
 
     asked_decision: Ints | None = None
-    """The decision of each market that was asked, (n_a,): of any status, those that failed too.
+    """The decision of each market that was asked, (n_a,): of any status, failed ones too.
 
-    Left out, every decision was asked about the markets it has bet rows on, and
-    one that abstained has its value at `settled` from the start.
+    By default every decision was asked about the markets of its bet rows, and one
+    that abstained has its `settled` value from the start.
     """
     asked_market: Ints | None = None
     """The row of the market that was asked, (n_a,), once a decision."""
     market_exclusive: Ints | None = None
-    """The group of markets of which at most one pays YES, (n_m,), -1 for none. Left out, none excludes another."""
+    """The group of markets of which at most one pays YES, (n_m,), -1 for none. By default none excludes another."""
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not belong together, saying what was seen."""
+        """Refuse arrays that do not belong together."""
         instance_of("bots", self.bots, tuple)
         if len(set(self.bots)) < len(self.bots):
             raise ValueError(f"bots are named twice: {', '.join(self.bots)}")
@@ -132,11 +125,11 @@ class TrackRecord:
         self._check_values()
 
     def made(self) -> NDArray[np.bool_]:
-        """Return which decisions had been made by the evaluation, (n_d,): those that are counted."""
+        """Return which decisions had been made by the evaluation, (n_d,)."""
         return self.decided_at <= self.as_of
 
     def scored(self) -> NDArray[np.bool_]:
-        """Return which of them count for the scores of their bot, (n_d,): those whose knowledge is `counted`."""
+        """Return which of them count for scores, (n_d,): those whose knowledge is `counted`."""
         counted: NDArray[np.bool_] = self.made() & (self.knowledge() == KNOWLEDGE.index(self.counted))
         return counted
 
@@ -147,17 +140,17 @@ class TrackRecord:
         return staked
 
     def knowledge(self) -> NDArray[np.int8]:
-        """Return what the models behind each decision can have known, (n_d,), as indices into `KNOWLEDGE`."""
+        """Return what the models of each decision can have known, (n_d,), as indices into `KNOWLEDGE`."""
         known = self.decision_knowledge
         return np.full(self.decided_at.shape, CLEAN, dtype=np.int8) if known is None else known
 
     def apart(self) -> Self | None:
-        """Return the record of the decisions that are scored apart, by their bots alone; None where there are none."""
+        """Return the record of the decisions that are scored apart, with only their bots; None without any."""
         unknown = self._unknown()
         return replace(self._with_bots(unknown), counted="unknown") if unknown.any() else None
 
     def without_apart(self) -> Self:
-        """Return the record without the bots all of whose decisions are scored apart."""
+        """Return the record without the bots whose decisions are all scored apart."""
         unknown = self._unknown()
         only_apart = ~np.isin(self.decision_bot, self.decision_bot[self.made() & ~unknown])
         dropped = only_apart & np.isin(self.decision_bot, self.decision_bot[unknown])
@@ -168,13 +161,13 @@ class TrackRecord:
         return unknown
 
     def _with_bots(self, kept: NDArray[np.bool_]) -> Self:
-        """Return the record of some decisions, with only the bots that made one."""
+        """Return the record of some decisions, with only their bots."""
         present, index = np.unique(self.decision_bot[kept], return_inverse=True)
         bots = tuple(self.bots[row] for row in present)
         return replace(self.only(kept), decision_bot=index.astype(np.int64), bots=bots)
 
     def clusters(self) -> Ints:
-        """Return what each decision belongs together with by chance, (n_d,)."""
+        """Return the cluster of each decision, (n_d,)."""
         return self.decision_event if self.decision_cluster is None else self.decision_cluster
 
     def slots(self) -> Floats:
@@ -184,11 +177,7 @@ class TrackRecord:
         return np.multiply(self.decision_day, DAY_SECONDS, dtype=np.float64)
 
     def only(self, kept: NDArray[np.bool_]) -> Self:
-        """Return the record of some decisions, with their bets; bots, markets and observations stay.
-
-        Args:
-            kept: Which decisions, (n_d,).
-        """
+        """Return the record of some decisions, (n_d,) booleans, with their bets; all else stays."""
         row = np.cumsum(kept) - 1
         changed: dict[str, Any] = {}
         for names, rows in (
@@ -203,14 +192,14 @@ class TrackRecord:
     def with_bets(self, order: Ints) -> Self:
         """Return the record with the same bets in another order."""
         found = copy(self)
-        # Nothing else changes, so that nothing is to be checked.
+        # Nothing else changes, so nothing needs a check.
         for name in _OF_BET:
             if (array := getattr(self, name)) is not None:
                 object.__setattr__(found, name, array[order])
         return found
 
     def asked(self) -> tuple[Ints, Ints]:
-        """Return the decision and the market of every question that was asked, (n_a,) each."""
+        """Return the decision and the market of every question, (n_a,) each."""
         if self.asked_decision is None or self.asked_market is None:
             return self.bet_decision, self.bet_market
         return self.asked_decision, self.asked_market
@@ -293,4 +282,4 @@ _TABLES = (
     ("payout", "settled_at", "market_exclusive"),
     ("observation",),
 )
-"""What the names of the arrays begin with that have equally many rows."""
+"""Prefixes of the arrays that have equally many rows."""
