@@ -1,1 +1,1 @@
-"""From what a model says to an answer that a game accepts."""
+"""From the text of a model to an answer that a game accepts."""

@@ -1,4 +1,4 @@
-"""Asking: one model that is asked until its answer holds, for so long and with so many repairs."""
+"""Asking a model until its answer is valid, within limits of time and repairs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,31 +10,30 @@ from predibot.domain.chat import ChatReply, ChatRequest
 
 @dataclass(slots=True)
 class Asking:
-    """What is counted while a model is asked, whatever it is asked in."""
+    """One conversation with a model: its time, its replies and its repairs."""
 
     model: ChatModel
     """Metered, so that a limit shows as `BudgetSpent`."""
     seconds: float
-    """For the answer and its repairs together."""
     clock: Callable[[], float]
     most_repairs: int = MAX_REPAIRS
     replies: int = 0
     repairs: int = 0
     complaint: str = ""
-    """The latest about an answer."""
+    """About the latest answer that was not valid."""
     began: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """See when it begins."""
+        """Note the start."""
         self.began = self.clock()
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """Return what the model answers.
+        """Return the model's reply.
 
         Raises:
-            LoopEnded: If there is no time left, or the model refuses to answer.
-            BudgetSpent: If it does not fit the budget.
-            ModelError: If the model could not be reached, or refuses for good.
+            LoopEnded: If no time is left, or the model refuses to answer.
+            BudgetSpent: If the call does not fit the budget.
+            ModelError: If the model could not be reached, or its provider refuses for good.
         """
         left_seconds = self.left_seconds()
         if left_seconds <= 0:
@@ -46,25 +45,26 @@ class Asking:
         return reply
 
     def left_seconds(self) -> float:
-        """Return how long it may still take."""
+        """Return the time that is left."""
         return self.seconds - (self.clock() - self.began)
 
     def repair(self, complaint: str) -> bool:
-        """Count an answer that did not hold, and return whether another may follow."""
+        """Count an invalid answer, and return whether the model may try again."""
         self.complaint = complaint
         self.repairs += 1
         return self.repairs <= self.most_repairs
 
     def not_held(self) -> LoopEnded:
-        """Return how it ends where none may follow."""
+        """Return the error for an answer that stayed invalid."""
         return LoopEnded(f"no answer held after {self.most_repairs} repairs{self.after_complaint()}")
 
     def after_complaint(self) -> str:
-        """Return how a reason ends: with the latest complaint, if there was one."""
+        """Return the latest complaint as the end of an error message; empty if there was none."""
         return f"; the last complaint: {self.complaint}" if self.complaint else ""
 
 
 def refusal_of(reply: ChatReply) -> str:
-    """Return why a model answered nothing at all, or no text."""
-    said = f"the model refused to answer: {reply.refusal or reply.message.text}"
-    return said[:MAX_REASON_CHARACTERS] if reply.finish_reason == "refusal" else ""
+    """Return why a model refused to answer; empty if it answered."""
+    if reply.finish_reason != "refusal":
+        return ""
+    return f"the model refused to answer: {reply.refusal or reply.message.text}"[:MAX_REASON_CHARACTERS]

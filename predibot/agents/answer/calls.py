@@ -1,9 +1,11 @@
-"""Calls of tools that a model writes as text, in the notation it was trained on, where its server does not read them.
+"""Tool calls that a model writes as text, in the notation it was trained on, because its server does not parse them.
+
+A text is read as a call only if it ends with that call and holds no other. Words may stand before the call only where a
+mark shows where it begins.
 
 Source: the tool parsers of vLLM (Hermes, Qwen3-Coder, Llama, Mistral, DeepSeek V3 to V3.2, Kimi K2, GLM 4.5, Granite,
-InternLM, Phi-4, xLAM, MiniMax M2, FunctionGemma, Gemma 4, gpt-oss) and llama.cpp's common/chat.cpp. Differs from those:
-a text is read as a call only where it ends with it and holds no other, and words stand before it only where a mark
-shows that it begins.
+InternLM, Phi-4, xLAM, MiniMax M2, FunctionGemma, Gemma 4, gpt-oss) and llama.cpp's common/chat.cpp, which are less
+strict.
 """
 
 import ast
@@ -16,7 +18,7 @@ from predibot.domain.chat import ToolCall, ToolSchema
 from predibot.games.answers import MAX_ANSWER_CHARACTERS, decoder
 
 ARGUMENTS = frozenset({"arguments", "parameters"})
-"""The fields of an object that is a call, one of which holds the arguments."""
+"""The names under which a call holds its arguments; a call has one of them."""
 _NAMES = frozenset({"name", "tool_name"})
 _BESIDE = frozenset({"type", "id", "tool_call_id"})
 _BEGINS = re.compile(
@@ -34,7 +36,7 @@ _BEGINS = re.compile(
     r"|(?:<\|start\|>|assistant|<\|channel\|>|commentary|analysis|\s){0,8}+to=(?=functions\.)",  # gpt-oss
     re.IGNORECASE,
 )
-"""Marks by which a call begins, and which no prose has."""
+"""Marks that begin a call; they do not occur in prose."""
 _ENDS = (
     *("</tool_call>", "</tool_calls>", "</TOOLCALL>", "</function_call>", "</function_calls>", "</longcat_tool_call>"),
     *("</minimax:tool_call>", "</seed:tool_call>", "</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"),
@@ -45,7 +47,7 @@ _ENDS = (
     *("<tool_call|>", "<end_function_call>", "<turn|>", "<end_of_turn>", "<|tool_response>"),
     *("<start_function_response>",),
 )
-"""Marks behind a call and behind a turn; servers leave some in, and stop at others."""
+"""Marks that end a call or a turn. Some servers leave them in, others stop there."""
 _MOST_ENDS = 5
 _NAME = r"(?:functions\.|default_api\.)?+([\w.-]++)(?::\d++)?+"
 _NAME_ALONE = re.compile(_NAME)
@@ -78,9 +80,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 def read_call(text: str, offered: Collection[ToolSchema]) -> ToolCall | None:
     """Return the call of an offered tool that a text ends with, or None.
 
-    Args:
-        text: Of a turn, without its thoughts.
-        offered: The tools that may be called; a field that is text stays it, whatever it looks like.
+    The text is a turn without its thoughts. A field whose type is text stays text, whatever it looks like.
 
     Examples:
         >>> search = ToolSchema("web_search", "Search.", {"properties": {"query": {"type": "string"}}})
@@ -94,22 +94,22 @@ def read_call(text: str, offered: Collection[ToolSchema]) -> ToolCall | None:
 
 
 def holds_calls(text: str) -> bool:
-    """Return whether a text that is not read as one call looks like several."""
+    """Return whether a text looks like several calls."""
     return max(Counter(mark.group().strip() for mark in _SEVERAL.finditer(text)).values(), default=0) > 1
 
 
 def written_call(text: str, offered: Collection[ToolSchema] = ()) -> tuple[int, ToolCall] | None:
-    """Return the call that a text ends with, behind where it begins, or None where it ends with none or holds two."""
+    """Return the only call of a text, if the text ends with it, and the place where the call begins; else None."""
     bare = text.rstrip()
     for _ in range(_MOST_ENDS):
         bare = bare.removesuffix(next(filter(bare.endswith, _ENDS), "")).rstrip()
-    # As a whole first: what stands in its strings is no mark.
+    # Try the whole text first: marks inside its strings are not marks of a call.
     starts = [(0, _FENCE.sub("", bare.lstrip()))]
     if (mark := _BEGINS.search(bare)) and not _is_quoted(bare[: mark.start()].strip()):
         starts.append((mark.start(), bare[mark.end() :].strip()))
     for begin, body in starts:
         try:
-            name, arguments = _of_json(body) if _JSON.match(body) else _of_name(body, offered)
+            name, arguments = _parse_json(body) if _JSON.match(body) else _parse_named(body, offered)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         return begin, ToolCall("", tool_name(name), arguments)
@@ -117,7 +117,7 @@ def written_call(text: str, offered: Collection[ToolSchema] = ()) -> tuple[int, 
 
 
 def tool_name(said: str) -> str:
-    """Return the name of a tool without what some models and servers leave around it.
+    """Return the name of a tool without the marks that some models and servers leave around it.
 
     Examples:
         >>> tool_name("functions.web_search:0"), tool_name("final_answer<|channel|>commentary")
@@ -130,7 +130,7 @@ def tool_name(said: str) -> str:
 
 
 def _is_quoted(words: str) -> bool:
-    """Return whether what stands behind these words is a quotation, or not all that is said."""
+    """Return whether words end inside a quotation, a block of code, a fence or an object."""
     if _FENCE.fullmatch(words):
         return False
     is_open = (
@@ -142,12 +142,8 @@ def _is_quoted(words: str) -> bool:
     return bool(is_open or is_marked or _OBJECT.search(words))
 
 
-def _of_json(body: str) -> tuple[str, str]:
-    """Return name and arguments of an object that is a call, alone in a list or not.
-
-    Raises:
-        ValueError: If it is none.
-    """
+def _parse_json(body: str) -> tuple[str, str]:
+    """Parse a call that is one JSON object, alone or in a list; raise `ValueError` if it is none."""
     value = decoder(()).decode(body)
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
@@ -165,14 +161,10 @@ def _of_json(body: str) -> tuple[str, str]:
     return name, arguments
 
 
-def _of_name(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
-    """Return name and arguments of a call that begins with its name.
-
-    Raises:
-        ValueError: If it is none.
-    """
+def _parse_named(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
+    """Parse a call that begins with its name; raise `ValueError` if it is none."""
     if head := _GEMMA.match(body):
-        return head[1], json.dumps(_of_gemma(body[head.end() :]))
+        return head[1], json.dumps(_parse_gemma_arguments(body[head.end() :]))
     if head := _JSON_BEHIND_NAME.match(body):
         _, end = json.JSONDecoder().raw_decode(body, head.end())
         if body[end:].strip():
@@ -180,15 +172,15 @@ def _of_name(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
         return head[1], body[head.end() : end]
     if head := _FIELDS_BEHIND_NAME.match(body):
         pairs, end, name = [], head.end(), next(filter(None, head.groups()))
-        texts = {field for tool in offered if tool.name == tool_name(name) for field in _texts_of(tool)}
+        texts = {field for tool in offered if tool.name == tool_name(name) for field in _text_fields(tool)}
         while field := _FIELD.match(body, end):
             _, key, is_text, value, glm_key, glm_value = field.groups()
             said = (value if glm_key is None else glm_value).removeprefix("\n").removesuffix("\n")
             is_text = is_text == "true" or ((glm_key or key) in texts and said != "null")
-            pairs.append((glm_key or key, said if is_text else _plain(said)))
+            pairs.append((glm_key or key, said if is_text else _decode_field(said)))
             end = field.end()
     elif _PYTHON.match(body) and len(body) <= MAX_ANSWER_CHARACTERS:
-        name, pairs, end = *_of_python(ast.parse(body, mode="eval").body), len(body)
+        name, pairs, end = *_parse_python(ast.parse(body, mode="eval").body), len(body)
     else:
         raise ValueError("no name")
     if body[end:].strip() or len(dict(pairs)) < len(pairs):
@@ -196,19 +188,14 @@ def _of_name(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
     return name, json.dumps(dict(pairs))
 
 
-def _texts_of(tool: ToolSchema) -> list[str]:
-    """Return the fields of a tool that are text."""
+def _text_fields(tool: ToolSchema) -> list[str]:
     properties = tool.parameters.get("properties")
     fields = properties.items() if isinstance(properties, Mapping) else ()
     return [name for name, schema in fields if isinstance(schema, Mapping) and schema.get("type") == "string"]
 
 
-def _of_gemma(said: str) -> dict[str, object]:
-    """Return the arguments of a call as Gemma writes them: JSON but for its quotes, and names without any.
-
-    Raises:
-        ValueError: If they are none.
-    """
+def _parse_gemma_arguments(said: str) -> dict[str, object]:
+    """Parse arguments as Gemma writes them: JSON with other quotes, and keys without any."""
     plain, *others = _GEMMA_QUOTE.split(said)
     if len(others) % 2:
         raise ValueError("a text without an end")
@@ -221,8 +208,8 @@ def _of_gemma(said: str) -> dict[str, object]:
     return found
 
 
-def _plain(said: str) -> object:
-    """Return what the text of a field says that is JSON and no text in quotes; else the text."""
+def _decode_field(said: str) -> object:
+    """Return the JSON value of a field; text stays as it is, with its quotes."""
     try:
         value: object = decoder(()).decode(said)
     except (ValueError, RecursionError):
@@ -230,27 +217,19 @@ def _plain(said: str) -> object:
     return said if isinstance(value, str) else value
 
 
-def _of_python(node: ast.expr) -> tuple[str, list[tuple[str, object]]]:
-    """Return name and arguments of a call in Python: each argument named, and a literal; nothing is run.
-
-    Raises:
-        ValueError: If it is none.
-    """
+def _parse_python(node: ast.expr) -> tuple[str, list[tuple[str, object]]]:
+    """Parse a call in Python whose arguments are all named literals; nothing is run."""
     match node:
         case ast.List(elts=[ast.Call() as call]) | ast.Call(ast.Name("print"), [ast.Call() as call], []):
-            return _of_python(call)
+            return _parse_python(call)
         case ast.Call(ast.Name() | ast.Attribute(ast.Name()) as name, [], given) if all(each.arg for each in given):
-            # Llama calls a tool by its method, where it knows one of that name.
+            # Llama calls a tool that it knows by its method `call`.
             return ast.unparse(name).removesuffix(".call"), [(str(each.arg), _literal(each.value)) for each in given]
     raise ValueError("no call of one function")
 
 
 def _literal(node: ast.expr | None) -> object:
-    """Return the value of a literal that JSON has too.
-
-    Raises:
-        ValueError: If it is anything else.
-    """
+    """Return the value of a Python literal that JSON has too; raise `ValueError` for anything else."""
     match node:
         case ast.Constant(value=None | str() | int() | float() as value):
             return value

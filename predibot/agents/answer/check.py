@@ -1,4 +1,4 @@
-"""From how talking to a model ended to what a strategy returns."""
+"""From the result of a talk with a model to the value that a strategy returns."""
 
 import re
 from dataclasses import replace
@@ -13,16 +13,16 @@ _WEB = re.compile("https?://", re.IGNORECASE)
 
 
 def decided(result: LoopResult) -> Decision | Abstention:
-    """Return the decision with its notes and the addresses a model gave, or an abstention with the reason.
+    """Return the decision with its notes and sources, or an abstention with its reason.
 
     Raises:
-        NoAnswer: If no answer could be taken, which is a failure and no abstention.
+        NoAnswer: If the model gave no valid answer: that is a failure, not an abstention.
     """
     if result.decision is None:
         if result.kind == "answer":
             raise NoAnswer(result.reason)
         return Abstention(result.reason, result.kind)
     given = (" ".join(url[: 2 * MAX_SOURCE_CHARACTERS].split()) for url in result.sources[:MAX_SOURCES])
-    # A page may have had the model name anything; what is no web address is no source.
+    # A page may have made the model name anything; only web addresses count as sources.
     sources = tuple(f"source: {url[:MAX_SOURCE_CHARACTERS]}" for url in given if _WEB.match(url))
     return replace(result.decision, notes=(*result.decision.notes, *result.notes, *sources))

@@ -1,4 +1,4 @@
-"""One prompt, one JSON answer: for models without tools, and for turning a report into an answer."""
+"""One prompt, one answer: for models without tools, and for turning a report into an answer."""
 
 import time
 from collections.abc import Callable
@@ -17,11 +17,9 @@ from predibot.games.answers import abstained
 
 
 def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
-    """Return what a strategy declares that asks a model with `run_one_shot`: one answer and its repairs.
+    """Return the needs of a strategy that asks a model with `run_one_shot`: one answer and its repairs.
 
-    Args:
-        model: Its name.
-        input_tokens: What its prompt holds besides instructions and event, such as a report.
+    `input_tokens` counts the prompt beside instructions and event, such as a report.
     """
     return ModelNeed(model, calls=1 + MAX_REPAIRS, input_tokens=input_tokens)
 
@@ -38,27 +36,22 @@ def run_one_shot(
     most_repairs: int = MAX_REPAIRS,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
-    """Return the decision a model answers with, after at most three repairs, or as many as its game allows.
+    """Return the model's decision, after at most three repairs, or as many as its game allows.
 
-    A complaint goes back to the model, what it quotes of the answer in the fence. What follows when none is left, a
-    game may say.
+    A complaint goes back to the model; words of the answer that the complaint quotes are fenced. If no repair is left,
+    the game may give a default answer.
 
     Args:
         model: Metered, so that a limit shows as `BudgetSpent`.
-        prompt: What it is asked.
-        form: How its answer is read.
-        context: Of the decision.
-        deadline_seconds: For the answer and its repairs together; the context's where it is not given.
-        seed: Of the model's sampling, where its provider knows such a thing.
-        max_output_tokens: A call.
-        most_repairs: Fewer than three where some of its calls are spent.
-        clock: Seconds that never go back.
+        deadline_seconds: For the answer and its repairs together; by default the context's.
+        max_output_tokens: For each call.
+        most_repairs: Fewer than three if some of the calls are spent.
 
     Raises:
-        ModelError: If the model could not be reached, refuses for good, or is cut off whatever room it has.
+        ModelError: If the model could not be reached, refuses for good, or is cut off at any length.
     """
     seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
-    # A form of a package that was made for an older predibot says it in place of its game.
+    # In packages made for an older predibot the form has these rules, not the game.
     rules: Any = form if hasattr(form, "repairs") else context.game
     repairs = most_repairs if rules.repairs is None else rules.repairs
     asking = Asking(model, seconds, clock, repairs)
@@ -72,7 +65,7 @@ def run_one_shot(
                 asking.complaint = "the answer was cut off."
                 continue
             try:
-                return _taken(reply, form)
+                return _read_reply(reply, form)
             except AnswerError as error:
                 if not asking.repair(str(error)):
                     break
@@ -82,7 +75,7 @@ def run_one_shot(
     except BudgetSpent as error:
         return LoopResult.of(error, asking.after_complaint())
     except LoopEnded as ended:
-        # A label is a miss without being put in place.
+        # A missing label is a miss; no default takes its place.
         if rules.repairs is not None and not form.labels:
             return LoopResult(rules.given_up(str(ended)))
         return LoopResult.of(ended)
@@ -95,7 +88,7 @@ def run_one_shot(
     return LoopResult(rules.given_up(asking.complaint))
 
 
-def _taken(reply: ChatReply, form: AnswerForm) -> LoopResult:
+def _read_reply(reply: ChatReply, form: AnswerForm) -> LoopResult:
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
     said = read_text(said_in(reply), form)

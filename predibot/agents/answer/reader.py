@@ -1,8 +1,11 @@
-"""The reader of answers: from what a model wrote to a decision, or to a sentence on what to mend.
+"""The reader of answers: parses the text of a model into a decision, or complains about what to mend.
 
-One for all games and strategies. Models wrap what they say; what is left out is
-told from the answer for certain, what is doubtful is refused, and nothing is
-ever put in the place of what was said.
+All games and strategies use it. It removes only what certainly does not belong to the answer, refuses what is
+ambiguous, and never puts in a value of its own.
+
+A label counts if it is a whole line, if it follows `Answer:`, `Label:` or `Final answer:` on its line, or if it is the
+label of an object. Marks, quotes and case are ignored. The last such line decides. Two labels on it, or a label within
+a sentence, are refused: "reveals no side" is no NO.
 """
 
 import json
@@ -31,23 +34,20 @@ _PREFIX = re.compile(
     r"""(?<![^\W_])(?:final\s+answer|answer|label)(?!["']\s*:\s*["'])[\s*_"'`”’]*[:：]""",
     re.IGNORECASE,
 )
-"""A field of JSON is none."""
 _OBJECT = re.compile(r"\{label: ([^{}]*)\}")
 _TEMPLATE = re.compile(r"<\|start\|>assistant|<\|channel\|>\w+|<\|\w+\|>|</s>|</?(?:answer|final|label|output)>", re.I)
-"""Marks of a chat template, and those that models are trained to put around an answer."""
+"""Marks of chat templates, and marks that models are trained to put around an answer."""
 _WORD = re.compile(r"[^\W_]+(?:[.-][^\W_]+)*")
 _BETWEEN = frozenset({"or", "and"})
 
 
 def read_label(text: str, labels: Sequence[str]) -> tuple[str, str]:
-    """Return the label that a text states, and what stands before its line or object.
+    """Return the label that a text states, and the text before it.
 
-    Args:
-        text: What a model wrote, without its thoughts, an object written as `{label: YES}` on one line.
-        labels: That may be answered.
+    The text comes from the model without its thoughts; an object is written as `{label: YES}` on one line.
 
     Raises:
-        AnswerError: If it states none, or two at once.
+        AnswerError: If the text states none, or two at once.
 
     Examples:
         >>> read_label("They sound sure.\\n**Answer:** yes.", ["YES", "NO"])
@@ -79,9 +79,9 @@ _BRACES = re.compile(r"[\s{}]+")
 
 
 def said_in(reply: ChatReply) -> str:
-    """Return the text of a reply; where it has none, the object or call that its thoughts end with, as their only one.
+    """Return the text of a reply; if it has none, the object or call that its thoughts end with.
 
-    A server that takes all that a model writes for thoughts leaves the answer in them.
+    Some servers take everything that a model writes for thoughts, the answer too.
     """
     text = reply.message.text
     if text.strip() or reply.finish_reason != "stop" or reply.message.tool_calls or not reply.message.state_json:
@@ -103,35 +103,36 @@ def said_in(reply: ChatReply) -> str:
 
 
 def read_text(text: str, form: AnswerForm) -> Decision | Abstention:
-    """Return what a text says.
+    """Return the decision or abstention in a text.
 
     Raises:
-        AnswerError: If it is no answer; the message says what to mend.
+        AnswerError: If the text is no valid answer; the message says what to mend.
     """
     if form.labels:
-        return _labelled(text, form)
-    return read_object(_object(text, form), form)
+        return _read_labelled(text, form)
+    return read_object(_read_only_object(text, form), form)
 
 
 def read_object(answer: object, form: AnswerForm) -> Decision | Abstention:
-    """Return what an answer says that is decoded already, such as the arguments of a call.
+    """Return the decision or abstention in an answer that is already decoded, such as the arguments of a call.
 
     Raises:
-        AnswerError: If it is no answer; the message says what to mend.
+        AnswerError: If it is no valid answer; the message says what to mend.
     """
     if isinstance(answer, str):
         raise AnswerComplaint(f"the answer is {quoted(answer)}, text in text; {_ONE}.")
-    said = _shaped(_unwrapped(answer, form), form.schema.parameters, form.fields)
+    said = _shape(_unwrap(answer, form), form.schema.parameters, form.fields)
     reason = abstention_of(said)
     return form.parse(said) if reason is None else Abstention(reason)
 
 
 def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
-    """Return the call of an offered tool that a turn is in words, or None.
+    """Return the call of an offered tool that a turn makes in words, or None.
 
-    One object with a field of the answer hands it in, with words around it or not, but none that name another tool.
+    A single object with a field of the answer counts as the answer itself, unless the words around it name another
+    tool.
     """
-    own = _own(form)
+    own = _answer_fields(form)
     try:
         spoken = spoken_part(text, decoder(form.fields), own)
     except AnswerError:
@@ -147,8 +148,8 @@ def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> Too
     return call
 
 
-def _object(text: str, form: AnswerForm) -> object:
-    """Return the one object of a text: all of it, or what stands in it behind thoughts and beside words."""
+def _read_only_object(text: str, form: AnswerForm) -> object:
+    """Return the one JSON object of a text; thoughts and words around it are left out."""
     bare = text.strip().lstrip("\ufeff")
     try:
         whole = read_json(bare, form.fields)
@@ -157,7 +158,7 @@ def _object(text: str, form: AnswerForm) -> object:
     else:
         call = read_call(bare, (form.schema,))
         return whole if call is None else read_json(call.arguments_json, form.fields)
-    spoken = spoken_part(bare, decoder(form.fields), _own(form))
+    spoken = spoken_part(bare, decoder(form.fields), _answer_fields(form))
     if not spoken.text.strip():
         raise AnswerError(f"the answer is empty; {_ONE}.")
     if call := read_call(spoken.text, (form.schema,)):
@@ -171,9 +172,8 @@ def _object(text: str, form: AnswerForm) -> object:
     return spoken.objects[0][1]
 
 
-def _labelled(text: str, form: AnswerForm) -> Decision:
-    """Return the decision of a label: as its form reads it bare, or where that is allowed by the rule of `labels`."""
-    spoken = spoken_part(text, decoder(form.fields), _own(form))
+def _read_labelled(text: str, form: AnswerForm) -> Decision:
+    spoken = spoken_part(text, decoder(form.fields), _answer_fields(form))
     try:
         return form.parse(spoken.text.strip())
     except AnswerError:
@@ -181,7 +181,7 @@ def _labelled(text: str, form: AnswerForm) -> Decision:
             raise
     if call := read_call(spoken.text, (form.schema,)):
         spoken = spoken_part(call.arguments_json, decoder(form.fields))
-    found = [(begin, _unwrapped(value, form)) for begin, value in spoken.objects]
+    found = [(begin, _unwrap(value, form)) for begin, value in spoken.objects]
     found = [(begin, decoded(value) if isinstance(value, str) else value) for begin, value in found]
     objects = [(begin, value) for begin, value in found if isinstance(value, Mapping) and LABEL in value]
     if len(objects) > 1:
@@ -189,7 +189,7 @@ def _labelled(text: str, form: AnswerForm) -> Decision:
     said, written, shown = spoken.text, "", ""
     if objects:
         ((begin, value),) = objects
-        given = _shaped(value, form.schema.parameters, form.fields)
+        given = _shape(value, form.schema.parameters, form.fields)
         if not isinstance(given, Mapping) or [*given] != [LABEL] or not isinstance(given[LABEL], str):
             raise AnswerError(f"the object is no label alone; answer with exactly one of {', '.join(form.labels)}.")
         _, end = decoder(form.fields).raw_decode(said, begin)
@@ -197,52 +197,47 @@ def _labelled(text: str, form: AnswerForm) -> Decision:
         said = said[:begin] + shown + said[end:]
     label, before = read_label(said, form.labels)
     try:
-        # As a form reads it that asks for reasons first.
+        # A form that asks for reasons reads them before the label.
         decision = form.parse(f"{before.replace(shown, written, 1)}\n{json.dumps({LABEL: label})}")
     except AnswerError:
         decision = form.parse({LABEL: label})
     return replace(decision, notes=(*decision.notes, LENIENT))
 
 
-def _shaped(
+def _shape(
     value: object, schema: Mapping[str, object], optional: Collection[str] = (), *, is_text: bool = True
 ) -> object:
-    """Return a value without placeholders, in which text that holds an array or object of the schema is decoded once.
+    """Remove placeholders, and decode arrays and objects of the schema that were written as text.
 
-    Args:
-        value: As it was said.
-        schema: Of it.
-        optional: Fields that may be left out besides those that the schema names.
-        is_text: Whether text may still be decoded; in what was decoded it may not.
+    `optional` are fields that may be missing besides those that the schema names. Text inside decoded text stays text.
     """
     kind = schema.get("type")
     if isinstance(value, str) and is_text and kind in ("array", "object"):
         value, is_text = decoded(value), False
     if isinstance(value, list) and kind == "array":
-        items = _part(schema, "items")
-        return [_shaped(each, items, is_text=is_text) for each in value]
+        items = _schema_part(schema, "items")
+        return [_shape(each, items, is_text=is_text) for each in value]
     if not isinstance(value, Mapping) or kind != "object":
         return value
-    properties, required = _part(schema, "properties"), schema.get("required") or ()
+    properties, required = _schema_part(schema, "properties"), schema.get("required") or ()
     may_lack = {*properties, *optional} - {*required}  # type: ignore[misc]
     return {
-        name: _shaped(each, _part(properties, name), is_text=is_text)
+        name: _shape(each, _schema_part(properties, name), is_text=is_text)
         for name, each in value.items()
-        if name not in may_lack or not is_placeholder(name, each, _part(properties, name))
+        if name not in may_lack or not is_placeholder(name, each, _schema_part(properties, name))
     }
 
 
-def _unwrapped(answer: object, form: AnswerForm) -> object:
-    """Return what stands in an object under nothing but the name of the tool that hands an answer in."""
+def _unwrap(answer: object, form: AnswerForm) -> object:
+    """Return the content of an object whose only field is the name of the answer's tool."""
     return answer[form.schema.name] if isinstance(answer, Mapping) and [*answer] == [form.schema.name] else answer
 
 
-def _own(form: AnswerForm) -> frozenset[str]:
-    """Return the fields of an answer, and of a call that hands it in."""
-    return ARGUMENTS.union(_part(form.schema.parameters, "properties"), [form.schema.name])
+def _answer_fields(form: AnswerForm) -> frozenset[str]:
+    """Return the names of an answer's fields, and the names that a call of the answer's tool has."""
+    return ARGUMENTS.union(_schema_part(form.schema.parameters, "properties"), [form.schema.name])
 
 
-def _part(schema: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """Return a part of a schema, empty where there is none."""
+def _schema_part(schema: Mapping[str, object], name: str) -> Mapping[str, object]:
     found = schema.get(name)
     return found if isinstance(found, Mapping) else {}

@@ -1,4 +1,4 @@
-"""How talking to a model ends: with a decision that holds, or with the reason why there is none."""
+"""How a talk with a model ends: with a valid decision, or with the reason for none."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from predibot.errors import BudgetSpent
 
 MAX_REASON_CHARACTERS = 500
 MAX_REPAIRS = 3
-"""How often an answer may be handed in again after a complaint."""
+"""How often a model may answer again after a complaint."""
 
 
 class LoopEnded(Exception):
-    """Leaves the talk with a model without a decision; the text says why."""
+    """Ends the talk with a model without a decision; the message is the reason."""
 
     def __init__(self, reason: str, kind: ReasonKind = "answer") -> None:
         """Keep the reason and its kind."""
@@ -27,13 +27,13 @@ class LoopResult:
     reason: str = ""
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    """Addresses that the model says it read by itself."""
+    """Web addresses that the model says it read by itself."""
     kind: ReasonKind = "answer"
-    """Of the reason: without more a failure, since no answer of the model could be taken."""
+    """The kind of the reason; by default a failure to give a valid answer."""
 
     @classmethod
     def of(cls, ended: LoopEnded | BudgetSpent, more: str = "") -> "LoopResult":
-        """Return that there is no decision, and why."""
+        """Return a result without a decision."""
         if isinstance(ended, BudgetSpent):
             return cls(None, f"{ended}; nothing was handed in{more}"[:MAX_REASON_CHARACTERS], kind="budget")
         return cls(None, f"{ended}"[:MAX_REASON_CHARACTERS], kind=ended.kind)

@@ -1,7 +1,7 @@
-"""What a model says, apart from what it thinks: thoughts are left out, and the JSON objects beside words are found.
+"""The part of a model's text that is no thought, and the JSON objects in it.
 
-A mark counts only before the first object, and never inside a JSON string: what
-stands there may be the words of a page, which must not cut an answer off.
+A mark of a thought counts only before the first object and outside of JSON strings: the words in such a string may be a
+page's, and must not cut an answer off.
 """
 
 import json
@@ -13,7 +13,7 @@ from predibot.errors import AnswerError
 from predibot.games.answers import MAX_ANSWER_CHARACTERS
 
 MAX_CHARACTERS = 400_000
-"""Of an answer with all that was thought before it."""
+"""Of an answer with all thoughts before it."""
 _TAGS = "think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad|seed:think|longcat_think|antthinking"
 _RESPONSE = r"Here(?: is|['’]s) my response:"
 _THOUGHTS = (
@@ -24,17 +24,18 @@ _THOUGHTS = (
     (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     (r"<\|channel>", r"<channel\|>"),
     (r"<\|channel\|>\s*analysis\s*<\|message\|>", r"<\|end\|>|(?=<\|start\|>|<\|channel\|>)"),
-    # From here on these are thoughts only where they end.
+    # From here on: thoughts only if they end.
     (r"<\|channel\|>\s*commentary\s*<\|message\|>", r"(?:<\|end\|>\s*)?(?=<\|start\|>|<\|channel\|>)"),
-    # gpt-oss behind a server that takes the marks out and leaves the words between them.
+    # gpt-oss behind a server that removes the marks and leaves the words between them.
     (r"\A\s*(?-i:analysis|commentary)(?=[^:].*assistantfinal)", r"assistantfinal"),
     (rf"\A\s*Here(?: is|['’]s) my thought process:(?=.*{_RESPONSE})", _RESPONSE),
     (r"\A\s*Here are my reasoning steps:(?=.*\[BEGIN FINAL RESPONSE\])", r"\[BEGIN FINAL RESPONSE\]"),
 )
 """How thoughts open and close: Qwen, DeepSeek and most others, Mistral, Kimi, Cohere, OpenThinker, Gemma, gpt-oss,
-Granite, Apriel."""
+Granite, Apriel.
+"""
 _LONE = 6
-"""How many of those close alone too, where a server or a template takes the mark before them for its own."""
+"""The first so many may close without opening, because a server or a template removed the opening mark."""
 _SURE = 7
 _WORDS = 8
 _FLAGS = re.DOTALL | re.IGNORECASE
@@ -53,26 +54,23 @@ _CLOSES_OR_OBJECT = [re.compile(f"{closes}|{_OBJECT}", _FLAGS) for _, closes in 
 
 @dataclass(slots=True)
 class Spoken:
-    """A text without its thoughts, and the JSON objects that stand in it, not inside each other."""
+    """A text without its thoughts, and its outermost JSON objects."""
 
     text: str = ""
     objects: list[tuple[int, dict[str, object]]] = field(default_factory=list)
-    """Each with where it begins in the text."""
+    """Each with its place in the text."""
     problem: str = ""
-    """Why no more objects were looked for."""
+    """Why the search for objects ended early."""
 
 
 def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | None = ()) -> Spoken:
-    """Return what a text says.
+    """Return a text without its thoughts.
 
-    Args:
-        text: As a model wrote it.
-        decoder: Of JSON; refuses what most readers would settle in silence.
-        own: The fields of an answer: an object without them before a lone `</think>` belongs to the thoughts. None
-            where every object may be an answer.
+    `own` are the fields of an answer: an object without them before a lone `</think>` is part of the thoughts. With
+    None every object may be an answer.
 
     Raises:
-        AnswerError: If it is too long, or its thoughts never end.
+        AnswerError: If the text is too long, or its thoughts never end.
     """
     if len(text) > MAX_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_CHARACTERS:,}.")
@@ -95,14 +93,14 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
                 spoken.objects.append((len(spoken.text) + mark.start() - begin, value))
                 is_answered = is_answered or own is None or any(name in value for name in own)
         elif kind == "call":
-            # Of which the fields are text without quotes: what stands in them is no mark either.
+            # Its fields are text without quotes, and hold no marks either.
             is_answered = is_called = True
         elif kind == "closes":
             if not is_answered:
                 spoken, begin = Spoken(), place
         elif not (spoken.objects or is_called):
             number = int(kind.removeprefix("opens"))
-            begins = place if number < _WORDS else _said_first(text, place, decoder, _CLOSES_OR_OBJECT[number])
+            begins = place if number < _WORDS else _skip_objects(text, place, decoder, _CLOSES_OR_OBJECT[number])
             end = _CLOSES[number].search(text, begins)
             if end is None:
                 if number >= _SURE:
@@ -114,8 +112,8 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
     return spoken
 
 
-def _said_first(text: str, place: int, decoder: json.JSONDecoder, closes_or_object: re.Pattern[str]) -> int:
-    """Return where the words that close are looked for that no object holds: what it quotes is no mark."""
+def _skip_objects(text: str, place: int, decoder: json.JSONDecoder, closes_or_object: re.Pattern[str]) -> int:
+    """Return where to search for the end of a thought: behind its objects, whose strings hold no marks."""
     while (found := closes_or_object.search(text, place)) and found["object"]:
         try:
             _, place = decoder.raw_decode(text, found.start())

@@ -1,1 +1,1 @@
-"""What an agent may spend, and what a call costs."""
+"""The budget of an agent, and the price of a call."""

@@ -1,4 +1,4 @@
-"""Accounts: how much of one level's limits is settled, and how much only set aside."""
+"""Budget accounts: how much of one level's limits is spent, and how much only set aside."""
 
 import math
 import threading
@@ -10,59 +10,56 @@ from typing import Protocol, Self
 from predibot.domain.budget import LimitLevel, Limits, Spending
 
 _UNITS: Mapping[str, int] = MappingProxyType({"usd": 10**12, "tokens": 1, "steps": 1, "searches": 1, "seconds": 10**9})
-"""Parts of one: whole numbers of them add up exactly, in any order and for ever."""
+"""Amounts are whole numbers of these parts of one, so that sums are exact in any order."""
 _MOST = 2**63 - 1
-"""What a database holds in one number; a sum beyond it stays there."""
+"""The largest number that a database holds; larger sums stay there."""
 
 
 class LimitAccount(Protocol):
-    """One level's limits and what is spent of them; kept in memory, or in the ledger for all processes.
+    """One level's limits and its spending, in memory or in the ledger for all processes; see `Standing`.
 
-    What is set aside is kept apart from what is settled, and apart from both
-    what is kept for an answer: see `Standing`. An implementation for several
-    processes must add and compare in one transaction; nothing else here needs to
-    know of it.
+    An account that several processes share must add and compare in one transaction.
     """
 
     @property
     def level(self) -> LimitLevel:
-        """Return which level this is."""
+        """Return the account's level."""
         ...
 
     @property
     def limits(self) -> Limits:
-        """Return the most that may be spent."""
+        """Return the limits."""
         ...
 
     @property
     def is_shared(self) -> bool:
-        """Return whether other processes change it, so that nobody here is told of it."""
+        """Return whether other processes change the account, which notifies nobody here."""
         ...
 
     def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
-        """Set an amount aside if the limits still hold with it; return whether they did, else nothing is added."""
+        """Set an amount aside if the limits allow it; return whether they did."""
         ...
 
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
-        """Take back what was set aside before and settle the truth instead, whatever the limits say."""
+        """Take back an amount that was set aside, and settle the true amount, even above the limits."""
         ...
 
     def take_kept(self, amount: Spending) -> None:
-        """Count an amount that was kept as set aside for what is under way: what it was kept for begins."""
+        """Move an amount from kept to reserved, because its step begins."""
         ...
 
     def standing(self) -> "Standing":
-        """Return what is settled, set aside and kept."""
+        """Return the settled, reserved and kept amounts."""
         ...
 
     def spent(self) -> Spending:
-        """Return what is settled and set aside, kept amounts included."""
+        """Return the sum of all amounts."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """An amount in whole numbers of small units, which add up exactly."""
+    """An amount in whole numbers of small units, so that sums are exact."""
 
     usd: int = 0
     tokens: int = 0
@@ -72,10 +69,10 @@ class Exact:
 
     @classmethod
     def of(cls, amount: Spending) -> Self:
-        """Return an amount exactly, to the trillionth of a dollar; what no database holds is the most that one does.
+        """Return the exact amount, to the trillionth of a dollar and at most as large as a database holds.
 
         Raises:
-            ValueError: If a part of it is below zero or no number.
+            ValueError: If a part is below zero or no number.
         """
         for each in fields(amount):
             value = getattr(amount, each.name)
@@ -84,7 +81,7 @@ class Exact:
         return cls(**{name: round(min(getattr(amount, name) * unit, _MOST)) for name, unit in _UNITS.items()})
 
     def plus(self, other: "Exact") -> "Exact":
-        """Return the sum, which a database can hold."""
+        """Return the sum, at most as large as a database holds."""
         return Exact(**{name: min(getattr(self, name) + getattr(other, name), _MOST) for name in _UNITS})
 
     def minus(self, other: "Exact") -> "Exact":
@@ -108,28 +105,27 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What stands in an account."""
+    """The amounts in an account."""
 
     settled: Exact = Exact()
-    """Spent for good."""
     reserved: Exact = Exact()
-    """Set aside for what is under way: it ends, and gives back what it did not need."""
+    """Set aside for steps under way; when they end, they give back the rest."""
     kept: Exact = Exact()
-    """Set aside for answers that will be asked for: as good as spent."""
+    """Set aside for later answers: as good as spent."""
 
     @property
     def total(self) -> Exact:
-        """Return all of it."""
+        """Return the sum."""
         return self.settled.plus(self.reserved).plus(self.kept)
 
     def adding(self, amount: Exact, *, kept: bool) -> "Standing":
-        """Return it with an amount set aside."""
+        """Return a standing with a further amount set aside."""
         return (
             replace(self, kept=self.kept.plus(amount)) if kept else replace(self, reserved=self.reserved.plus(amount))
         )
 
     def settling(self, added: Exact, by: Exact, *, kept: bool) -> "Standing":
-        """Return it with the truth in the place of what was set aside."""
+        """Return a standing with the true amount in place of the one that was set aside."""
         settled = self.settled.plus(by)
         if kept:
             return replace(self, settled=settled, kept=self.kept.minus(added))
@@ -137,10 +133,9 @@ class Standing:
 
 
 def first_over(amount: Exact, limits: Limits) -> str | None:
-    """Return the name of the first limit an amount is over, or None.
+    """Return the name of the first limit that an amount exceeds, or None.
 
-    One in seconds is over as soon as it is reached: of seconds nothing is set
-    aside, so that is when none are left.
+    The limit in seconds is exceeded once it is reached, since no seconds are ever set aside.
     """
     for name, unit in _UNITS.items():
         limit = getattr(limits, name)
@@ -158,14 +153,14 @@ class MemoryAccount:
     is_shared = False
 
     def __init__(self, level: LimitLevel, limits: Limits, *, spent: Spending | None = None) -> None:
-        """Open it, with what was spent before."""
+        """Open the account, with an earlier spending."""
         self.level: LimitLevel = level
         self.limits = limits
         self._lock = threading.Lock()
         self._standing = Standing(Exact.of(spent or Spending()))
 
     def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
-        """Set an amount aside if the limits still hold with it; return whether they did."""
+        """Set an amount aside if the limits allow it; return whether they did."""
         added = Exact.of(amount)
         with self._lock:
             if not self._standing.total.plus(added).within(self.limits):
@@ -174,22 +169,22 @@ class MemoryAccount:
             return True
 
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
-        """Take back what was set aside before and settle the truth instead, whatever the limits say."""
+        """Take back an amount that was set aside, and settle the true amount."""
         before, after = Exact.of(added), Exact.of(by)
         with self._lock:
             self._standing = self._standing.settling(before, after, kept=kept)
 
     def take_kept(self, amount: Spending) -> None:
-        """Count an amount that was kept as set aside for what is under way."""
+        """Move an amount from kept to reserved."""
         taken = Exact.of(amount)
         with self._lock:
             self._standing = self._standing.adding(taken, kept=False).settling(taken, Exact(), kept=True)
 
     def standing(self) -> Standing:
-        """Return what is settled, set aside and kept."""
+        """Return the settled, reserved and kept amounts."""
         with self._lock:
             return self._standing
 
     def spent(self) -> Spending:
-        """Return what is settled and set aside."""
+        """Return the sum of all amounts."""
         return self.standing().total.spending()

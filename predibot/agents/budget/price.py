@@ -1,4 +1,4 @@
-"""What tokens cost: known prices, the cost of a call, and the most a call can cost."""
+"""Token prices: what is known of them, what a call costs, and the most it can cost."""
 
 import math
 from collections.abc import Iterable
@@ -18,19 +18,19 @@ LEAST_USD = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """What a model's tokens cost; also what one call costs beside them, and a search it makes by itself."""
+    """The price of a model's tokens, of a call beside them, and of a search that the model makes by itself."""
 
     input_usd_per_million_tokens: float
     output_usd_per_million_tokens: float
     call_usd: float = 0.0
     search_usd: float | None = None
-    """Of a model that is charged by the search; None where that is unknown, or it makes none."""
+    """None if it is unknown, or the model is not charged by the search."""
     source: CostSource = "recipe"
     cached_usd_per_million_tokens: float | None = None
-    """Of input that the provider had kept; None is the price of any input."""
+    """For input that the provider had cached; None is the usual price."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no price."""
+        """Refuse values that are no price."""
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name == "source" or (each.default is None and value is None):
@@ -45,11 +45,11 @@ class TokenPrice:
         return tokens_usd == self.call_usd == 0.0 and not self.search_usd
 
     def covers(self, searches: int | None) -> bool:
-        """Return whether a call with so many searches of the model's own is priced; None is one that is not counted."""
+        """Return whether a call with so many searches of its own is priced; None is an unknown number."""
         return not searches or self.search_usd is not None
 
     def usd(self, input_tokens: int, output_tokens: int, searches: int = 0, *, cached_tokens: int = 0) -> float:
-        """Return what a call with so many tokens, of which some were cached, and searches of the model costs."""
+        """Return the cost of a call; `input_tokens` include the cached ones."""
         cached_usd = self.cached_usd_per_million_tokens
         tokens_usd = (
             (input_tokens - cached_tokens) * self.input_usd_per_million_tokens
@@ -60,7 +60,7 @@ class TokenPrice:
 
 
 def dearest(*prices: TokenPrice | None) -> TokenPrice | None:
-    """Return the highest of what is known, part by part, or None where nothing is."""
+    """Return the highest known price, part by part; None if nothing is known."""
     known = [price for price in prices if price is not None]
     if not known:
         return None
@@ -74,16 +74,10 @@ def dearest(*prices: TokenPrice | None) -> TokenPrice | None:
 
 
 def require_price(bot: str, model: str, price: TokenPrice | None, limits: Iterable[Limits]) -> None:
-    """Refuse a bot whose spending could not be held to its limit.
-
-    Args:
-        bot: Its name, for the message.
-        model: One that it talks to.
-        price: What is known of that model's price.
-        limits: All that apply to it.
+    """Refuse a bot that has a limit in dollars and a model without a known price.
 
     Raises:
-        UsageError: If a limit is in dollars and the price is unknown.
+        UsageError: If that is so.
     """
     if price is None and any(each.usd is not None for each in limits):
         raise UsageError(
@@ -94,7 +88,7 @@ def require_price(bot: str, model: str, price: TokenPrice | None, limits: Iterab
 def next_to_nothing(usd: float, usage: Usage, price: TokenPrice | None) -> bool:
     """Return whether an amount is less than a thousandth of what a usage costs at a known price.
 
-    Of a usage that is unknown, what a budget cannot count is next to nothing.
+    For an unknown usage the bound is the least amount that a budget counts.
     """
     if price is None or price.free:
         return False
@@ -106,9 +100,9 @@ def next_to_nothing(usd: float, usage: Usage, price: TokenPrice | None) -> bool:
 def cost_of(
     usage: Usage, *, provider_usd: float | None = None, table_usd: float | None = None, price: TokenPrice | None = None
 ) -> Cost:
-    """Return what a call cost: what the provider says, else litellm's table, else the recipe, else unknown.
+    """Return what a call cost by its provider, else by litellm's table, else by the recipe, else unknown.
 
-    Where the price of the tokens is known, a word of (next to) nothing is passed over: no limit would ever hold.
+    A cost of next to nothing is ignored where the token price is known: no limit would ever hold.
     """
     if provider_usd is not None and not next_to_nothing(provider_usd, usage, price):
         return Cost(provider_usd, "provider")

@@ -1,1 +1,1 @@
-"""The loops in which a model calls tools until it has an answer."""
+"""The loops in which a model calls tools until it answers."""

@@ -1,6 +1,6 @@
-"""A container that runs what a model writes: no network, no files, no rights, and an end in time.
+"""A container that runs the code of a model, without network, files or rights, and within a deadline.
 
-Its tools are made out here, through a pipe, so that everything they are held to holds for code too.
+Its tool calls come out through a pipe and are made on this side, under the same limits as any others.
 """
 
 import contextlib
@@ -25,34 +25,34 @@ _END_SECONDS = 2.0
 _KILL_SECONDS = 2.0
 _LATE = "the code did not end in time"
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
-"""No image begins with a dash; to docker that would be an option, `--privileged` for example."""
+"""A name never begins with a dash: docker would take it for an option, such as `--privileged`."""
 
 Parameters = Mapping[str, Sequence[str]]
-"""Names of the arguments of each tool, by its name."""
+"""The names of each tool's arguments, by the name of the tool."""
 Perform = Callable[[str, Mapping[str, object]], Mapping[str, object]]
 """Makes a call and returns `result`, `error` or `taken`."""
 
 
 class CodeFailed(Exception):
-    """The code did not run to its end; the text is for the model."""
+    """The code did not run to its end; the message is for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
-    """How a container is started, and ended where it does not end by itself; `NAME` in it is its own name."""
+    """The commands that start a container and kill it; `NAME` in them stands for its name."""
 
     start: tuple[str, ...]
     end: tuple[str, ...] = ()
 
     def named(self) -> "ContainerSpec":
-        """Return the commands of a container with a name of its own."""
+        """Return the commands with a fresh name."""
         name = f"predibot-{uuid.uuid4().hex}"
         start, end = (tuple(part.replace(NAME, name) for part in parts) for parts in (self.start, self.end))
         return ContainerSpec(start, end)
 
 
 def docker_problem(image: str, *, docker: str = "docker") -> str:
-    """Return why docker cannot run an image here, or no text."""
+    """Return why docker cannot run an image here; empty if it can."""
     if not _IMAGE.fullmatch(image):
         return f"{image[:60]!r} is no name of an image; write one like 'python:3.11-slim'"
     if shutil.which(docker) is None:
@@ -70,10 +70,10 @@ def docker_problem(image: str, *, docker: str = "docker") -> str:
 
 
 def docker_spec(image: str, tools: Parameters, *, docker: str = "docker") -> ContainerSpec:
-    """Return how docker runs our side of the pipe in an image that has Python and need have nothing else.
+    """Return the commands for a container of an image; the image needs Python and nothing else.
 
     Raises:
-        ValueError: If that is no name of an image.
+        ValueError: If the image's name is malformed.
     """
     if not _IMAGE.fullmatch(image):
         raise ValueError(f"{image[:60]!r} is no name of an image")
@@ -93,33 +93,32 @@ def python_side(python: str, tools: Parameters) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class Container(AbstractContextManager["Container"]):
-    """A container that is started when it is needed, and ended when it is left, whatever runs in it."""
+    """A container that is started when needed and always ended on exit."""
 
     spec: ContainerSpec
     perform: Perform
-    """Makes the calls of the code."""
     clock: Callable[[], float] = time.monotonic
     _running: "_Pipe | None" = field(default=None, init=False)
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
+        """End the container."""
         if self._running is not None:
             self._running.end()
             self._running = None
 
     def run(self, code: str, *, deadline_seconds: float) -> str:
-        """Return what code prints, making its calls on the way.
+        """Run code and make its calls; return what it prints.
 
         Raises:
-            CodeFailed: If it raises, does not end in time, or breaks the
-                container; what was set before is lost then, and the next code
-                gets a new one.
+            CodeFailed: If the code raises, is too slow, or breaks the container. Its variables are lost then, and
+                the next
+                code gets a new container.
         """
         ends = self.clock() + deadline_seconds
         if self._running is None:
             self._running = _Pipe(self.spec.named())
         try:
-            said = self._spoken(self._running, code, ends)
+            said = self._exchange(self._running, code, ends)
         except ContainerBroken as error:
             self._running.end(at_once=True)
             self._running = None
@@ -129,9 +128,7 @@ class Container(AbstractContextManager["Container"]):
             raise CodeFailed(f"{printed}\n{problem}".strip())
         return printed
 
-    def _spoken(self, pipe: "_Pipe", code: str, ends: float) -> Mapping[str, object]:
-        """Return what is said at the end of the code."""
-
+    def _exchange(self, pipe: "_Pipe", code: str, ends: float) -> Mapping[str, object]:
         def left_seconds() -> float:
             return ends - self.clock()
 
@@ -146,7 +143,7 @@ class Container(AbstractContextManager["Container"]):
 
 
 class ContainerBroken(Exception):
-    """Nothing more can be had from a container."""
+    """The container is of no more use."""
 
 
 class _Pipe:
@@ -160,11 +157,10 @@ class _Pipe:
         )
         self._stdin = cast(Any, self._process.stdin)
         self._stdout = cast(Any, self._process.stdout)
-        # The other side may never read; what does not fit into the pipe is waited for, no longer than is left.
+        # The other side may never read, so a write must not block beyond the deadline.
         os.set_blocking(self._stdin.fileno(), False)
 
     def send(self, said: Mapping[str, object], left_seconds: Callable[[], float]) -> None:
-        """Write a line."""
         unsent = memoryview(json.dumps(said).encode() + b"\n")
         while unsent:
             self._wait(self._stdin, selectors.EVENT_WRITE, left_seconds())
@@ -176,7 +172,7 @@ class _Pipe:
                 raise ContainerBroken("the container ended") from error
 
     def line(self, left_seconds: Callable[[], float]) -> Mapping[str, object]:
-        """Return what is said next; the model's own code can write here too, and is trusted no more than it is."""
+        """Return the next message; the model's own code can write here too, so it is not trusted."""
         if left_seconds() <= 0.0:
             raise ContainerBroken(_LATE)
         while (end := self._unread.find(b"\n")) < 0:
@@ -196,13 +192,13 @@ class _Pipe:
         return said if isinstance(said, dict) else {}
 
     def end(self, *, at_once: bool = False) -> None:
-        """End the process, and the container where that did not end it; a docker that hangs is not waited for."""
+        """End the process, and the container if that did not end it; a hanging docker is not waited for."""
         with contextlib.suppress(OSError):
             self._stdin.close()
         try:
             self._process.wait(0.0 if at_once else _END_SECONDS)
         except subprocess.TimeoutExpired:
-            # The client first: with a docker that hangs, ending the container may take all that this program has left.
+            # Kill the client first: with a hanging docker, killing the container may take all the time that is left.
             self._process.kill()
             self._process.wait()
             if self._end:
@@ -212,7 +208,6 @@ class _Pipe:
         self._stdout.close()
 
     def _wait(self, end: Any, event: int, left_seconds: float) -> None:
-        """Wait until one end of the pipe can be used."""
         with selectors.DefaultSelector() as selector:
             selector.register(end, event)
             if left_seconds <= 0.0 or not selector.select(left_seconds):

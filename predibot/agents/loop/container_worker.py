@@ -1,9 +1,9 @@
-"""What runs inside the container: takes code on stdin, runs it, and hands its tool calls out.
+"""The program inside the container: runs code from stdin, and hands its tool calls out.
 
-Its text is given to the container's own Python, so it knows nothing of predibot
-and needs the standard library only. One line of JSON each way at a time:
-`{"code": ...}` comes in; `{"call": ..., "arguments": ...}` goes out and is answered by `{"result": ...}`, `{"error":
-...}` or `{"taken": true}`; at the end of the code `{"printed": ..., "error": ...}` goes out.
+The container's own Python gets this file as text, so it imports nothing but the standard library. The two sides take
+turns, one line of JSON each: `{"code": ...}` comes in. `{"call": ..., "arguments": ...}` goes out, and `{"result":
+...}`, `{"error": ...}` or `{"taken": true}` answers it. At the end of the code `{"printed": ..., "error": ...}` goes
+out.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ MAX_PRINTED_CHARACTERS = 20_000
 
 
 class AnswerTaken(BaseException):
-    """The answer was taken, so the rest of the code does not matter."""
+    """The final answer was taken, so the rest of the code does not matter."""
 
 
 def serve(lines: TextIO, out: TextIO, tools: Mapping[str, Sequence[str]]) -> None:
-    """Run code after code until no more comes."""
+    """Run one piece of code after another until the input ends."""
 
     def send(**said: object) -> None:
         out.write(json.dumps(said) + "\n")

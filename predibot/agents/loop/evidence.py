@@ -1,4 +1,4 @@
-"""Research: what an agent looked up, whether that is enough, and the board of what it found."""
+"""Research: what an agent looked up, whether that is enough, and the board of its findings."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -26,21 +26,20 @@ from predibot.domain.trace import Outcome
 from predibot.games.answers import ABSENT
 
 ERROR = "error:"
-"""How a model is told that a call returned nothing."""
+"""Tells the model that a call failed."""
 MAX_ERROR_CHARACTERS = 240
 GIST_CHARACTERS = 700
 LISTED_CHARACTERS = 4_000
-"""Of the titles, addresses and dates of one search, which stay in view."""
+"""For the titles, addresses and dates of one search, which stay in view."""
 MAX_BOARD_LINES = 20
 FAILED_TRIES = 3
-"""After so many different tries that returned nothing, a decision is taken without."""
+"""After so many different tries without a result, the decision is taken without."""
 MAX_LINE_CHARACTERS = 240
 MAX_DAYS = 36_500
 _READ_CHARACTERS = 160
 _READ = "(read; the board keeps what was found)"
 _WORDS = re.compile(r"\w+")
 _ENTRY = re.compile(r"^\d+\. .*\n   url: .*(?:\n   published: .*)?", re.MULTILINE)
-"""A result without its snippet."""
 _SPEAKS = ("for", "against", "unclear")
 
 Arguments = Mapping[str, object]
@@ -89,70 +88,69 @@ NOTE = ToolSchema(
 
 
 def research_needs(model: str, max_steps: int, tools: tuple[str, ...]) -> Needs:
-    """Return what a strategy declares whose model calls tools for so many turns: calls for repairs and a probe too."""
+    """Return the needs of a strategy whose model calls tools; they include calls for repairs and a probe."""
     return Needs((ModelNeed(model, calls=max_steps + MAX_REPAIRS + 1, tools=True),), tools=tools, history=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a model is told that a call returned."""
+    """The answer to a tool call, as the model reads it."""
 
     text: str
     outcome: Outcome
-    """Of a tool, a text or an error: both are fenced. Else a limit that was reached, or words of our own."""
+    """A tool's text or error is fenced; the words of a limit, and our own, are not."""
     gist: str
-    """What stands for it once its turn is over."""
+    """Stands for the text once its turn is over."""
     words: str
-    """What is inside the fence, or the limit says; of our own words, all."""
+    """The text without fence and `ERROR`."""
     is_refusal: bool = False
-    """Whether the call was not made, for what stood in it."""
+    """Whether the call was not made because of its arguments."""
 
     def __str__(self) -> str:
-        """Return what the model is told."""
+        """Return the text."""
         return self.text
 
     @classmethod
     def own(cls, text: str) -> "ToolAnswer":
-        """Return words that are ours, and so in no fence."""
+        """Return an answer in our own words, without a fence."""
         return cls(text, "own", text, text)
 
     @classmethod
     def refusal(cls, text: str) -> "ToolAnswer":
-        """Return why a call was not made, in words that are ours."""
+        """Return why a call was not made, in our own words."""
         return replace(cls.own(f"{ERROR} {text}"), is_refusal=True)
 
     @classmethod
     def limit(cls, text: str) -> "ToolAnswer":
-        """Return what a limit says that was reached, which is ours too."""
+        """Return the message of a limit that was reached."""
         return cls(f"{ERROR} {text}", "limit", f"{ERROR} {text}", text)
 
 
 Call = Callable[[Arguments, float], ToolAnswer]
-"""Arguments, and the seconds there are."""
+"""Takes the arguments and the seconds left."""
 
 
 @dataclass(slots=True)
 class Research:
-    """What one agent looked up while it decided."""
+    """What one agent looked up for its decision."""
 
     toolbox: Toolbox
     fence: Fence
     min_searches: int
     min_pages: int
     more: Mapping[str, Tool] = field(default_factory=dict)
-    """Tools of the user's own, by name."""
+    """The user's own tools, by name."""
     queries: set[frozenset[str]] = field(default_factory=set)
-    """Different searches that returned something, by their words."""
+    """The words of each different search that found something."""
     pages: dict[str, str] = field(default_factory=dict)
-    """First words of each page that was read, by address without its fragment."""
+    """The first words of each page that was read, by address without fragment."""
     empty_queries: set[frozenset[str]] = field(default_factory=set)
-    """Different searches that returned nothing."""
+    """The words of each different search that found nothing."""
     failed_searches: int = 0
-    """Of which nobody answered."""
+    """Searches that no provider answered."""
     unread_pages: set[str] = field(default_factory=set)
-    """Addresses that returned nothing."""
     board: list[tuple[str, str]] = field(default_factory=list)
-    """Each pinned finding: where it was read, and its line as the model reads it."""
+    """The address and the line of each pinned finding."""
 
     @classmethod
     def with_tools(
@@ -161,13 +159,13 @@ class Research:
         """Return a research with the tools of these names.
 
         Raises:
-            PredibotError: If one of them is none, or cannot be had here.
+            PredibotError: If a name is unknown, or the tool is not available here.
         """
         more = {name: toolbox.open(name) for name in names if name not in BUILT_IN_TOOLS}
         return cls(toolbox.only(names), fence, min_searches, min_pages, more)
 
     def tools(self) -> Mapping[str, tuple[ToolSchema, Call]]:
-        """Return the tools there are, by name."""
+        """Return the available tools by name."""
         found: dict[str, tuple[ToolSchema, Call]] = {}
         if self.toolbox.web_search is not None:
             found[SEARCH.name] = (SEARCH, lambda arguments, _seconds: self.search(arguments))
@@ -183,11 +181,11 @@ class Research:
         return lambda arguments, seconds: self.told(tool.call(arguments, seconds))
 
     def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> ToolAnswer:
-        """Return what the model is told of a tool's answer, in the fence whatever it is.
+        """Return a tool's answer for the model, always inside the fence.
 
         Args:
-            nothing: What is said where it answered with no words.
-            gist: What stands for its text later; None for the beginning of it.
+            nothing: The message for an empty answer.
+            gist: Stands for the text later; by default its beginning.
         """
         text = result.text
         if not text.strip():
@@ -199,7 +197,7 @@ class Research:
         return ToolAnswer(self.fence.around(text), "text", later, text)
 
     def search(self, arguments: Arguments) -> ToolAnswer:
-        """Return what a search found, or why nothing."""
+        """Return the results of a search, or why there are none."""
         query = arguments.get("query")
         words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
         if self.toolbox.web_search is None or not isinstance(query, str) or not words:
@@ -211,14 +209,14 @@ class Research:
             return ToolAnswer.refusal("sort is rank or date, or left out")
         stated: dict[str, Any] = {} if days is None else {"recent_days": days}
         stated |= {"by_date": True} if sort == "date" else {}
-        # Until the search is over it counts as one that returned nothing, also where it raises.
+        # A search counts as empty until it has returned something, so one that raises counts too.
         self.empty_queries.add(words)
         result = self.toolbox.web_search(query, **stated)
         self.failed_searches += isinstance(result, ToolError)
-        if _is_something(result):
+        if _has_text(result):
             self.empty_queries.discard(words)
             self.queries.add(words)
-        listed = _listed(result.text)
+        listed = _list_results(result.text)
         gist = self.fence.around(listed, LISTED_CHARACTERS) if listed else None
         return self.told(result, nothing="the search returned nothing", gist=gist)
 
@@ -241,9 +239,9 @@ class Research:
             self.unread_pages.add(page)
         wanted = (url.strip(), part, focus or None)
         result = self.toolbox.visit_webpage(*wanted, links) if links else self.toolbox.visit_webpage(*wanted)
-        if _is_something(result):
+        if _has_text(result):
             self.unread_pages.discard(page)
-            # Who saw where a page leads has not read it.
+            # Seeing a page's links is not reading the page.
             if not links:
                 self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
         return self.told(result, nothing="the page is empty", gist=_READ)
@@ -263,7 +261,7 @@ class Research:
         return ToolAnswer.own("pinned")
 
     def missing(self) -> str | None:
-        """Return what is still to be looked up, or None; not what there is no tool for, or failed again and again."""
+        """Return what is still to be looked up, or None. Tools that are absent, or failed repeatedly, are excused."""
         wanted = []
         searches, pages = self.min_searches - len(self.queries), self.min_pages - len(self.pages)
         if searches > 0 and self.toolbox.web_search is not None and len(self.empty_queries) < FAILED_TRIES:
@@ -274,7 +272,7 @@ class Research:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader should know: that less was looked up than the recipe asks for, or nothing found."""
+        """Return marks for readers: that too little was looked up, or that no search worked."""
         is_less = len(self.queries) < self.min_searches or len(self.pages) < self.min_pages
         is_blind = self.failed_searches > 0 and not self.queries
         return (*(["under_researched"] if is_less else []), *([WITHOUT_SEARCH] if is_blind else []))
@@ -282,7 +280,7 @@ class Research:
     def board_text(self) -> str:
         """Return the board for the model, fenced because its lines come from the web; empty without lines.
 
-        Pinned findings come first and all stay; below them the latest of the pages nothing was pinned from.
+        Pinned findings come first and all stay; the latest pages without a pinned finding follow.
         """
         pinned = {urldefrag(url).url for url, _ in self.board}
         read = [f"- read: {words} ({url})" for url, words in self.pages.items() if url not in pinned]
@@ -291,12 +289,12 @@ class Research:
         return f"What was found so far:\n{self.fence.around(chr(10).join(lines))}" if lines else ""
 
 
-def _is_something(result: ToolResult) -> bool:
+def _has_text(result: ToolResult) -> bool:
     return isinstance(result, ToolText) and bool(result.text.strip())
 
 
-def _listed(text: str) -> str:
-    """Return whole results without their snippets, which are read once; nothing where none is written as ours are."""
+def _list_results(text: str) -> str:
+    """Return the results of a search without snippets; empty if no entry has our own providers' form."""
     entries, room = _ENTRY.findall(text), LISTED_CHARACTERS
     whole = []
     for entry in [text.partition("\n")[0], *entries] if entries else []:
@@ -308,5 +306,4 @@ def _listed(text: str) -> str:
 
 
 def _one_line(text: str, characters: int) -> str:
-    """Return the first characters of a text, on one line."""
     return " ".join(text[: 4 * characters].split())[:characters]

@@ -1,11 +1,10 @@
-"""Running an agent: a model searches, reads, and hands in an answer that holds, or there is none."""
+"""Running an agent: a model searches, reads, and hands in a valid answer, or there is none."""
 
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from predibot.agents.answer.result import LoopEnded, LoopResult
 from predibot.agents.budget.budget import KeptStep
@@ -29,25 +28,25 @@ def run_agent(
     container: Callable[[Parameters], ContainerSpec] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
-    """Return the decision a model comes to with its tools.
+    """Return the model's decision after it has used its tools.
 
     Args:
         model: Metered, so that a limit shows as `BudgetSpent`.
-        container: Where the model is to call its tools by writing Python, which
-            `predibot.agents.loop.container_worker` runs in there.
-        clock: Seconds that never go back.
+        container: If given, the model calls its tools by writing Python, which `container_worker` runs in there.
 
     Raises:
-        ModelError: If the model could not be reached, or refuses for good.
+        ModelError: If the model could not be reached, or its provider refuses for good.
     """
     load_smolagents()
-    # Imports smolagents, which only bots that use it pay for.
+    # Imports smolagents, so only bots that use it pay for that.
     from predibot.agents.loop.smolagents_agents import run_code_agent, run_tool_agent
 
     try:
         with KeptStep(context.meter) as kept:
-            given: dict[str, Any] = {"research": research, "form": form, "context": context, "limits": limits}
-            talk = Talk(model, limits.deadline_seconds, clock, prompt=prompt, kept=kept, **given)
+            talk = Talk(
+                model, limits.deadline_seconds, clock,
+                prompt=prompt, research=research, form=form, context=context, limits=limits, kept=kept,
+            )  # fmt: skip
             if container is None:
                 run_tool_agent(talk)
             else:
@@ -60,11 +59,10 @@ def run_agent(
 
 
 def load_smolagents() -> None:
-    """Import smolagents, and leave the environment as it is.
+    """Import smolagents, which takes 0.3 s, and leave the environment as it is.
 
-    It costs 0.3 s, which only a loop that runs pays. On the way it would read
-    the `.env` file of the current folder, or of the project it is installed in:
-    keys that nobody gave to this program.
+    Without care the import would read the `.env` file of the current folder, or of the project that smolagents is
+    installed in: keys that nobody gave to this program.
 
     Raises:
         UsageError: If Python leaves out assertions, by which smolagents checks answers.
@@ -78,7 +76,7 @@ def load_smolagents() -> None:
 
 @contextmanager
 def _without_dotenv() -> Iterator[None]:
-    """Have dotenv read nothing; it takes that from the environment when it is called, and in no other way."""
+    """Keep dotenv from reading anything; an environment variable is the only way to tell it."""
     if _NO_DOTENV in os.environ:  # noqa: TID251
         yield
         return
@@ -86,5 +84,5 @@ def _without_dotenv() -> Iterator[None]:
     try:
         yield
     finally:
-        # Another thread may have come in meanwhile and be done already.
+        # Another thread may have removed it already.
         os.environ.pop(_NO_DOTENV, None)  # noqa: TID251

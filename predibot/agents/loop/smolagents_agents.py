@@ -1,7 +1,7 @@
-"""smolagents' agents with our model and our tools: they step, dispatch and keep the memory.
+"""smolagents' agents with our models and tools: smolagents runs the steps and keeps the memory.
 
-Importing this module imports smolagents, which costs 0.3 s; only a loop that runs does. smolagents' own executor for
-this machine is no sandbox and is never used.
+Importing this module imports smolagents, which takes 0.3 s, so only a running loop does. smolagents' own local executor
+is no sandbox and is never used.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -32,9 +32,9 @@ _NO_CODE = f"There is no piece of Python in what you wrote; write it between {_T
 
 
 def run_tool_agent(talk: Talk) -> None:
-    """Let smolagents' `ToolCallingAgent` make call after call until an answer is taken.
+    """Let smolagents' `ToolCallingAgent` call tools until an answer is taken.
 
-    Whatever else the model or a call raises comes out of here as it was raised.
+    Any other error of the model or of a call is raised unchanged.
     """
     _run(
         _ToolAgent,
@@ -48,9 +48,9 @@ def run_tool_agent(talk: Talk) -> None:
 
 
 def run_code_agent(talk: Talk, container: Callable[[Parameters], ContainerSpec]) -> None:
-    """Let smolagents' `CodeAgent` run piece after piece of code in a container until an answer is taken.
+    """Let smolagents' `CodeAgent` run code in a container until an answer is taken.
 
-    Whatever else the model or a call raises comes out of here as it was raised.
+    Any other error of the model or of a call is raised unchanged.
     """
     tools = [_Tool(schema, talk) for schema in talk.offered()]
     executor, spec = _Executor(talk), container({tool.name: tuple(tool.inputs) for tool in tools})
@@ -62,29 +62,29 @@ def run_code_agent(talk: Talk, container: Callable[[Parameters], ContainerSpec])
 def _run(kind: Any, talk: Talk, **more: Any) -> None:
     # More steps than the limits allow: at its own end smolagents would ask for free text and call it an answer.
     most = {"max_steps": talk.limits.max_steps + MAX_REPAIRS + 2}
-    agent = kind(verbosity_level=smolagents.LogLevel.OFF, step_callbacks=[_let_out], **most, **more)
+    agent = kind(verbosity_level=smolagents.LogLevel.OFF, step_callbacks=[_raise_unexpected], **most, **more)
     try:
         agent.run(talk.prompt)
     except smolagents.AgentGenerationError as error:
-        # smolagents calls everything that a model raises a generation error.
+        # smolagents wraps whatever a model raises in a generation error.
         raise error.__cause__ or error from None
 
 
-def _let_out(step: Any, agent: object = None) -> None:
-    """Raise what a call or a check raised, but for what the model is told and may mend."""
+def _raise_unexpected(step: Any, agent: object = None) -> None:
+    """Raise the error of a call or check, unless the model is told of it and may mend it."""
     error = step.error
     cause = getattr(error, "__context__", None)
     if error is None or isinstance(cause, AnswerError | CodeFailed):
         return
     if isinstance(error, smolagents.AgentParsingError) and isinstance(cause, ValueError):
-        # smolagents would say what the model wrote once more, in words that look like ours.
+        # smolagents would repeat the model's text in words that look like ours.
         error.args = (_NO_CODE,)
         return
     raise cause or error
 
 
 class _Tool(smolagents.Tool):  # type: ignore[misc]
-    """One of our tools in the form smolagents calls one."""
+    """One of our tools, as smolagents wants it."""
 
     output_type = "string"
     skip_forward_signature_validation = True
@@ -99,29 +99,29 @@ class _Tool(smolagents.Tool):  # type: ignore[misc]
         super().__init__()
 
     def forward(self, arguments: Mapping[str, object]) -> object:
-        """Return what the call returns; of an answer itself, which the agent's check takes or sends back."""
+        """Return what the call returns; the final answer itself, which the agent's check then takes or refuses."""
         return arguments if self.name == FINAL_ANSWER else self._talk.look_up(self.name, arguments)
 
 
 class _ToolAgent(smolagents.ToolCallingAgent):  # type: ignore[misc]
-    """smolagents' agent over turns: it keeps each with the ids of its calls, and makes these one after another."""
+    """smolagents' agent over our turns, which keep the ids of their calls."""
 
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ModelTurn]:
-        """Return its memory as the turns from which our model makes what is sent."""
+        """Return the turns; our model makes the messages of them."""
         return [step.model_output_message.raw for step in self.memory.steps if isinstance(step, smolagents.ActionStep)]
 
     def process_tool_calls(self, chat_message: ChatMessage, memory_step: Any) -> Iterator[Any]:
-        """Make calls in their order; smolagents would make several in threads that outlive Ctrl-C."""
+        """Make the calls in order; smolagents would use threads, which outlive Ctrl-C."""
         for call in chat_message.tool_calls or ():
             yield from super().process_tool_calls(replace(chat_message, tool_calls=[call]), memory_step)
 
     def execute_tool_call(self, tool_name: str, arguments: Mapping[str, object]) -> object:
-        """Return what a tool returns, which looks at its arguments itself and says what is wrong with them."""
+        """Call a tool without smolagents' check of the arguments; the tool checks them itself."""
         return self.tools[tool_name].forward(arguments)
 
 
 class _Model(smolagents.Model):  # type: ignore[misc]
-    """Our model in the form smolagents calls one."""
+    """Our model, as smolagents wants it."""
 
     def __init__(self, talk: Talk) -> None:
         super().__init__(model_id=talk.model.name)
@@ -129,10 +129,9 @@ class _Model(smolagents.Model):  # type: ignore[misc]
 
 
 class _ToolModel(_Model):
-    """One whose calls come beside the text."""
+    """A model that returns its calls beside its text."""
 
     def generate(self, messages: list[ModelTurn], **_: object) -> ChatMessage:
-        """Return the next turn: its calls, if they can be made."""
         turn = self._talk.next_turn(messages)
         calls = []
         for call in turn.said.tool_calls:
@@ -142,18 +141,18 @@ class _ToolModel(_Model):
         return ChatMessage(role=MessageRole.ASSISTANT, content=turn.said.text, tool_calls=calls, raw=turn)
 
     def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
-        """Have a turn without calls sent back; calls in words were read already."""
+        """Refuse a turn without calls; calls written in words were parsed before."""
         raise AnswerError(message.raw.complaint)
 
 
 class _AnswerTaken(Exception):
-    """Code went on after its answer was taken; nothing more is done for it."""
+    """The code went on after its answer was taken; its further calls are not made."""
 
 
 class _Executor(PythonExecutor):  # type: ignore[misc]
-    """A container in the form smolagents calls an executor, and the calls of the code in it.
+    """A container as smolagents' executor, and the maker of the code's calls.
 
-    Nothing of this machine is sent into it, and its word is never enough for a decision.
+    Nothing of this machine is sent into the container, and nothing it says is enough for a decision.
     """
 
     container: Container
@@ -163,7 +162,7 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         self._complaint = ""
 
     def send_tools(self, tools: object) -> None:
-        """Do nothing: the container has the names of the tools, and their code stays here."""
+        """Do nothing: the container knows the tools' names, and their code stays here."""
 
     def send_variables(self, variables: object) -> None:
         """Do nothing: there are none."""
@@ -178,11 +177,10 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         except (_AnswerTaken, CodeFailed) as error:
             problem = error
         if problem is not None and talk.decision is None:
-            raise CodeFailed(self._seen(str(problem))) from problem
-        return CodeOutput(output=None, logs=self._seen(printed), is_final_answer=talk.decision is not None)
+            raise CodeFailed(self._observation(str(problem))) from problem
+        return CodeOutput(output=None, logs=self._observation(printed), is_final_answer=talk.decision is not None)
 
     def perform(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
-        """Return the answer to a call."""
         talk = self._talk
         if talk.decision is not None:
             raise _AnswerTaken
@@ -196,39 +194,39 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         if name not in talk.research.tools():
             return {"error": f"there is no tool {name[:60]!r}"}
         found = talk.look_up(name, arguments)
-        # The code may take it apart, so the fence goes around all that the code prints.
+        # Code may take the text apart, so the fence goes around all output of the code.
         return {"result": f"{ERROR} {found.words}" if found.outcome in ("error", "limit") else found.words}
 
-    def _seen(self, printed: str) -> str:
-        """Return what the model sees of what its code printed: untrusted text, and our complaint on its answer."""
+    def _observation(self, printed: str) -> str:
+        """Return the fenced output of the code, and our complaint about its answer."""
         fenced = self._talk.research.fence.around(printed) if printed.strip() else ""
         said, self._complaint = self._complaint, ""
         return "\n".join(filter(None, (fenced, said)))
 
 
 class _CodeModel(_Model):
-    """One that writes code."""
+    """A model that writes code."""
 
     def generate(self, messages: list[Any], **_: object) -> ChatMessage:
-        """Return what the model writes, up to the end of its first piece of code."""
+        """Return the model's text up to the end of its first piece of code."""
         reply = self._talk.reply(lambda: self._request(messages))
         if _TAGS[0] in reply.message.text and reply.finish_reason != "length":
             self._talk.unusable = 0
         else:
             self._talk.count_unusable(_NO_CODE)
-        # Half a piece of code is not run; what follows a piece is what the model imagines it returned.
+        # Half a piece of code is not run. Text behind a piece is the model's imagination of its result.
         text = "(cut off)" if reply.finish_reason == "length" else reply.message.text.partition(_TAGS[1])[0]
         self._states[text.strip()] = reply.message.state_json
         return ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
     def _request(self, messages: list[Any]) -> ChatRequest:
-        """Return smolagents' conversation as ours, earlier observations shortened, the board at its end."""
+        """Return smolagents' conversation as a request: earlier observations shortened, the board at its end."""
         talk, rows = self._talk, [(str(getattr(each.role, "value", each.role)), each) for each in messages]
         latest = max((row for row, (role, _) in enumerate(rows) if role == "tool-response"), default=-1)
         sent = [
             self._message(role, message.content, whole=row >= latest or row < 2)
             for row, (role, message) in enumerate(rows)
-            # That says once more what the model wrote, in a form that it would copy.
+            # This role repeats the model's text in a form that the model would copy.
             if role != "tool-call"
         ]
         if board := talk.research.board_text():
@@ -240,7 +238,7 @@ class _CodeModel(_Model):
     def _message(self, role: str, content: Any, *, whole: bool) -> Message:
         text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content or ())
         if role == "assistant":
-            # smolagents closes the code.
+            # smolagents appends the closing tag.
             state_json = self._states.get(text.partition(_TAGS[1])[0].strip(), "")
             return Message("assistant", cut(text, MAX_OLD_WORDS if whole else _OLD_CHARACTERS), state_json=state_json)
         fence, short = self._talk.research.fence, text if whole else cut(text, _OLD_CHARACTERS)

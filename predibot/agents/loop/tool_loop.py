@@ -1,7 +1,7 @@
-"""What the loop of an agent is held to: smolagents drives it and keeps its memory.
+"""The rules of an agent's loop: smolagents drives it and keeps its memory.
 
-What is ours is what it must not decide: what is sent, which tools are offered when, what counts as an answer, and when
-it ends.
+smolagents must not decide what is sent, which tools are offered when, what counts as an answer, and when the loop ends;
+that is decided here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,29 +27,28 @@ from predibot.games.answers import FINAL_ANSWER, abstained, read_json
 SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools, several at once where that helps.")
 MAX_CALLS_A_TURN = 8
 LAST_SHARE = 0.15
-"""Of the time: when less is left, only the answer is taken."""
+"""When less than this share of the time is left, only the answer is taken."""
 MAX_UNUSABLE = 3
-"""Turns in a row that are empty, cut off, or no call that is made; with the question whether a model calls tools
-at most four are paid for."""
+"""Turns in a row without a usable call; with the probe for tools at most four are paid for."""
 MAX_EARLY = 3
-"""Answers in a row that would hold and come before the research; the next is taken as it is, and marked."""
-_TOLD = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
-"""What a tool may raise that the model is told of; everything else ends the loop."""
+"""Valid answers in a row before enough research; the next one is taken as it is, and marked."""
+_MENDABLE = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
+"""Errors of a tool that the model is told of; all others end the loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopLimits:
-    """When the loop ends by itself."""
+    """The limits at which the loop ends by itself."""
 
     max_steps: int = 12
-    """Turns of the model; in the last one, and in up to three repairs after it, only the answer is taken."""
+    """Turns of the model; the last one, and up to three repairs after it, may only answer."""
     max_output_tokens: int = 4096
     deadline_seconds: float = 600.0
 
 
 @dataclass(slots=True)
 class Talk(Asking):
-    """What one conversation with a model is held to: limits, what counts, and what is written down."""
+    """One conversation with a model and its tools: its limits, its counts and its trace."""
 
     _: KW_ONLY
     prompt: str
@@ -58,45 +57,44 @@ class Talk(Asking):
     context: Context
     limits: LoopLimits
     kept: KeptStep
-    """Of the budget, for the answer."""
     early: int = 0
-    """Answers in a row that would hold, and came before the research."""
+    """Valid answers in a row that came before enough research."""
     turn: ModelTurn = field(default_factory=lambda: ModelTurn(Message("assistant")))
-    """The latest that made calls."""
+    """The latest turn that made calls."""
     unusable: int = 0
-    """Turns in a row of which nothing could be made."""
+    """Turns in a row without a usable call."""
     submit_only: str = ""
-    """Why nothing but the answer is taken any more; empty while everything is offered."""
+    """Why only the answer is taken now; empty while every tool is offered."""
     tight: bool = False
-    """Whether a limit of the budget was hit, so that as little as possible is sent."""
+    """Whether a limit of the budget was hit, so that messages and answers are kept short."""
     decision: Decision | None = None
     budget_seconds: float | None = field(init=False)
-    """What the budget had of them at the beginning; None is no limit."""
+    """Left in the budget at the start; None is no limit."""
 
     def __post_init__(self) -> None:
-        """See when it begins, and how long the budget lasts."""
+        """Note the start, and the seconds left in the budget."""
         # A class with slots is made twice, and `super()` knows the first only.
         Asking.__post_init__(self)
         self.budget_seconds = self._left_budget_seconds()
 
     def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
-        """Let the model speak once, after the turns before: its calls, or why none of them can be made.
+        """Ask the model for its next turn: calls, or a complaint why none of them is made.
 
         Raises:
-            LoopEnded: If a limit is reached, or too many turns were of no use.
+            LoopEnded: If a limit is reached, or too many turns were unusable.
             BudgetSpent: If not even the answer fits the budget.
-            ModelError: If the model could not be reached, or refuses for good.
+            ModelError: If the model could not be reached, or its provider refuses for good.
         """
         last = turns[-1] if turns else None
         if last is not None and not last.complaint:
-            # One whose answer was counted as something else is no refusal.
+            # An answer that was counted as early or as a repair is no refusal.
             if all(each.is_refusal for each in last.results):
                 self.count_unusable(last.results[-1].words.removeprefix(f"{ERROR} "))
             elif last.said.tool_calls[-1].name != FINAL_ANSWER:
                 self.unusable = self.early = 0
         answer = self.reply(lambda: self._request(turns))
         calls = self._calls(answer, turns)
-        refused = self._refused(answer, calls)
+        refused = self._refusal(answer, calls)
         if not refused:
             self.turn = ModelTurn(replace(answer.message, tool_calls=calls))
             return self.turn
@@ -107,11 +105,11 @@ class Talk(Asking):
         return ModelTurn(replace(answer.message, tool_calls=()), complaint=refused)
 
     def hand_in(self, answer: Mapping[str, object]) -> bool:
-        """Take an answer that holds and comes after the research, and write down that it was taken; return so too.
+        """Take a valid answer that comes after enough research; return True.
 
         Raises:
-            AnswerError: If more is to be looked up first, or it does not hold and may be fixed.
-            LoopEnded: If it abstains, or may not be fixed any more.
+            AnswerError: If more research is needed, or the answer is invalid and may be mended.
+            LoopEnded: If the answer abstains, or may not be mended any more.
         """
         began, counted = self.clock(), self.repairs + self.early
         try:
@@ -144,29 +142,29 @@ class Talk(Asking):
         self.decision = said
 
     def count_unusable(self, why: str) -> None:
-        """Count a turn of which nothing could be made, and end where there were too many in a row."""
+        """Count a turn without a usable call; end the loop after too many in a row."""
         self.unusable += 1
         if self.unusable >= MAX_UNUSABLE:
             raise LoopEnded(f"nothing could be made of {MAX_UNUSABLE} turns in a row; of the last: {why}")
 
     def count_repair(self, complaint: str) -> None:
-        """Count an answer that did not hold, and end where there were too many."""
+        """Count an invalid answer; end the loop after too many."""
         if not self.repair(complaint):
             self.write(GaveUpStep(complaint))
             raise self.not_held()
 
     def look_up(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
-        """Return what a tool returns, or why nothing, after writing it down so that a rerun can return it again."""
+        """Return a tool's answer, and write it down so that a rerun can return it again."""
         began = self.clock()
         found = self.research.told(ToolError("it was broken off"))
         try:
-            found = self._looked_up(name, arguments)
+            found = self._call_tool(name, arguments)
         finally:
             self.turn.results.append(found)
             self._write_tool(name, arguments, found, began)
         return found
 
-    def _looked_up(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
+    def _call_tool(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         if self.submit_only:
             return ToolAnswer.refusal("only final_answer is taken now")
         _, tool = self.research.tools()[name]
@@ -175,28 +173,26 @@ class Talk(Asking):
         except BudgetSpent as error:
             self.submit_only = str(error)
             return ToolAnswer.limit(str(error))
-        except _TOLD as error:
+        except _MENDABLE as error:
             return self.research.told(ToolError(str(error).strip() or type(error).__name__))
 
     def reply(self, request: Callable[[], ChatRequest]) -> ChatReply:
-        """Return what the model answers, in submit-only mode once a limit is reached.
+        """Return the model's reply; once a limit is reached, only the answer is taken.
 
-        Args:
-            request: Makes what is asked; called again where the first does not
-                fit the budget.
+        `request` is called again if its first result does not fit the budget.
         """
-        self._look_at_the_limits()
+        self._check_limits()
         try:
             answer = self.ask(request())
         except BudgetSpent as error:
-            # Leave only the answer, for which a step was kept; then also make what is sent short; then end.
+            # First leave only the answer, for which a step was kept; then also shorten the request; then end.
             if self.tight:
                 raise LoopEnded(f"{error}; nothing was handed in{self.after_complaint()}", "budget") from error
             self.submit_only = self.submit_only or str(error)
             self.tight = not self.kept.give_back()
             return self.reply(request)
         except ModelRefused as error:
-            # Make what is sent short; then leave only the answer; then end, with what the provider says of the length.
+            # First shorten the request; then leave only the answer; then end with the provider's own message.
             if not is_too_long(str(error)) or (self.tight and self.submit_only):
                 raise
             if self.tight:
@@ -211,12 +207,12 @@ class Talk(Asking):
         return answer
 
     def max_output_tokens(self) -> int:
-        """Return how long an answer may be; short where the budget is nearly spent."""
+        """Return the longest allowed reply; short if the budget is nearly spent."""
         most = self.limits.max_output_tokens
         return min(most, self.form.enough_tokens) if self.tight else most
 
     def write(self, step: Step) -> None:
-        """Write a step down, where there is a trace."""
+        """Write a step to the trace, if there is one."""
         if self.context.trace is not None:
             self.context.trace.write(step)
 
@@ -225,9 +221,9 @@ class Talk(Asking):
         self.write(ToolStep(name, arguments, told.text, told.outcome, said, self.clock() - began))
 
     def _calls(self, answer: ChatReply, turns: Sequence[ModelTurn]) -> tuple[ToolCall, ...]:
-        """Return the calls of a turn, or the one that it is in words; an answer in words hands itself in.
+        """Return the calls of a turn, or the one that its words make; an answer in words hands itself in.
 
-        They have the ids they came with, or new ones where those are missing or were used before.
+        Missing or repeated ids are replaced.
         """
         calls = answer.message.tool_calls
         if not calls and answer.finish_reason in ("stop", "other"):
@@ -242,8 +238,8 @@ class Talk(Asking):
             used.add(named[-1].id)
         return tuple(named)
 
-    def _refused(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
-        """Return why none of the calls of a turn is made, or nothing."""
+    def _refusal(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
+        """Return why none of the calls of a turn is made, or an empty text."""
         names = [call.name for call in calls]
         offered = [tool.name for tool in self.offered()]
         unknown = [name for name in names if name not in offered]
@@ -256,7 +252,7 @@ class Talk(Asking):
             what = "Text alone is not read." if answer.message.text.strip() else "Your reply was empty."
             return f"{what} Call a tool; to hand in your answer, call final_answer."
         if unknown:
-            # A page may have had the model say what it called it, so that is not said again.
+            # The name may be a page's words, so it is not repeated.
             return f"There is no tool of that name now; call one of {', '.join(offered)}."
         if len(calls) > MAX_CALLS_A_TURN:
             return f"You made {len(calls)} calls at once; make at most {MAX_CALLS_A_TURN}."
@@ -280,12 +276,11 @@ class Talk(Asking):
         return ChatRequest((*messages, now), self.offered(), FINAL_ANSWER, self.max_output_tokens())
 
     def offered(self) -> tuple[ToolSchema, ...]:
-        """Return the tools there are now, the handing in of the answer last."""
+        """Return the tools that are offered now, the one that hands in the answer last."""
         tools = () if self.submit_only else tuple(schema for schema, _ in self.research.tools().values())
         return (*tools, self.form.schema)
 
-    def _look_at_the_limits(self) -> None:
-        """Go over to submit-only mode near a limit, and end at it."""
+    def _check_limits(self) -> None:
         steps, seconds, budget_seconds = self.limits.max_steps, self.seconds, self.budget_seconds
         if self.replies >= steps + MAX_REPAIRS:
             more = f"{MAX_REPAIRS} more that were for the answer only"

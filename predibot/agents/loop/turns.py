@@ -1,6 +1,6 @@
-"""The turns of a model, as smolagents' memory keeps them, and the shorter form in which they are sent.
+"""The turns of a model in smolagents' memory, and the shorter form in which they are sent.
 
-smolagents itself would send calls and their results as plain text, and leave out those that failed.
+smolagents itself would send calls and results as plain text, and leave out those that failed.
 """
 
 from collections.abc import Sequence
@@ -10,32 +10,29 @@ from predibot.agents.loop.evidence import ToolAnswer
 from predibot.domain.chat import Message
 
 MAX_OLD_WORDS = 12_000
-"""Characters kept of what the model said in all earlier turns, the latest first: its own words are its memory."""
+"""Characters kept of the model's own words in earlier turns, the latest first: they are its memory."""
 MAX_OLD_ARGUMENTS = 600
 SHORTENED = "… (shortened)"
 
 
 @dataclass(slots=True)
 class ModelTurn:
-    """What a model said once, and what came of it."""
+    """A reply of the model and the results of its calls."""
 
     said: Message
     complaint: str = ""
-    """Why none of its calls was made; then `said` has none."""
+    """Why none of its calls was made; `said` has none then."""
     results: list[ToolAnswer] = field(default_factory=list)
-    """What each of its calls returned, in their order."""
 
     def messages(self, room: int | None = None) -> tuple[Message, ...]:
-        """Return the turn as it is sent.
+        """Return the turn as messages.
 
-        Args:
-            room: How many characters of the model's words are sent, with the gists of what its calls returned; None
-                is all of it.
+        With `room` the model's words are cut to so many characters and results to their gists; None sends everything.
         """
-        # A message without anything in it is refused by most providers.
+        # Most providers refuse an empty message.
         said = self.said if self.said.text or self.said.tool_calls else replace(self.said, text="(no text)")
         if room is not None:
-            # Long arguments are left out: half of them would be no JSON.
+            # Long arguments are left out: cut ones would not be JSON.
             calls = (
                 call if len(call.arguments_json) <= MAX_OLD_ARGUMENTS else replace(call, arguments_json="{}")
                 for call in said.tool_calls
@@ -49,14 +46,10 @@ class ModelTurn:
 
 
 def messages_of(prompt: str, turns: Sequence[ModelTurn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
-    """Return a conversation as it is sent: earlier turns shortened, the board at its end.
+    """Return a conversation as messages: earlier turns shortened, the board at its end.
 
-    A page is sent whole once, to be read; so the characters sent grow about linearly with the turns, and not with their
-    square.
-
-    Args:
-        board: What was found so far; empty for none.
-        whole: Whether the latest turn is sent whole; else it is shortened too.
+    A page is sent whole only once, so the characters sent grow about linearly with the turns, not quadratically.
+    Without `whole` the latest turn is shortened too.
     """
     latest = turns[-1].messages() if turns and whole else ()
     earlier: list[Message] = []
@@ -70,5 +63,5 @@ def messages_of(prompt: str, turns: Sequence[ModelTurn], board: str = "", *, who
 
 
 def cut(text: str, characters: int) -> str:
-    """Return a text of at most so many characters, and a mark where something was left out."""
+    """Return at most so many characters of a text, with a mark if it was cut."""
     return text if len(text) <= characters + len(SHORTENED) else f"{text[:characters]}{SHORTENED}"

@@ -1,1 +1,1 @@
-"""The texts that models are given, with their fields in double braces."""
+"""The prompts, as texts with fields in double braces."""

@@ -1,4 +1,4 @@
-"""The fence around untrusted text: a mark that no page can know, so none can forge its end."""
+"""The fence around untrusted text: its mark is secret, so no page can forge its end."""
 
 import re
 import string
@@ -16,23 +16,20 @@ from predibot.games.answers import AnswerComplaint
 REMOVED = "(marker removed)"
 SHORTENED = "… (shortened)"
 _MAX_FENCE_CHARACTERS = 200
-"""Of what looks like a fence, its white space not counted: more between two brackets is text."""
+"""Longer texts between two brackets are no fence; white space is not counted."""
 _BRACKETS = str.maketrans(
     {**dict.fromkeys("❬❰⟨⦑⧼〈", "<"), **dict.fromkeys("❭❱⟩⦒⧽〉", ">")}
     | {**dict.fromkeys("«⟪《⪡", "<<"), **dict.fromkeys("»⟫》⪢", ">>")}
 )
-"""Those that are no look-alikes in Unicode's table, which has the others."""
 _ALSO = {"u": "цμʊ", "n": "пиηղ", "t": "τ", "r": "яг", "e": "єεɛ", "d": "ժ"}
-"""Letters that are read so where a word is expected, and that Unicode's table has not."""
+"""Look-alikes of letters that Unicode's table lacks."""
 _TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
-"""Invisible, but some models read them as letters."""
+"""Invisible characters that some models read as letters."""
 _OUTLINED = dict(enumerate(string.ascii_lowercase + string.digits, 0x1CCD6))
-"""Letters of Unicode 16, which Python itself knows since 3.14."""
 _LATIN = re.compile(r"(?:LATIN|INDICATOR SYMBOL) .*?\b([A-Z])\b")
 _SIGNS = ("Mn", "Mc", "Me", "Cf", "Cc", "Cn", "Co", "Cs")
-"""Categories of what is not seen, or is seen on another character only."""
+"""Categories of characters that are invisible, or visible only on another character."""
 _FILLERS = "\u115f\u1160\u3164\uffa0"
-"""Letters that are not seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,54 +45,53 @@ class Fence:
 
     @property
     def opening(self) -> str:
-        """Return what stands before untrusted text."""
+        """Return the mark before untrusted text."""
         return f"<<untrusted {self.mark}>>"
 
     @property
     def closing(self) -> str:
-        """Return what stands behind untrusted text."""
+        """Return the mark after untrusted text."""
         return f"<<end of untrusted {self.mark}>>"
 
     def around(self, text: str, characters: int | None = None) -> str:
-        """Return a text inside the fence, or its beginning where it is longer than so many characters."""
+        """Return a text inside the fence, cut to a number of characters."""
         inside = self.cleared(text)
         if characters is not None and len(inside) > characters:
             inside = f"{inside[:characters]}{SHORTENED}"
         return f"{self.opening}\n{inside}\n{self.closing}"
 
     def inline(self, text: str, characters: int) -> str:
-        """Return the beginning of a text inside the fence, all on one line."""
+        """Return a text inside the fence on one line, cut to a number of characters."""
         inside = self.cleared(" ".join(text.split()))
         if len(inside) > characters:
             inside = f"{inside[:characters]}{SHORTENED}"
         return f"{self.opening} {inside} {self.closing}"
 
     def cleared(self, text: str) -> str:
-        """Return a text without the mark, however it is written, and without anything that looks like a fence.
+        """Return a text without the mark in any spelling, and without anything that looks like a fence.
 
-        Written otherwise is: in other cases, digits or widths, in characters
-        that look alike, with anything but letters and digits in between. What
-        is taken out leaves its words behind, so that nothing grows together
-        into a new mark.
+        A spelling may differ in case, digits or widths, use look-alike characters, and have anything but letters and
+        digits in between. A removed mark leaves words behind, so that the text around it cannot grow together into a
+        new mark.
 
         Source:
-            Look-alikes are those of Unicode Technical Standard 39. Differs from
-            its skeletons: a character may look like several letters, since it
-            is compared in both of its cases.
+            Look-alikes are those of Unicode Technical Standard 39. Differs from its skeletons: a character is compared
+            in
+            both of its cases, so it may look like several letters.
         """
         for aliases in ({}, _TAGS):
-            text = _cut_out(text, _found(self.mark, text.translate(aliases)))
-            text = _cut_out(text, _fences(text.translate(aliases)))
+            text = _remove_spans(text, _find_word(self.mark, text.translate(aliases)))
+            text = _remove_spans(text, _find_fences(text.translate(aliases)))
             if not re.search("[\U000e0020-\U000e007e]", text):
                 break
         return text
 
 
 def told(error: AnswerError, fence: Fence) -> str:
-    """Return a complaint as a model is told it, in which every word that it quotes is inside the fence.
+    """Return a complaint for a model; every word that it quotes is inside the fence.
 
-    A model, or code, may make its answer of what a page said, names of fields included, and a venue may call a market
-    an order. What has no letter in it, such as most ids, or a number that was written as text, stays as it is.
+    A page can put words into an answer, names of fields included, and a venue may call a market an order. A quotation
+    without letters, such as most ids and numbers, stays as it is.
     """
     if not isinstance(error, AnswerComplaint):
         return fence.cleared(str(error))
@@ -105,7 +101,7 @@ def told(error: AnswerError, fence: Fence) -> str:
     )
 
 
-def _cut_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _remove_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
     pieces, place = list[str](), 0
     for begin, end in spans:
         pieces += text[place:begin], REMOVED
@@ -113,8 +109,8 @@ def _cut_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join([*pieces, text[place:]])
 
 
-def _fences(text: str) -> list[tuple[int, int]]:
-    """Return where there is `untrusted` between two opening and two closing brackets, the outermost of such places."""
+def _find_fences(text: str) -> list[tuple[int, int]]:
+    """Return where `untrusted` stands between two opening and two closing brackets; of nested places the outermost."""
     shape = text.translate({ord(character): _shape(character) for character in set(text)})
     if not {"<", "{"} & set(shape):
         return []
@@ -142,7 +138,7 @@ def _fences(text: str) -> list[tuple[int, int]]:
 
 
 def _is_fence(text: str, visible: list[int], spans: list[tuple[int, int]], begin: int, end: int) -> bool:
-    """Return whether a part of a text, without what is cut out of it, is short and says `untrusted`."""
+    """Return whether a part of a text, without the spans in it, is short and says `untrusted`."""
     characters, cuts = visible[end] - visible[begin], list[tuple[int, int]]()
     for first, last in reversed(spans):
         if first < begin or len(cuts) > _MAX_FENCE_CHARACTERS // len(REMOVED):
@@ -151,13 +147,13 @@ def _is_fence(text: str, visible: list[int], spans: list[tuple[int, int]], begin
         cuts.append((first - begin, last - begin))
     if characters > _MAX_FENCE_CHARACTERS:
         return False
-    return bool(_found("untrusted", _cut_out(text[begin:end], reversed(cuts))))
+    return bool(_find_word("untrusted", _remove_spans(text[begin:end], reversed(cuts))))
 
 
 def _shape(character: str) -> str:
     if _is_sign(character := character.translate(_OUTLINED)):
         return " "
-    seen = _simple(character).translate(_BRACKETS)
+    seen = _simplify(character).translate(_BRACKETS)
     for bracket, double in ("<{", ">}"):
         if seen.startswith(2 * bracket):
             return double
@@ -166,10 +162,10 @@ def _shape(character: str) -> str:
     return " " if not seen.strip() or _is_sign(seen[0]) else "x"
 
 
-def _found(word: str, text: str) -> list[tuple[int, int]]:
-    """Return where a word is in a text, in look-alikes of its letters, with anything but letters and digits in between.
+def _find_word(word: str, text: str) -> list[tuple[int, int]]:
+    """Return where a text spells a word in look-alikes, with anything but letters and digits in between.
 
-    All states of a machine that reads the word are in the bits of one number, so the time is that of the text's length.
+    The bits of one number hold all states of the matcher, so its time grows linearly with the text.
     """
     ahead = {character: _steps(character, word) for character in set(text)}
     seen = text.translate({ord(character): _summary(steps) for character, steps in ahead.items()})
@@ -196,22 +192,22 @@ def _match_end(text: str, places: range, steps: Mapping[str, list[tuple[int, int
 
 @lru_cache(maxsize=65_536)
 def _steps(character: str, word: str) -> list[tuple[int, int]]:
-    """Return for each letter that a character stands for: a bit for each it resembles, and which states it keeps."""
+    """For each letter that a character stands for, return the bits of letters it resembles and of states it keeps."""
     character = character.translate(_OUTLINED)
-    parts = character if _is_sign(character) else _simple(character)
+    parts = character if _is_sign(character) else _simplify(character)
     # A sign may look like a letter, as may one that is set beside letters, and a per cent sign like two of them.
-    is_between = not any(map(str.isalnum, _bare(character))) or unicodedata.category(character) == "Lm"
+    is_between = not any(map(str.isalnum, _strip_signs(character))) or unicodedata.category(character) == "Lm"
     return [(_bits(_likenesses(part), word), -1 if is_between or not part.isalnum() else 0) for part in parts]
 
 
 def _bits(likenesses: frozenset[str], word: str) -> int:
-    if likenesses.isdisjoint(_wanted(word)):
+    if likenesses.isdisjoint(_word_likenesses(word)):
         return 0
     return sum(1 << row for row, letter in enumerate(word) if likenesses & _likenesses(letter))
 
 
 @lru_cache(maxsize=16)
-def _wanted(word: str) -> frozenset[str]:
+def _word_likenesses(word: str) -> frozenset[str]:
     return frozenset().union(*map(_likenesses, word))
 
 
@@ -222,9 +218,8 @@ def _summary(steps: list[tuple[int, int]]) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _simple(character: str) -> str:
-    """Return the characters that one is made of, without signs, or of which it has the looks; itself if it is one."""
-    simple = _bare(character) or character
+def _simplify(character: str) -> str:
+    simple = _strip_signs(character) or character
     if len(simple) == 1 and _digit(simple):
         return simple
     return min((each for each in _lookalikes().get(simple, ()) if len(each) > 1), default=simple)
@@ -232,7 +227,7 @@ def _simple(character: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _likenesses(character: str) -> frozenset[str]:
-    """Return what a simple character looks like or stands for, in small letters; alike is what shares one of them."""
+    """Return the casefolded letters that a character looks like; two characters are alike if they share one."""
     own = {character, *_LATIN.findall(unicodedata.name(character, "")), *_digit(character)}
     own.update(letter for letter, alike in _ALSO.items() if character.casefold() in alike)
     forms = {form for each in own for form in (each, each.upper(), each.casefold())}
@@ -240,26 +235,25 @@ def _likenesses(character: str) -> frozenset[str]:
 
 
 def _digit(character: str) -> str:
-    """Return the digit that a character stands for in its script; empty where it stands for none."""
     number = unicodedata.numeric(character, -1)
     return str(int(number)) if number in range(10) else ""
 
 
 @lru_cache(maxsize=1)
 def _lookalikes() -> Mapping[str, set[str]]:
-    # A table of ten thousand, which most commands need not.
+    # Imported late: the table has ten thousand entries, and most commands do not need it.
     from confusable_homoglyphs.confusables import confusables_data
 
     table = defaultdict(set)
     for character, others in confusables_data.items():
-        for other in (_bare(each["c"]) for each in others):
+        for other in (_strip_signs(each["c"]) for each in others):
             # A letter with a sign, like ơ, may look like two; its letter does not.
-            if len(other) == 1 or (other and character == _bare(character)):
-                table[_bare(character) or character].add(other)
+            if len(other) == 1 or (other and character == _strip_signs(character)):
+                table[_strip_signs(character) or character].add(other)
     return table
 
 
-def _bare(text: str) -> str:
+def _strip_signs(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text.translate(_OUTLINED))
     return "".join(character for character in decomposed if not _is_sign(character))
 
