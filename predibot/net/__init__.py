@@ -1,1 +1,1 @@
-"""One HTTP layer for everybody: keys, retries, deadlines, limits of rate and size."""
+"""The HTTP layer: keys, retries, deadlines, limits of rate and size."""

@@ -1,4 +1,4 @@
-"""API keys: under which names they are found, where each may go, and how they are kept out of every text."""
+"""API keys: their names, the hosts they may be sent to, and how they are masked in texts."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from predibot.domain.secret_values import MASK
 from predibot.errors import ModelRefused, UsageError
 
 SECRET_RUN_CHARACTERS = 8
-"""A run of a key that is shorter may be an accident; one as long is masked."""
+"""Shorter runs of a key may be an accident; runs of this length are masked."""
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "alpha_vantage": ("ALPHA_VANTAGE_API_KEY", "ALPHAVANTAGE_API_KEY"),
@@ -51,30 +51,29 @@ _OWN_HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "tiingo": ("api.tiingo.com",),
     }
 )
-"""Where providers are, by litellm's names, and where search and prices of stocks are.
-
-The key of another needs the operator's word to go to a base URL.
+"""The hosts of providers, by litellm's names, and of search and stock prices. Other keys need the operator's word
+to go to a base URL.
 """
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
-"""The names for which no client of ours takes a proxy."""
+"""No client of ours uses a proxy for these names."""
 _PORTS = MappingProxyType({"http": 80, "https": 443})
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key and the name of the setting that holds it."""
+    """A key, and the name of the setting that holds it."""
 
     name: str
     value: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a key before anything quotes it."""
+        """Refuse a malformed key before any message quotes it."""
         if not (self.value.isascii() and self.value.isprintable() and self.value == self.value.strip() != ""):
             raise ModelRefused(f"the key in {self.name} has a blank or an unreadable character; set it anew")
 
 
 def key_names(provider: str) -> tuple[str, ...]:
-    """Return the names a provider's key is looked up under, the likeliest first.
+    """Return the names of the settings that may hold a provider's key, the likeliest first.
 
     Examples:
         >>> key_names("openai")
@@ -84,7 +83,7 @@ def key_names(provider: str) -> tuple[str, ...]:
 
 
 def host_of(url: str) -> str:
-    """Return the place of an address as an operator binds a key to it: what differs from https and its port is said.
+    """Return an address as an operator binds a key to it: the host, with scheme and port unless they are usual.
 
     Raises:
         UsageError: If it is no address of the web.
@@ -99,7 +98,7 @@ def host_of(url: str) -> str:
 
 
 def _origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port of an address, read by the library that will connect to it."""
+    """Return scheme, host and port of an address, parsed by the library that will connect to it."""
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
@@ -112,74 +111,71 @@ def _origin(url: str) -> tuple[str, str, int]:
 
 @dataclass(frozen=True, slots=True)
 class ApiKeys:
-    """The operator's keys. A key is handed out for a place it may be sent to, and in no other way.
+    """The operator's keys. A key is only handed out for a host that it may be sent to.
 
-    Recipes are shared, so what a recipe says is no leave: a key goes to its
-    provider's own hosts over TLS, to this machine, and to where the operator
-    bound it.
+    Recipes are shared, so a recipe cannot give permission: a key goes to its provider's own hosts over TLS, to this
+    machine, and to hosts that the operator bound it to.
     """
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """By name; settings read them, and nothing here reads the environment."""
+    """By name, from the settings; this module never reads the environment."""
     bound: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Further hosts by the key's name, as `host_of` writes them."""
+    """Further hosts by the key's name, in the form of `host_of`."""
     bases: Mapping[str, str] = field(default_factory=dict)
-    """The operator's own addresses of litellm's providers, such as `OPENAI_API_BASE`; litellm reads them itself."""
+    """The operator's addresses of litellm's providers, such as `OPENAI_API_BASE`; litellm reads them itself."""
     others: Collection[str] = field(default=(), repr=False)
-    """Further values that are to be masked, such as tokens of other programs, and that nothing here hands out."""
+    """Further values to mask, such as tokens of other programs; they are never handed out."""
 
     def secrets(self) -> Collection[str]:
         """Return every value, for masking only."""
         return (*self.values.values(), *self.others)
 
     def find(self, names: Iterable[str], url: str, *, own_url: str | None = None) -> Key | None:
-        """Return the first key that is set under these names, None where there is none.
+        """Return the first key that is set under these names, or None.
 
         Args:
             names: The likeliest first.
-            url: Where it will be sent.
-            own_url: The address of who gave out the key, where that is code and no recipe's word.
+            url: The address that the key will be sent to.
+            own_url: The address of the key's provider; only code may state it, never a recipe.
 
         Raises:
-            UsageError: If the key may not go there.
-            ModelRefused: If it cannot be a key.
+            UsageError: If the key may not be sent there.
+            ModelRefused: If it is malformed.
         """
         name = next((name for name in names if self.values.get(name)), None)
         if name is None:
             return None
         own = [*_own_hosts(name), *([] if own_url is None else [host_of(own_url)])]
-        self._require_leave(name, url, own)
+        self._require_permission(name, url, own)
         return Key(name, self.values[name])
 
     def of_plugin(self, name: str) -> Key | None:
-        """Return the key for code of the operator's own, which alone says where it is sent; None where it is not set.
+        """Return the key for the operator's own code, which decides where to send it, or None.
 
         Raises:
-            ModelRefused: If it cannot be a key.
+            ModelRefused: If it is malformed.
         """
         return Key(name, self.values[name]) if self.values.get(name) else None
 
     def named(self, name: str, url: str) -> Key:
-        """Return the key of a name that a recipe gives.
+        """Return the key that a recipe names.
 
         Raises:
-            UsageError: If it is not set, or may not go there.
-            ModelRefused: If it cannot be a key.
+            UsageError: If it is not set, or may not be sent there.
+            ModelRefused: If it is malformed.
         """
         self._require_set(name)
-        self._require_leave(name, url, _own_hosts(name))
+        self._require_permission(name, url, _own_hosts(name))
         return Key(name, self.values[name])
 
     def of_provider(self, provider: str, name: str | None) -> Key | None:
-        """Return the key for one of litellm's providers, at the address litellm or the operator knows.
+        """Return the key for one of litellm's providers, at the address that litellm or the operator knows.
 
-        Args:
-            provider: As litellm calls it.
-            name: The setting a recipe names; None takes the usual ones, and is no error where none is set.
+        `name` is the setting that a recipe names. None looks up the usual names, and returns None if no key is set.
 
         Raises:
-            UsageError: If the named key is not set, or belongs to somebody else.
-            ModelRefused: If it cannot be a key.
+            UsageError: If the named key is not set, or belongs to another provider.
+            ModelRefused: If it is malformed.
         """
         usual = key_names(provider)
         if name is None:
@@ -194,24 +190,24 @@ class ApiKeys:
         return self.named(name, f"https://{hosts[0]}")
 
     def place_of(self, provider: str) -> str:
-        """Return where one of litellm's providers is asked, as messages name it."""
+        """Return the host of one of litellm's providers, for messages."""
         prefix = provider.upper().replace("-", "_")
         for variable in (f"{prefix}_BASE_URL", f"{prefix}_API_BASE"):
             if base := self.bases.get(variable):
-                # Some are hosts without a scheme; whatever it is, litellm makes of it what it does.
+                # Without a scheme it is for litellm to interpret.
                 return host_of(base) if "://" in base else f"the address in {variable}"
         return _OWN_HOSTS.get(provider, (f"the host litellm has for {provider}",))[0]
 
     def is_own_host(self, provider: str, place: str) -> bool:
-        """Return whether a place is one of a provider's own hosts, all of which want a key."""
+        """Return whether a place is one of a provider's own hosts, which all require a key."""
         return place in _OWN_HOSTS.get(provider, ())
 
     def _require_set(self, name: str) -> None:
         if not self.values.get(name):
             raise UsageError(f"credential {name} is not set; set it in the environment, or take it out of the recipe")
 
-    def _require_leave(self, name: str, url: str, own: Sequence[str]) -> None:
-        """Refuse to hand a key out for a place that nobody but a recipe names."""
+    def _require_permission(self, name: str, url: str, own: Sequence[str]) -> None:
+        """Refuse to hand a key out for a host that only a recipe names."""
         place = host_of(url)
         if _origin(url)[1] in _THIS_MACHINE or place in own or place in self.bound.get(name, ()):
             return
@@ -223,14 +219,13 @@ class ApiKeys:
 
 
 def _own_hosts(name: str) -> tuple[str, ...]:
-    """Return the hosts of the provider whose key has that name."""
     return next((hosts for provider, hosts in _OWN_HOSTS.items() if name in key_names(provider)), ())
 
 
 def masked_text(text: str, key: Key | None) -> str:
-    """Return a text without the key, nor any run of eight or more of its characters.
+    """Return a text without the key, or any run of eight or more of its characters.
 
-    What is shorter than eight characters is a placeholder such as `none`, and no secret.
+    A key of fewer than eight characters is a placeholder such as `none`, and no secret.
 
     Examples:
         >>> masked_text("Bearer sk-0123456789 is wrong", Key("K", "sk-0123456789"))
@@ -240,11 +235,11 @@ def masked_text(text: str, key: Key | None) -> str:
         return text
     starts = range(len(key.value) - SECRET_RUN_CHARACTERS + 1)
     runs = [run for run in {key.value[at : at + SECRET_RUN_CHARACTERS] for at in starts} if run in text]
-    return _without(text, runs) if runs else text
+    return _mask_runs(text, runs) if runs else text
 
 
-def _without(text: str, runs: list[str]) -> str:
-    """Return a text with every place that one of these runs covers masked."""
+def _mask_runs(text: str, runs: list[str]) -> str:
+    """Return a text in which every place that one of these runs covers is masked."""
     covered = bytearray(len(text))
     for run in runs:
         at = text.find(run)
@@ -256,7 +251,7 @@ def _without(text: str, runs: list[str]) -> str:
 
 
 def masked(value: object, key: Key | None) -> object:
-    """Return decoded JSON with the key masked in every text of it."""
+    """Return decoded JSON with the key masked in all its texts."""
     if key is None:
         return value
     if isinstance(value, str):

@@ -8,22 +8,20 @@ from dataclasses import dataclass, field
 FAILURES = 5
 REST_SECONDS = 20.0
 PROBE_WAIT_SECONDS = 1.0
-"""How long the others wait while one of them finds out whether the provider is back."""
+"""How long other calls wait while one call probes the provider."""
 
 
 @dataclass(slots=True)
 class Breaker:
-    """Counts the failures of one provider; thread-safe.
+    """A circuit breaker of one provider; thread-safe.
 
-    *Closed* lets every call through. After so many failures in a row it is
-    *open* and lets none through. After a rest it is *half-open*: one call may
-    try, and what becomes of it closes or opens the breaker again.
+    A *closed* breaker lets every call through. After several failures in a row it is *open* and lets none through.
+    After a rest it is *half-open*: one call may probe the provider, and its result closes or opens the breaker.
     """
 
     failures: int = FAILURES
-    """How many in a row open it."""
+    """In a row, to open the breaker."""
     rest_seconds: float = REST_SECONDS
-    """How long it then stays open."""
     monotonic: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _in_a_row: int = 0
@@ -31,10 +29,9 @@ class Breaker:
     _probing: bool = False
 
     def admit(self) -> float:
-        """Let a call through, which must then say `succeeded`, `failed` or `abandoned`.
+        """Let a call through, or return how many seconds later to ask again.
 
-        Returns:
-            Zero if it may go; else the seconds after which to ask again.
+        A call that got zero must later report `succeeded`, `failed` or `abandoned`.
         """
         with self._lock:
             if self._open_until is None:
@@ -46,14 +43,14 @@ class Breaker:
             return max(left_seconds, PROBE_WAIT_SECONDS)
 
     def succeeded(self) -> None:
-        """Note that the provider answered, be it with a refusal."""
+        """Note that the provider answered, even with a refusal."""
         with self._lock:
             self._in_a_row = 0
             self._open_until = None
             self._probing = False
 
     def failed(self) -> None:
-        """Note that it did not."""
+        """Note that it did not answer."""
         with self._lock:
             self._in_a_row += 1
             self._probing = False
@@ -68,7 +65,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class Breakers:
-    """One breaker a provider, shared by all models of a process; thread-safe."""
+    """A breaker for each provider, shared by all models of a process; thread-safe."""
 
     make: Callable[[], Breaker] = Breaker
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

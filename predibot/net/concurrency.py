@@ -1,4 +1,4 @@
-"""Concurrency: how many calls one provider is asked at once, by all processes together, more and fewer as it bears."""
+"""Concurrency: how many calls a provider gets at once from all processes, adapted to what it bears."""
 
 import math
 import random
@@ -15,21 +15,19 @@ from predibot.errors import LedgerError
 from predibot.net.failures import TryAgain
 
 FIRST_LIMIT = 64.0
-"""What is tried first: most providers bear it, and one that does not says so at once."""
+"""The first try: most providers bear it, and one that does not refuses at once."""
 REFUSED_SHARE = 0.7
-"""What is left of a limit when a provider refuses for too many calls."""
+"""A limit shrinks to this share when a provider refuses because of too many calls."""
 SLOW_SHARE = 0.9
-"""What is left of it when answers come late."""
+"""A limit shrinks to this share when answers come late."""
 SLOW_TIMES = 2.0
-"""So many times the usual time is late; answers differ in length, so that less says nothing."""
+"""Times the usual time is late; answers differ in length, so less says nothing."""
 HOLD = timedelta(seconds=10)
-"""How long a limit that was lowered stays where it is.
-
-What was under way is refused bit by bit, also what begins before every process has heard of it.
+"""How long a lowered limit stays. Calls under way, and in processes that have not yet heard of it, are still refused.
 """
 LEAST_WINDOW = 8
 _LEAST_SLOW = 4.0
-"""Below this a limit is not lowered because answers come late: so few calls make nobody slow."""
+"""A limit below this is not lowered for late answers: so few calls do not slow a provider."""
 _POLL_SECONDS = (0.1, 0.3)
 _SYNC_SECONDS = 1.0
 
@@ -38,7 +36,7 @@ Signal = Literal["refused", "slow", "grow"]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many calls may be under way, and when that was lowered last."""
+    """How many calls may be under way, and when that was last lowered."""
 
     calls: float = FIRST_LIMIT
     lowered_at: datetime | None = None
@@ -49,10 +47,9 @@ class Limit:
         It doubles with each round of calls until it is lowered for the first time; after that it grows by a tenth.
 
         Args:
-            signal: What a provider let us know.
-            began_at: When the call began that was refused: one from before the limit was lowered tells nothing new.
-            now: The instant it is.
-            under_way: How many calls there were, which is what was too much.
+            began_at: The start of the call that gave the signal; one from before the limit was lowered says nothing
+                new.
+            under_way: The number of calls, which was too much.
         """
         if self.lowered_at is not None and now - self.lowered_at < HOLD:
             return self
@@ -67,12 +64,9 @@ class Limit:
 
 
 def fair_shares(calls: int, wishes: Mapping[str, int], turn: int = 0) -> dict[str, int]:
-    """Return how many of so many calls each one may have that wants a number: nobody more than it wants, or others.
+    """Return how many of so many calls each one gets; nobody gets more than it wishes, or more than others want.
 
-    Args:
-        calls: What there is.
-        wishes: How many each wants, by its name.
-        turn: Whose turn it is to have what is left over; the next ones have it with the next number.
+    `turn` rotates the rest of the division.
 
     Examples:
         >>> fair_shares(10, {"a": 8, "b": 8}), fair_shares(10, {"a": 8, "b": 1}), fair_shares(10, {"a": 2, "b": 20})
@@ -95,19 +89,19 @@ def fair_shares(calls: int, wishes: Mapping[str, int], turn: int = 0) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a process may have under way: it begins no call while it has as many, and those it has too many end."""
+    """How many calls a process may have under way; calls beyond that end, and none begins."""
 
     limit: float
     held: int
 
 
 class Permits(Protocol):
-    """Where the limits of providers are kept, and who holds how much of them."""
+    """The store of providers' limits and of processes' shares."""
 
     def share(
         self, provider: str, *, under_way: int, wanted: int, ceiling: int, signal: Signal | None, began_at: datetime
     ) -> Share:
-        """Tell what a process has and wants, and what its provider let it know; return what it may have from now on."""
+        """Report a process's calls, wishes and its provider's signal; return its share from now on."""
         ...
 
 
@@ -120,7 +114,7 @@ class OwnPermits:
     def share(
         self, provider: str, *, under_way: int, wanted: int, ceiling: int, signal: Signal | None, began_at: datetime
     ) -> Share:
-        """Return what this process may have."""
+        """Return this process's share."""
         limit = self.limits.get(provider, Limit())
         if signal is not None:
             limit = limit.after(signal, began_at=began_at, now=datetime.now(UTC), under_way=under_way)
@@ -130,19 +124,16 @@ class OwnPermits:
 
 @dataclass(slots=True)
 class Window:
-    """The times of a round of calls, which tell whether a provider is slow or bears more."""
+    """The durations of a round of calls, which tell whether a provider is slow or bears more."""
 
     usual_seconds: float | None = None
     _seconds: list[float] = field(default_factory=list)
     _was_full: bool = False
 
     def add(self, seconds: float, *, is_full: bool, limit: float) -> Signal | None:
-        """Take note of a call; return what a whole round of them says.
+        """Add a call; return the signal of a whole round of `limit` calls.
 
-        Args:
-            seconds: How long it took.
-            is_full: Whether others waited for their turn meanwhile.
-            limit: How many calls are a round.
+        `is_full` tells whether others waited for their turn meanwhile.
         """
         self._seconds.append(seconds)
         self._was_full |= is_full
@@ -151,7 +142,7 @@ class Window:
         now_seconds, was_full = median(self._seconds), self._was_full
         self._seconds, self._was_full = [], False
         before = self.usual_seconds
-        # Better is believed at once, and worse becomes usual only slowly.
+        # Shorter times become usual at once, longer ones slowly.
         is_better = before is None or now_seconds < before
         self.usual_seconds = now_seconds if is_better else 0.95 * (before or 0.0) + 0.05 * now_seconds
         if before is not None and now_seconds > SLOW_TIMES * before:
@@ -160,7 +151,7 @@ class Window:
 
 
 class Gate:
-    """Lets so many calls to one provider through at once as this process may have; thread-safe."""
+    """Lets as many calls to one provider through at once as this process may have; thread-safe."""
 
     def __init__(
         self, provider: str, ceiling: int, permits: Permits, monotonic: Callable[[], float] = time.monotonic
@@ -180,14 +171,11 @@ class Gate:
 
     @contextmanager
     def passed(self, deadline: float) -> Iterator[None]:
-        """Wait for one's turn, and give it back at the end; what is raised inside tells how the provider bears it.
-
-        Args:
-            deadline: The instant of the clock by which one's turn has to come.
+        """Wait for a turn, and give it back at the end; an error inside is a signal of how the provider copes.
 
         Raises:
-            TryAgain: If it comes too late.
-            LedgerUnusable: If nobody can be asked whose turn it is.
+            TryAgain: If the turn does not come by `deadline`, an instant of the clock.
+            LedgerUnusable: If the ledger cannot be asked for a share.
         """
         self._enter(deadline)
         began, began_at = self._monotonic(), datetime.now(UTC)
@@ -217,7 +205,7 @@ class Gate:
                             ill=False,
                         )
                     if now >= self._next_look and not self._is_looking:
-                        self._look()
+                        self._refresh_share()
                     else:
                         self._changed.wait(min(_POLL_SECONDS[0], deadline - now))
                 self._under_way += 1
@@ -228,15 +216,15 @@ class Gate:
         with self._changed:
             try:
                 if signal is not None:
-                    # The call is over, and may be paid for: what it told is lost rather than its answer.
+                    # The call is over, and may be paid for: better lose its signal than its answer.
                     with suppress(LedgerError):
-                        self._look(signal, began_at)
+                        self._refresh_share(signal, began_at)
             finally:
                 self._under_way -= 1
                 self._changed.notify()
 
-    def _look(self, signal: Signal | None = None, began_at: datetime | None = None) -> None:
-        """See what this process may have; the lock is let go of meanwhile."""
+    def _refresh_share(self, signal: Signal | None = None, began_at: datetime | None = None) -> None:
+        """Update this process's share; the lock is released meanwhile."""
         self._is_looking = True
         under_way, wanted = self._under_way, self._under_way + self._waiting
         self._changed.release()
@@ -257,15 +245,15 @@ class Gate:
         self._changed.notify_all()
         if (self._held or self._under_way) and not self._is_kept:
             self._is_kept = True
-            threading.Thread(target=self._keep, name="predibot-permits", daemon=True).start()
+            threading.Thread(target=self._report_needs, name="predibot-permits", daemon=True).start()
 
-    def _keep(self) -> None:
-        """Say now and then what is needed, until nothing is, so that others can have the rest."""
+    def _report_needs(self) -> None:
+        """Report the needs of this process until there are none, so that others can have the rest."""
         while True:
             time.sleep(_SYNC_SECONDS)
             with self._changed:
                 try:
-                    self._look()
+                    self._refresh_share()
                 except Exception:  # noqa: BLE001 - who is at work is told the next time; here nobody listens
                     self._held = 0
                 if not (self._held or self._under_way):
@@ -275,17 +263,17 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """One gate a provider, shared by all models of a process; thread-safe."""
+    """A gate for each provider, shared by all models of a process; thread-safe."""
 
     ceiling: int | None = None
-    """The most calls at once to any provider; None lets everything through."""
+    """The most calls at once to any provider; None is no limit."""
     permits: Permits = field(default_factory=OwnPermits)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _by_provider: dict[str, Gate] = field(default_factory=dict)
 
     @contextmanager
     def passed(self, provider: str, deadline: float) -> Iterator[None]:
-        """Wait for one's turn at a provider, and give it back at the end; see `Gate.passed`."""
+        """Wait for a turn at a provider, and give it back at the end; see `Gate.passed`."""
         if self.ceiling is None:
             yield
             return

@@ -1,4 +1,4 @@
-"""Ending the wait for a call at its deadline, whatever the other side drips."""
+"""Deadlines for calls whose other side may drip its answer."""
 
 import threading
 from collections.abc import Callable
@@ -9,21 +9,21 @@ from typing import TypeVar
 T = TypeVar("T")
 
 GRACE_SECONDS = 0.25
-"""What a call that keeps a deadline of its own is given beyond it to say why it stops."""
+"""Further time for a call that keeps its own deadline, so that it can say why it stops."""
 
 
 class CallThread(threading.Thread):
-    """A daemon that makes calls for a caller who may stop waiting for them."""
+    """A daemon for calls whose caller may stop waiting."""
 
     def __init__(self, target: Callable[[], None], name: str) -> None:
-        """Make one that is started as any thread is."""
+        """Make a thread; start it like any other."""
         super().__init__(target=target, name=name, daemon=True)
 
 
 def started(call: Callable[[], T]) -> "Future[T]":
-    """Return the future of a call that has a thread of its own.
+    """Return the future of a call that runs in a thread of its own.
 
-    Who stops waiting for it leaves a daemon behind, which ends with its work or the program.
+    If its caller stops waiting, the daemon ends with its work or with the program.
     """
     future: Future[T] = Future()
 
@@ -33,21 +33,17 @@ def started(call: Callable[[], T]) -> "Future[T]":
         except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
             future.set_exception(error)
 
-    # What is logged there is about the same as here.
+    # The thread logs in the caller's context.
     context = copy_context()
     CallThread(lambda: context.run(fulfil), "predibot-call").start()
     return future
 
 
 def in_time(call: Callable[[], T], seconds: float) -> T:
-    """Return what a call returns, or stop waiting for it.
+    """Return the result of a call, or stop waiting for it.
 
-    HTTP clients limit the silence between two bytes, not the whole: a server
-    that drips its headers would hold the caller for minutes.
-
-    Args:
-        call: Such as one that asks a server or looks up a name.
-        seconds: How long it may take.
+    HTTP clients limit the silence between two bytes, not the whole time: a server that drips its headers would hold the
+    caller for minutes.
 
     Raises:
         TimeoutError: If it has not returned in time.

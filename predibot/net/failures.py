@@ -1,14 +1,14 @@
-"""What can go wrong with a request, in the words of nobody in particular: its users say what it means to them."""
+"""Failures of requests, in words that each caller translates into its own errors."""
 
 MAX_ASKED_TRIES = 20
-"""Where the other side says when to come back, the deadline is what ends it."""
+"""For a failure that comes with a wait; the deadline ends the tries."""
 MAX_CONNECT_TRIES = 3
-"""A host that cannot be reached at all is given up sooner."""
+"""For a host that cannot be reached."""
 SEEN_CHARACTERS = 300
 
 
 class TryAgain(Exception):
-    """One try failed in a way that another may not; as far as is known, nothing was done for it."""
+    """A try failed, but another may succeed; as far as is known, the other side did nothing for it."""
 
     def __init__(
         self,
@@ -20,15 +20,15 @@ class TryAgain(Exception):
         too_many: bool = False,
         cause: str = "",
     ) -> None:
-        """Keep what a retry needs.
+        """Keep what a retry needs to know.
 
         Args:
             message: What happened.
-            wait_seconds: What the other side asks for, if it does.
+            wait_seconds: The wait that the other side asks for.
             tries: How many tries such a failure is worth; None leaves it to the retry.
             ill: Whether it speaks against the other side's health; a rate limit does not.
-            too_many: Whether it says that it is asked too often.
-            cause: The name of the foreign error it was, for those who may show no more of it.
+            too_many: Whether the other side complains of too many calls.
+            cause: The name of the foreign error, for callers who may show no more of it.
         """
         super().__init__(message)
         self.too_many = too_many
@@ -39,23 +39,23 @@ class TryAgain(Exception):
 
 
 class AnswerLost(TryAgain):
-    """The request was sent and no whole answer came: it may have been paid for."""
+    """The request was sent, but no whole answer came: it may have been paid for."""
 
 
 class AnswerLate(AnswerLost):
-    """The time for the answer is over."""
+    """The answer did not come in time."""
 
 
 class NotSent(TryAgain):
-    """There was no time left to send the request; it says nothing about the other side."""
+    """No time was left to send the request; this says nothing about the other side."""
 
     def __init__(self) -> None:
-        """Say so."""
+        """Set the message."""
         super().__init__("no time was left, so that nothing was sent", tries=1)
 
 
 class BadAnswer(Exception):
-    """An answer came that cannot be taken, and asking again would not help."""
+    """An unacceptable answer came, and asking again would not help."""
 
     def __init__(self, message: str, status: int) -> None:
         """Keep the HTTP status: a success may have been paid for."""
@@ -64,10 +64,10 @@ class BadAnswer(Exception):
 
 
 class BadAddress(Exception):
-    """The address, or what goes along, is none that can be sent."""
+    """The address or a header cannot be sent."""
 
     def __init__(self, message: str, cause: str) -> None:
-        """Keep the name of the foreign error it was."""
+        """Keep the name of the foreign error."""
         super().__init__(message)
         self.cause = cause
 

@@ -1,4 +1,4 @@
-"""The one HTTP client: a request, and its whole answer within bounds of size and time, or a failure that says why."""
+"""The HTTP client: returns a whole answer within bounds of size and time, or raises a failure that says why."""
 
 import json
 import re
@@ -30,9 +30,9 @@ from predibot.net.failures import (
 
 
 class LateTrust(ssl.SSLContext):
-    """What `httpx` trusts by itself, read late: it costs 50 ms, and neither loopback nor plain HTTP needs it.
+    """The certificate authorities of `httpx`, read late: that takes 50 ms, and only TLS needs it.
 
-    Before that it trusts nobody, so that a use we did not think of fails closed.
+    Until then it trusts nobody, so an unforeseen use fails closed.
 
     Examples:
         >>> LateTrust().verify_mode.name, LateTrust().check_hostname
@@ -40,7 +40,7 @@ class LateTrust(ssl.SSLContext):
     """
 
     def __new__(cls) -> "LateTrust":
-        """Return a context that holds no authority yet."""
+        """Return a context without authorities."""
         return super().__new__(cls, ssl.PROTOCOL_TLS_CLIENT)
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class LateTrust(ssl.SSLContext):
         self._read: ssl.SSLContext | None = None
 
     def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
-        """Set what the connection that is about to be made may speak."""
+        """Set the protocols of the next connection."""
         self._trusting().set_alpn_protocols(alpn_protocols)
 
     def wrap_socket(self, *args: Any, **kwargs: Any) -> ssl.SSLSocket:
@@ -57,7 +57,7 @@ class LateTrust(ssl.SSLContext):
         return self._trusting().wrap_socket(*args, **kwargs)
 
     def wrap_bio(self, *args: Any, **kwargs: Any) -> ssl.SSLObject:
-        """Return TLS over memory, as it is wanted through a proxy that speaks TLS itself."""
+        """Return TLS over memory, for a proxy that speaks TLS itself."""
         return self._trusting().wrap_bio(*args, **kwargs)
 
     def _trusting(self) -> ssl.SSLContext:
@@ -70,7 +70,6 @@ class LateTrust(ssl.SSLContext):
 MAX_BYTES = 16 * 1024 * 1024
 CONNECT_SECONDS = 10.0
 SEEN_CHARACTERS = 200
-"""Of an answer that is no JSON."""
 _THIS_MACHINE = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 _UNSENDABLE = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError, ValueError)
 _NO_CONNECTION = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
@@ -79,10 +78,10 @@ _PASSWORD = re.compile("//[^/@]*@")
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An HTTP answer, whole."""
+    """A whole HTTP answer."""
 
     asked: str
-    """What was asked of whom, as messages name it."""
+    """The request and its host, as messages name them."""
     status: int
     headers: Mapping[str, str]
     """By names in lower case."""
@@ -91,18 +90,17 @@ class Received:
 
     @property
     def is_success(self) -> bool:
-        """Return whether it is what was asked for."""
+        """Return whether the status is a success."""
         return 200 <= self.status < 300
 
     def text(self, *, most_bytes: int = 20_000) -> str:
-        """Return the beginning as text, without the key wherever the server put it."""
+        """Return the beginning as text, with the key masked if the server repeats it."""
         return masked_text(self.body[:most_bytes].decode("utf-8", "replace"), self.key)
 
     def json(self, loads: Callable[[bytes], object] = json.loads) -> object:
-        """Return the decoded JSON, without the key wherever the server put it.
+        """Return the decoded JSON, with the key masked if the server repeats it.
 
-        Args:
-            loads: Decodes it; raises `ValueError` or `RecursionError` where it is none.
+        `loads` raises `ValueError` or `RecursionError` if the body is no JSON.
 
         Raises:
             AnswerLost: If it breaks off.
@@ -121,10 +119,10 @@ class Received:
 
 
 class JsonClient(AbstractContextManager["JsonClient"]):
-    """Asks over one pool of connections; thread-safe.
+    """A client with one pool of connections; thread-safe.
 
-    Hosts may be on a private network, because the user named them. Redirects
-    are not followed, and the key is masked in whatever comes back.
+    Hosts may be on a private network, because the user named them. Redirects are not followed, and the key is masked in
+    answers.
     """
 
     def __init__(
@@ -143,17 +141,16 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
         Args:
             key: Sent as a bearer token; None sends none.
-            authorization: The word before it, where a host wants another.
-            key_parameter: The parameter of the query in which a host wants it instead. It is added on the way out: no
-                address that is logged or quoted has it.
-            max_bytes: Of an answer, decompressed; more is refused.
+            authorization: The word before the key, if a host wants another.
+            key_parameter: The query parameter for the key, if a host wants it there. It is added when the request
+                is sent, so
+                no address that is logged or quoted contains the key.
+            max_bytes: Of an answer, decompressed; a longer one is refused.
             takes_compressed: Whether an answer may be compressed.
-            silence_seconds: How long a connection may say nothing before the answer counts as lost.
-            transport: Replaces the network in tests.
-            monotonic: A clock in seconds that never goes back.
+            silence_seconds: How long a connection may be silent before the answer counts as lost.
 
         Raises:
-            UsageError: If the environment names a proxy that is none.
+            UsageError: If the environment names an invalid proxy.
         """
         headers = {"accept": "application/json", "user-agent": "predibot"}
         if not takes_compressed:
@@ -192,21 +189,18 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         """Return the whole answer to one request, whatever its status.
 
         Args:
-            method: Of HTTP.
-            url: With or without a query.
-            seconds: For all of it.
-            params: A query in the place of the address's own.
+            seconds: For the whole exchange.
+            params: Replaces the query of `url`.
             body: Sent as JSON; None sends none.
-            headers: Further ones.
-            asked: What is asked of whom, for messages; by default method and address.
+            asked: The request and its host, for messages; by default method and address.
 
         Raises:
             TryAgain: If there was no connection, so that nothing was sent.
-            AnswerLost: If the request was sent and no whole answer came, `AnswerLate` where time ended it.
+            AnswerLost: If the request was sent and no whole answer came; `AnswerLate` if the time was over.
             BadAnswer: If the answer is too long, or compressed and should not be.
-            BadAddress: If the address or a header is none.
+            BadAddress: If the address or a header is malformed.
         """
-        # Neither the password nor the query of an address is anybody's to see.
+        # Messages must not show an address's password or query.
         asked = asked or f"{method} {_PASSWORD.sub('//***@', url.partition('?')[0])}"
         request = {"params": params or None, "json": body, "headers": headers}
         try:
@@ -215,20 +209,20 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s") from None
 
     def tell(self, method: str, url: str, *, seconds: float) -> None:
-        """Send a request without a body and pass over what comes of it, in this thread.
+        """Send a request without a body, in this thread, and ignore the answer.
 
-        For a caller that leaves: at the end of the program no thread can be started any more.
+        For the end of the program, when no thread can be started any more.
         """
         with suppress(httpx.HTTPError), self._client.stream(method, url, timeout=seconds):
             pass
 
     def _exchange(self, asked: str, seconds: float, method: str, url: str, request: Mapping[str, Any]) -> Received:
-        """Return the whole answer, or one of our failures: without the key, and without a cause, which may hold it."""
+        """Return the whole answer, or raise a failure without the key and without a cause that may hold it."""
         ends = self._monotonic() + seconds
         silence_seconds = min(seconds, self._silence_seconds)
         timeout = httpx.Timeout(silence_seconds, connect=min(CONNECT_SECONDS, silence_seconds))
         try:
-            extensions = self._extensions(url, request["params"])
+            extensions = self._target_with_key(url, request["params"])
             with self._client.stream(method, url, timeout=timeout, extensions=extensions, **request) as response:
                 body = self._read(response, asked, ends, seconds)
                 return Received(asked, response.status_code, dict(response.headers), body, self._key)
@@ -244,15 +238,15 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             late = AnswerLate if silence_seconds == seconds else AnswerLost
             raise late(f"{asked}: no answer in time ({said})", cause=cause) from None
 
-    def _extensions(self, url: str, params: Any) -> dict[str, Any]:
-        """Return what httpx is to send in the place of the address that it knows: the same with the key in it."""
+    def _target_with_key(self, url: str, params: Any) -> dict[str, Any]:
+        """Return httpx's target with the key in it, in place of the address that httpx knows and logs."""
         if self._key is None or self._key_parameter is None:
             return {}
         known = httpx.URL(url) if params is None else httpx.URL(url, params=params)
         return {"target": known.copy_add_param(self._key_parameter, self._key.value).raw_path}
 
     def _read(self, response: httpx.Response, asked: str, ends: float, seconds: float) -> bytes:
-        """Return the whole body, as long as it comes in time, is not too long, and is not compressed unasked."""
+        """Return the whole body if it comes in time, is short enough, and is compressed only if that was allowed."""
         if not self._takes_compressed and response.headers.get("content-encoding", "identity") != "identity":
             said = f"{asked} answered compressed, which was not asked for; turn that off there"
             raise BadAnswer(said, response.status_code)
@@ -263,7 +257,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             if length > self._max_bytes:
                 said = f"{asked} answered more than {self._max_bytes:,} bytes; ask for less"
                 raise BadAnswer(said, response.status_code)
-            # The caller has stopped waiting by then; a server that drips must not keep the thread.
+            # The caller has given up by then; a dripping server must not keep the thread.
             if self._monotonic() >= ends:
                 raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s: {length:,} bytes came and no end")
             pieces.append(piece)
@@ -271,13 +265,10 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
 
 def opened_client(**options: Any) -> httpx.Client:
-    """Return a client that takes the environment's proxies, but not for this machine, and follows no redirects.
-
-    Args:
-        options: Further ones of `httpx.Client`.
+    """Return an `httpx.Client` that uses the environment's proxies except for this machine; no redirects.
 
     Raises:
-        UsageError: If the environment names a proxy that is none.
+        UsageError: If the environment names an invalid proxy.
     """
     try:
         return httpx.Client(
@@ -293,6 +284,6 @@ def opened_client(**options: Any) -> httpx.Client:
 
 
 class Wire(BaseModel):
-    """An untrusted object: fields we do not use are passed over."""
+    """An untrusted object from an answer; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -1,4 +1,4 @@
-"""Rates: how fast a venue lets itself be asked, kept by token buckets."""
+"""Rate limits: how fast a venue may be asked, kept by token buckets."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -7,14 +7,13 @@ from predibot.contracts import Bucket, Paces
 from predibot.errors import VenueUnavailable
 
 BURST_SHARE = 0.25
-"""Of what a window allows, how much may go out at once; the rest is spread, so that no window is overrun."""
+"""Of a window's requests, how many may go out at once; the others are spread, so that no window overflows."""
 
 
 class RateLimiter:
-    """Buckets for address prefixes; a request takes a token from each one it falls under.
+    """A bucket for each address prefix; a request takes a token from every bucket whose prefix it has.
 
-    Thread-safe. A bucket may go into debt: a caller that takes a token that is not
-    there yet waits for its own, so that waiting requests go out in order.
+    Thread-safe. A bucket may go into debt: each caller waits for its own token, so requests go out in order.
     """
 
     def __init__(
@@ -29,13 +28,11 @@ class RateLimiter:
         """Make full buckets.
 
         Args:
-            requests_per_window: By address without query, such as
-                `https://host` or `https://host/events`; a prefix counts up to a
+            requests_per_window: By address without query, such as `https://host` or `https://host/events`; a prefix
+                ends at a
                 slash.
-            window_seconds: The time the venue counts in.
-            monotonic: A clock in seconds that never goes back.
-            sleep: Waits that many seconds.
-            paces: What this process shares with others; left out, it is alone.
+            window_seconds: The window in which the venue counts.
+            paces: Shared with other processes; without it this process is alone.
         """
         self._paces = paces
         self._monotonic = monotonic
@@ -49,20 +46,16 @@ class RateLimiter:
         self._filled_at = dict.fromkeys(self._buckets, monotonic())
 
     def wait(self, url: str, *, until: float) -> None:
-        """Return when a request may go out.
-
-        Args:
-            url: Its address without query.
-            until: The instant of `monotonic` it has to go out by.
+        """Wait until a request to `url`, without its query, may go out.
 
         Raises:
-            VenueUnavailable: If its turn comes only later; no token is taken.
+            VenueUnavailable: If that is only after `until`, an instant of `monotonic`; no token is taken.
         """
         with self._lock:
             now = self._monotonic()
             prefixes = [prefix for prefix in self._buckets if url == prefix or url.startswith(prefix + "/")]
             for prefix in prefixes:
-                self._fill(prefix, now)
+                self._add_tokens(prefix, now)
             delay_seconds = max(
                 ((1.0 - self._tokens[prefix]) / self._buckets[prefix].per_second for prefix in prefixes), default=0.0
             )
@@ -73,7 +66,7 @@ class RateLimiter:
                 )
             for prefix in prefixes:
                 self._tokens[prefix] -= 1.0
-        # Nobody here is kept waiting by how long it takes to see what others do.
+        # Outside of the lock: asking for the shared pace must not delay other threads.
         if self._paces is not None and prefixes:
             buckets = {prefix: self._buckets[prefix] for prefix in prefixes}
             shared_seconds = self._paces.take(buckets, longest_seconds=until - now)
@@ -86,8 +79,7 @@ class RateLimiter:
         if delay_seconds > 0.0:
             self._sleep(delay_seconds)
 
-    def _fill(self, prefix: str, now: float) -> None:
-        """Add the tokens that have come since a bucket was last looked at."""
+    def _add_tokens(self, prefix: str, now: float) -> None:
         bucket = self._buckets[prefix]
         gained = (now - self._filled_at[prefix]) * bucket.per_second
         self._tokens[prefix] = min(bucket.capacity, self._tokens[prefix] + gained)

@@ -1,4 +1,4 @@
-"""Trying again: how often, how long somebody is left alone before, and when it is given up."""
+"""Retries: how many, after which waits, and when to give up."""
 
 import logging
 import random
@@ -15,7 +15,7 @@ from predibot.net.failures import AnswerLost, TryAgain
 
 MAX_TRIES = 8
 MAX_LOST_TRIES = 3
-"""A try whose answer was lost may have been paid for."""
+"""A lost answer may have been paid for."""
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 16.0
 WORTH_SAYING_SECONDS = 10.0
@@ -31,11 +31,11 @@ class RetryPolicy:
     """Tries a call until there is an answer, a refusal, or no time left; thread-safe."""
 
     tries: int = MAX_TRIES
-    """Where a failure does not say how many it is worth."""
+    """Unless a failure states its own number."""
     lost_tries: int = MAX_LOST_TRIES
-    """The same where an answer was lost."""
+    """The same after lost answers."""
     longest_wait_seconds: float = LONGEST_WAIT_SECONDS
-    """Where nobody asked for a wait."""
+    """Unless the other side asks for a wait."""
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     rng: random.Random = field(default_factory=random.Random)
@@ -44,15 +44,15 @@ class RetryPolicy:
         """Return the first answer.
 
         Args:
-            once: Makes one try; raises `TryAgain` where another may help.
-            deadline: The instant of `monotonic` by which all tries and waits have to be over.
-            given_up: Makes the error that is raised after the last try, of its message.
+            once: Makes one try; raises `TryAgain` if another may help.
+            deadline: The instant of `monotonic` by which all tries and waits must be over.
+            given_up: Makes the final error of its message.
         """
         started = self.monotonic()
         failures: list[TryAgain] = []
 
         def attempt() -> T:
-            # A wait can take longer than it was meant to.
+            # A wait may have overrun.
             if failures and self.monotonic() >= deadline:
                 raise failures[-1]
             try:
@@ -74,20 +74,17 @@ class RetryPolicy:
             tries, seconds = len(failures), self.monotonic() - started
             wait = "" if failure.wait_seconds is None else f", and it asks to wait {failure.wait_seconds:.0f} s"
             times = "try" if tries == 1 else "tries"
-            # A shorter time says how busy this machine was, and the message is stored: the same run says the same.
+            # Short times depend on this machine's load; leaving them out keeps stored messages equal between runs.
             took = f" in {seconds:.0f} s" if seconds >= WORTH_SAYING_SECONDS else ""
             said = f"{failure}; given up after {tries} {times}{took}{wait}. Try again later"
-        # Outside of the handler: what foreign code keeps in its errors is not ours to show.
+        # Outside of the handler, so that the foreign error is not chained and shown.
         raise given_up(said)
 
     def wait_seconds(self, tries: int, asked_seconds: float | None) -> float:
-        """Return how long to wait before the next try: what was asked for, else about twice as long each time.
+        """Return the wait before the next try: the requested one, or about twice as long each time.
 
-        Many who failed at the same instant, or were told the same one, should not all come back at it.
-
-        Args:
-            tries: Made so far, from 1.
-            asked_seconds: What the other side asks for; None for nothing.
+        Waits are random, so that callers who failed at the same instant do not all come back at it. `tries` counts from
+        1.
         """
         longest_seconds = min(self.longest_wait_seconds, FIRST_WAIT_SECONDS * 2.0 ** (tries - 1))
         own_seconds = self.rng.uniform(0.5, 1.0) * longest_seconds
@@ -102,18 +99,15 @@ class RetryPolicy:
 
 
 def _failure(state: RetryCallState) -> TryAgain:
-    """Return why the try that was just made failed."""
     outcome: Any = state.outcome
     failure: TryAgain = outcome.exception()
     return failure
 
 
 def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return what `Retry-After` asks for, in any of its forms; None where it says nothing readable.
+    """Return the wait that `Retry-After` asks for, in any of its forms, or None.
 
-    Args:
-        headers: Of the answer, with names in lower case or of any case-blind kind.
-        now: For a date, where the answer has none of its own.
+    `headers` have names in lower case, or ignore case. `now` is used for a date if the answer has no date of its own.
 
     Examples:
         >>> asked_wait_seconds({"retry-after": "7"}, datetime(2026, 2, 13, tzinfo=UTC))
@@ -126,12 +120,11 @@ def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | Non
     at = _http_date(headers.get("retry-after", ""))
     if at is None:
         return None
-    # The other's own clock beside it makes ours unimportant.
+    # Measured by the other side's own clock, if its answer has a date.
     return max(0.0, (at - (_http_date(headers.get("date", "")) or now)).total_seconds())
 
 
 def _http_date(text: str) -> datetime | None:
-    """Return the instant of an HTTP date, or None."""
     try:
         at = parsedate_to_datetime(text)
     except ValueError:

@@ -1,1 +1,1 @@
-"""What agents look things up with: search providers and web pages."""
+"""Research: search providers and web pages."""

@@ -1,1 +1,1 @@
-"""Language models: how each is opened, spoken to, metered."""
+"""Language models: how they are opened, limited, tried again and recorded."""

@@ -1,4 +1,4 @@
-"""Whether a model can be asked at all, as far as that is known before anything is spent on it."""
+"""Whether a model is available, as far as that can be told before anything is spent on it."""
 
 from urllib.parse import quote
 
@@ -13,17 +13,17 @@ from predibot.net.failures import AnswerLost, TryAgain, one_line
 from predibot.net.json_client import CONNECT_SECONDS
 
 _NO_LEAVE = ("scope", "permission")
-"""In what a provider says to a key that may be used, and may not list models."""
+"""In the message to a key that may be used, but may not list models."""
 
 
 def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName) -> str:
-    """Return why a model cannot be asked, and what to fix; nothing where it can, or where only asking it would tell.
+    """Return why a model is not available, and what to fix; empty if it is, or if only a call would tell.
 
-    A server of the user's own is asked for the model by name, which costs nothing. Providers of litellm are not asked:
-    of them only a key that is missing is known, and whether there is such a provider.
+    A server of the user's own is asked for the model by name, which costs nothing. litellm's providers are not asked:
+    only an unknown provider or a missing key is found there.
 
-    Source: OpenAI's "Retrieve model", `GET /models/{model}`. Servers that have no such page answer 404 without naming
-    the model, which says nothing of it.
+    Source: OpenAI's "Retrieve model", `GET /models/{model}`. Servers without that page answer 404 without naming the
+    model, which says nothing.
     """
     try:
         at = model_destination(name, keys=keys, base_url=base_url, key_name=key_name, client=client)

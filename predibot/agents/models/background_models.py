@@ -10,7 +10,7 @@ _SEARCHING = re.compile(
 
 
 def works_in_background(name: str) -> bool:
-    """Return whether a model is one of OpenAI's for deep research, which answer the Responses API only.
+    """Return whether a model is one of OpenAI's for deep research, which answer only the Responses API.
 
     Examples:
         >>> works_in_background("openai/o3-deep-research"), works_in_background("perplexity/sonar-deep-research")
@@ -20,10 +20,10 @@ def works_in_background(name: str) -> bool:
 
 
 def searches_by_itself(name: str) -> bool:
-    """Return whether a model searches without being asked to, for any caller and at any address.
+    """Return whether a model searches without being asked to, by its name.
 
-    Its name tells: litellm's table says of most models that they could search, and of few that they do. Tongyi's has
-    the name of a task it was trained for, and searches with tools it is given like any other.
+    litellm's table says of most models that they could search, and of few that they do. Tongyi's model is named after a
+    task it was trained for; it searches only with the tools it is given.
 
     Examples:
         >>> searches_by_itself("azure/o3-deep-research"), searches_by_itself("openrouter/perplexity/sonar-pro")

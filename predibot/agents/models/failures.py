@@ -1,4 +1,4 @@
-"""What a failed call to a model means: whether to try again, when, and what to fix."""
+"""Failed calls of models: whether to try again, when, and what to fix."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain
 
 _RETRIED_BELOW_500 = frozenset({409, 425, 429})
 _LOST = frozenset({408, 499, 504, 520, 522, 524, 598, 599})
-"""Somebody on the way waited no longer: the model may have been at work."""
+"""A gateway gave up waiting, so the model may have been at work."""
 _FINAL_ABOVE_500 = frozenset({501, 505})
 _NO_CREDIT = ("insufficient_quota", "insufficient credits", "credit balance is too low")
 _TOO_LONG = (
@@ -29,7 +29,7 @@ class GivenUp(ModelUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer other than success: what it means, and the words and the status from which something may be learned."""
+    """An answer that is no success: its meaning, and the words and status that manners learn from."""
 
     failure: TryAgain | ModelRefused
     words: str
@@ -37,24 +37,24 @@ class Refusal:
 
 
 class AnswerUnusable(ModelRefused):
-    """An answer came that nobody can use, and asking again would not help: it may have been paid for."""
+    """An unusable answer came, and asking again would not help: it may have been paid for."""
 
 
 def is_too_long(said: str) -> bool:
-    """Return whether a refusal says that a conversation is longer than the model can read."""
+    """Return whether a refusal says that a conversation exceeds the model's context."""
     return any(words in said.lower() for words in _TOO_LONG)
 
 
 def failure_of_status(
     status: int, said: str, *, key_name: str, wait_seconds: float | None = None, is_charged: bool = False
 ) -> TryAgain | ModelRefused:
-    """Return what an HTTP status other than success means.
+    """Return the meaning of an HTTP status other than success.
 
     Args:
         said: Who answered what, in one line, without secrets.
         key_name: The setting that holds the key, for the message.
-        wait_seconds: What the provider asks for, if it does.
-        is_charged: Whether it came with a usage, so that the try may have been paid for.
+        wait_seconds: The wait that the provider asks for.
+        is_charged: Whether the answer has a usage, so that the try may have been paid for.
     """
     lowered = said.lower()
     has_credit = status != 402 and not any(words in lowered for words in _NO_CREDIT)
@@ -64,12 +64,11 @@ def failure_of_status(
     if is_passing:
         tries = None if wait_seconds is None and status != 429 else MAX_ASKED_TRIES
         return TryAgain(said, wait_seconds=wait_seconds, tries=tries, ill=status >= 500, too_many=status == 429)
-    mend = _to_mend(status, lowered, key_name) if has_credit else "the account has no credit left, top it up"
+    mend = _advice(status, lowered, key_name) if has_credit else "the account has no credit left, top it up"
     return (AnswerUnusable if is_charged else ModelRefused)(f"{said}; {mend}")
 
 
-def _to_mend(status: int, lowered: str, key_name: str) -> str:
-    """Return what to do about a final refusal."""
+def _advice(status: int, lowered: str, key_name: str) -> str:
     if status in (401, 403):
         return f"the key is refused, set {key_name} to one that may use this model"
     if status == 413 or is_too_long(lowered):

@@ -1,7 +1,7 @@
-"""Manners: what one model was found to want or to refuse, so that it is asked as it takes it and the answer says so.
+"""Manners: which parameters and roles one model accepts, learned from its provider's refusals.
 
-A refusal that names something is learned, and the request is made again. Each thing is learned once, so that a model
-that refuses whatever it is sent is soon left with its own words.
+If a refusal names something that can be changed, that is learned and the request is made again. Each lesson is learned
+once, so a model that refuses everything soon gets its refusal passed on.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, Self
 from predibot.domain.chat import SETTINGS, ChatRequest, Message
 
 REFUSING = frozenset({400, 404, 422, 500, 501})
-"""How providers answer what they do not take: OpenRouter says 404 of a forced tool, llama.cpp 500 of roles."""
+"""How providers refuse a parameter: OpenRouter answers a forced tool with 404, llama.cpp roles with 500."""
 MAX_TOKENS = "max_tokens"
 NEW_MAX_TOKENS = "max_completion_tokens"
 TOOL_CHOICE = "tool_choice"
@@ -22,10 +22,10 @@ ANY_CALL = "required"
 RESPONSE_FORMAT = "response_format"
 JSON_SCHEMA = "json_schema"
 _CHOICES = (BY_NAME, ANY_CALL, "auto", "none")
-"""How a tool is forced, the surest first; from `auto` on it is only asked for."""
+"""Ways to force a tool, the surest first; from `auto` on the tool is only asked for."""
 _FORCING = re.compile(r"tool[-_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_?calling", re.IGNORECASE)
 _FORMAT = re.compile(rf"format|schema|grammar|structured|json|{_FORCING.pattern}", re.IGNORECASE)
-"""litellm forces a tool for an answer of a schema where there is no other way."""
+"""litellm forces a tool to get an answer by a schema, if there is no other way."""
 _STREAMING = re.compile(r"\bstream(?:ing)?\b", re.IGNORECASE)
 _SYSTEM = re.compile(
     r"(?:system|developer) (?:role|message|prompt|instruction)|role\W{1,4}(?:does not support\W{1,3})?system\b|"
@@ -37,11 +37,11 @@ _SYSTEM_OR_ROLES = re.compile(f"{_SYSTEM.pattern}|{_ROLES.pattern}", re.IGNORECA
 _THINKING = re.compile("budget_tokens")
 _ANYTHING = re.compile("")
 _THOUGHT_TOKENS = {"minimal": 1_024, "low": 1_024, "medium": 2_048, "high": 4_096, "xhigh": 8_192}
-"""How long litellm lets Claude think at each effort; it takes no fewer than the first."""
+"""How long litellm lets Claude think at each effort; 1,024 is the least."""
 _LOWER = tuple(reversed(_THOUGHT_TOKENS))
 _LIMIT = re.compile(r"too (?:large|high|big|many)|at most|range|maximum|exceed|less than|greater|>", re.IGNORECASE)
 _CONTEXT = re.compile(r"(?:context|max_new_tokens)\D*(\d[\d,]{0,11})", re.IGNORECASE)
-"""How much a model reads and writes together: in the words of OpenAI, vLLM, SGLang and OpenRouter; of TGI."""
+"""The length of a context, in the words of OpenAI, vLLM, SGLang and OpenRouter, and of TGI."""
 _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-]*[A-Za-z-])")
 
 _SAYING = (
@@ -49,10 +49,10 @@ _SAYING = (
     *("Message", "errmsg", "errorMessage", "status_msg", "title", "reason"),
     *("error", "errors", "innererror", "metadata", "raw", "base_resp"),
 )
-"""Where the errors of providers have their words."""
+"""The fields in which providers' errors have their words."""
 
 STATE_OF = "model"
-"""Of a turn's state: the model whose it is."""
+"""The field of a turn's state that names its model."""
 STATE_WORDS: Mapping[str, re.Pattern[str]] = {
     "reasoning_content": re.compile("reasoning_content"),
     "reasoning_details": re.compile("reasoning_details"),
@@ -61,49 +61,49 @@ STATE_WORDS: Mapping[str, re.Pattern[str]] = {
     "provider_specific_fields": re.compile(r"provider_specific_fields|thought_?signature", re.IGNORECASE),
     "reasoning": re.compile(r"['\"`]reasoning['\"`]|\.reasoning\b"),
 }
-"""What an assistant's turn may carry that only its provider reads, and how a refusal names each."""
+"""The fields of an assistant's turn that only its provider reads, and how a refusal names each."""
 _UNASKED = frozenset({"reasoning_details", "thinking_blocks", "extra_content", "provider_specific_fields"})
-"""Those that nobody sends who does not want them back."""
+"""Fields that a provider sends only if it wants them back."""
 _WANTS_THOUGHTS = re.compile(r"deepseek|kimi|moonshot", re.IGNORECASE)
-"""DeepSeek from V3.2 on and Kimi refuse a conversation with tools without them; Mistral and Groq one with them."""
+"""DeepSeek from V3.2 on and Kimi want thoughts back in conversations with tools; Mistral and Groq refuse them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """What is known of one model; a new one for each thing that is learned."""
+    """What is known of one model; each lesson makes a new object."""
 
     model: str = ""
-    """Its name, as its provider is told it."""
+    """As its provider names it."""
     refused: frozenset[str] = frozenset()
-    """Settings that it does not take."""
+    """Settings that the model does not accept."""
     choice: str = BY_NAME
-    """How it may be made to call a tool."""
+    """How the model can be made to call a tool."""
     max_tokens_name: str = MAX_TOKENS
     most_tokens: int | None = None
-    """The longest answer that it lets anybody ask for, where it has said so."""
+    """The longest answer that may be requested, if the provider stated it."""
     state: frozenset[str] = _UNASKED
-    """The fields of its own turns that it is sent back."""
+    """The fields of its own turns that are sent back."""
     learned_state: frozenset[str] = frozenset()
-    """Those that a refusal was about."""
+    """The fields that a refusal named."""
     streams: bool = False
-    """Whether it answers in a stream only."""
+    """Whether the model only answers in a stream."""
     without_system: bool = False
-    """Whether what the system says has to stand in the user's turn."""
+    """Whether the system's message goes into the user's turn."""
     thinks_within: bool = False
-    """Whether it may think less long only than it may write."""
+    """Whether thoughts must be shorter than the answer may be."""
     user_after_tool: bool = True
-    """Whether a user may speak after a tool; else that stands at the end of what the tool returned."""
+    """Whether a user's message may follow a tool's; else it is appended to that."""
 
     @classmethod
     def of(cls, name: str) -> Self:
-        """Return what a model's provider documents, as far as its name tells."""
+        """Return what a model's name tells about the documented manners of its provider."""
         wanted = {"reasoning_content"} if _WANTS_THOUGHTS.search(name) else set()
         return cls(name, state=_UNASKED | wanted)
 
     def fit(self, request: ChatRequest) -> tuple[ChatRequest, tuple[str, ...]]:
-        """Return a request as the model takes it, and the names of what is left out of it.
+        """Return a request as the model accepts it, and the names of the settings that were left out.
 
-        No two messages in a row are of one role, but for those of tools.
+        Neighbouring messages of one role are merged, except those of tools.
         """
         left_out = [name for name in settings_of(request) if name in self.refused]
         changed: dict[str, Any] = dict.fromkeys(left_out)
@@ -122,14 +122,14 @@ class Manners:
         if self.thinks_within and _THOUGHT_TOKENS.get(effort or "", 0) >= most:
             changed["reasoning_effort"] = next((low for low in _LOWER if _THOUGHT_TOKENS[low] < most), None)
             left_out.append(f"reasoning_effort = {effort}")
-        return replace(request, messages=self._merged(messages), **changed), tuple(left_out)
+        return replace(request, messages=self._merge_roles(messages), **changed), tuple(left_out)
 
     def lowered(self, request: ChatRequest) -> int | None:
-        """Return how long the answer to a request may be where the model lets nobody ask for as much; else None."""
+        """Return the model's own limit on the answer's length if it is below the requested one, else None."""
         return self.most_tokens if self.most_tokens and self.most_tokens < request.max_output_tokens else None
 
     def tool_choice(self, request: ChatRequest) -> object:
-        """Return how the tool of a request is forced, in the chat-completions dialect; None says nothing of it."""
+        """Return the `tool_choice` of a request; None for none."""
         if request.forced_tool is None or self.choice == "none":
             return None
         if self.choice != BY_NAME:
@@ -137,9 +137,9 @@ class Manners:
         return {"type": "function", "function": {"name": request.forced_tool}}
 
     def learned(self, said: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
-        """Return what is known after a refusal, None where it names nothing that could be asked otherwise.
+        """Return the manners after a refusal; None if it names nothing that could be changed.
 
-        The request is what was refused, before it was made to fit.
+        `request` is the original one, before it was made to fit.
         """
         if status not in REFUSING or not said:
             return None
@@ -147,16 +147,16 @@ class Manners:
         return next((replace(self, **change) for sign, change in lessons if sign.search(said)), None)
 
     def _lessons(self, said: str, request: ChatRequest) -> Iterator[tuple[re.Pattern[str], dict[str, Any]]]:
-        """Yield what a refusal may say that is not known yet: by which words, and what is known then."""
+        """Yield what a refusal could teach: the words by which it does, and the change."""
         roles = {each.role for each in request.messages}
         if not self.thinks_within and request.reasoning_effort is not None:
             yield _THINKING, {"thinks_within": True}
-        if setting := self._setting(said, request):
+        if setting := self._lesson_on_setting(said, request):
             yield _ANYTHING, setting
         states = [json.loads(each.state_json) for each in request.messages if each.state_json]
         held = {name for state in states for part in state for name in part} - self.learned_state
         for name in [name for name in STATE_WORDS if name in held]:
-            # What was not sent is wanted, and what was is refused.
+            # A refusal wants the field if it was not sent, and refuses it if it was.
             yield STATE_WORDS[name], {"state": self.state ^ {name}, "learned_state": self.learned_state | {name}}
         if not self.streams:
             yield _STREAMING, {"streams": True}
@@ -164,7 +164,8 @@ class Manners:
             yield _FORCING, {"choice": weaker[0]}
         may_move = self.user_after_tool and "tool" in roles
         if not self.without_system and "system" in roles:
-            # Templates that know no system say that roles alternate, as those do that let no user speak after a tool.
+            # Some templates without a system role complain that roles must alternate. So do templates that allow no
+            # user's message after a tool's.
             yield _SYSTEM if may_move else _SYSTEM_OR_ROLES, {"without_system": True}
         if may_move:
             yield _ROLES, {"user_after_tool": False}
@@ -172,8 +173,8 @@ class Manners:
             refused = JSON_SCHEMA if "json_object" in said and JSON_SCHEMA not in self.refused else RESPONSE_FORMAT
             yield _FORMAT, {"refused": self.refused | {refused}}
 
-    def _setting(self, said: str, request: ChatRequest) -> dict[str, Any] | None:
-        """Return what is known after a refusal that names a setting, or how long an answer may be; else None."""
+    def _lesson_on_setting(self, said: str, request: ChatRequest) -> dict[str, Any] | None:
+        """Return the change after a refusal that names a setting or the answer's length, else None."""
         sent = [name for name in settings_of(request) if name not in self.refused]
         name = named_in(said, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
         if name in sent:
@@ -184,7 +185,7 @@ class Manners:
         if name is None and not (context and asked in numbers):
             return None
         if context or _LIMIT.search(said):
-            # What is asked for and what is sent have to fit into a context together.
+            # Request and answer have to fit into the context together.
             most = max((each for each in numbers if 1 < each < asked), default=0)
             if context:
                 most = int(context[1].replace(",", "")) // 2
@@ -192,15 +193,14 @@ class Manners:
         return {"max_tokens_name": NEW_MAX_TOKENS} if self.max_tokens_name == MAX_TOKENS else None
 
     def _own_state(self, state_json: str) -> str:
-        """Return what is left of a turn's state with the fields that are sent back; nothing of another model's."""
+        """Return the fields of a turn's state that are sent back; empty for another model's turn."""
         parts = json.loads(state_json) if state_json else [{}]
         if parts[0].get(STATE_OF) != self.model:
             return ""
         kept = [{name: each[name] for name in each if name in self.state} for each in parts]
         return json.dumps(kept, ensure_ascii=False) if any(kept) else ""
 
-    def _merged(self, messages: Iterable[Message]) -> tuple[Message, ...]:
-        """Return messages, those of one role in a row as one."""
+    def _merge_roles(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         merged: list[Message] = []
         for each in messages:
             last = merged[-1] if merged else Message("system")
@@ -221,7 +221,7 @@ def settings_of(request: ChatRequest) -> tuple[str, ...]:
 
 
 def named_in(said: str, parameters: Iterable[str]) -> str | None:
-    """Return the one of some parameters that a text names first, None where it names none.
+    """Return the parameter that a text names first, or None.
 
     Examples:
         >>> named_in("Unsupported value: 'reasoning.effort' of a seeded model", ["seed", "reasoning_effort"])
@@ -233,30 +233,29 @@ def named_in(said: str, parameters: Iterable[str]) -> str | None:
 
 
 def error_words(text: str) -> str:
-    """Return what an error says in its text, or in the fields that are known, and not what it repeats of the request.
+    """Return the words of an error: its known fields, or its text; never what it repeats of the request.
 
-    A page of HTML says nothing. Google's compatible address puts an error into a list, Ollama and llama.cpp say it as
-    text, FastAPI says where, and OpenRouter has in `metadata` what the provider behind it said, maybe JSON again.
+    HTML has none. Google's compatible address puts errors into a list, Ollama and llama.cpp send text, FastAPI adds the
+    place, and OpenRouter's `metadata` has the words of the provider behind it, maybe as JSON again.
 
     Examples:
         >>> error_words('[{"error": {"message": "refused", "details": [{"field": "seed"}]}}]')
         'refused: seed'
     """
     try:
-        return ": ".join(_said(json.loads(text)))
+        return ": ".join(_error_texts(json.loads(text)))
     except ValueError:
         return "" if text.lstrip().startswith("<") else text
     except RecursionError:
         return ""
 
 
-def _said(value: object) -> Iterator[str]:
-    """Yield the words of an error, those of an error within it too."""
+def _error_texts(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for each in _SAYING:
-            yield from _said(value.get(each))
+            yield from _error_texts(value.get(each))
     elif isinstance(value, list):
         for each in value:
-            yield from _said(each)
+            yield from _error_texts(each)
     elif isinstance(value, str) and value:
         yield error_words(value) or value

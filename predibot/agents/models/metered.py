@@ -1,4 +1,4 @@
-"""A model whose every call is reserved before, settled after and written down."""
+"""A metered model: each call is reserved before it is sent, settled afterwards and written to the trace."""
 
 import hashlib
 import json
@@ -33,29 +33,30 @@ class MeteredModel:
     model: ChatModel
     meter: Meter
     price: TokenPrice | None
-    """The dearest its tokens can be, or None where that is unknown."""
+    """The dearest price of its tokens, or None if it is unknown."""
     trace: TraceWriter | None = None
-    """Where calls are written down: each message once, with the digest of the whole request, so that traces do not
-    grow quadratically and can still be rerun."""
+    """Gets each message once, with the digest of the whole request, so that traces do not grow quadratically
+    and can still be rerun.
+    """
     _: KW_ONLY
     searches_itself: bool = False
-    """Whether the model reads what it was not sent, so that any count of input tokens may be true."""
+    """Whether the model reads more than was sent, so that any count of input tokens may be true."""
     monotonic: Callable[[], float] = time.monotonic
     _before: Counted | None = field(default=None, init=False)
     _recorded: Counter[Message] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
-        """Have the name of the model."""
+        """Take over the model's name."""
         self.name = self.model.name
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer, if its worst case fits the budget.
+        """Return the model's reply, if its worst case fits the budget.
 
-        Each further try is reserved like the first, once the one before is booked: a lost answer at its worst case,
-        marked as estimated in the trace.
+        Each further try is reserved in the same way, after the one before was booked. A lost answer is booked at its
+        worst case and marked as estimated in the trace.
 
         Raises:
-            BudgetSpent: If it does not, or a further try does not; it was not sent.
+            BudgetSpent: If a try does not fit; it was not sent.
             ModelError: If no answer came within the deadline, or the provider refuses for good.
         """
         left_seconds = self.meter.left().seconds
@@ -67,19 +68,19 @@ class MeteredModel:
             call.again()
             with paid_by(call):
                 came = self.model.chat(request, deadline_seconds=call.left_seconds())
-            believed, doubt = self._believed(came, request)
+            believed, doubt = self._without_implausible(came, request)
             stated = counted_spending(stated_usage(came, request), self.price)
-            reply = self._priced(believed, request, stated.usd)
+            reply = self._with_own_price(believed, request, stated.usd)
             call.answered(reply, stated)
             self._before = counted(request, reply.usage, self._before) or self._before
         except BaseException as error:
             if isinstance(error, BudgetSpent) and not call.tries:
-                self._write(ModelNotAskedStep(self._asked(request, is_sent=False), str(error)))
+                self._write(ModelNotAskedStep(self._request_record(request, is_sent=False), str(error)))
                 raise
             call.ended(_lost_tries(error, call))
             self._write(
                 ModelFailedStep(
-                    asked=self._asked(request),
+                    asked=self._request_record(request),
                     error=getattr(error, "kind", type(error).__name__),
                     message=str(error),
                     lost_tries=call.lost_tries,
@@ -92,17 +93,16 @@ class MeteredModel:
         cost_usd = max(reply.cost.known_usd, *call.estimates_usd, 0.0)
         if cost_usd > worst.usd and self.price is not None:
             _log.warning("%s cost $%.6f, more than the $%.6f set aside for it", self.name, cost_usd, worst.usd)
-        asked = self._asked(request, reply.refused_settings)
+        asked = self._request_record(request, reply.refused_settings)
         estimated_usd = self._estimated_usd(call)
         self._write(ModelStep(asked=asked, reply=reply, doubt=doubt, worst=call.worst, estimated_usd=estimated_usd))
         return reply
 
     def _estimated_usd(self, call: "_MeteredCall") -> float | None:
-        """Return how much of what was set aside is booked for want of the truth."""
         return None if self.price is None and call.estimates_usd else math.fsum(call.estimates_usd)
 
-    def _believed(self, reply: ChatReply, request: ChatRequest) -> tuple[ChatReply, str]:
-        """Return the reply without counts that cannot be, or a cost that was reckoned from them; and why, if so."""
+    def _without_implausible(self, reply: ChatReply, request: ChatRequest) -> tuple[ChatReply, str]:
+        """Return the reply without implausible counts, or costs computed from them; and the reason."""
         reads_more = self.searches_itself or request.max_searches is not None
         usage, doubt = plausible_usage(reply, request, reads_more=reads_more)
         if usage == reply.usage:
@@ -112,8 +112,8 @@ class MeteredModel:
         is_reckoned = reply.cost.source != "provider" and reply.cost.usd != 0.0
         return replace(reply, usage=usage, cost=Cost(None, "unknown") if is_reckoned else reply.cost), doubt
 
-    def _priced(self, reply: ChatReply, request: ChatRequest, stated_usd: float) -> ChatReply:
-        """Return the reply with a cost where ours is the only price known, or theirs is next to nothing."""
+    def _with_own_price(self, reply: ChatReply, request: ChatRequest, stated_usd: float) -> ChatReply:
+        """Return the reply with our own price if the provider states none, or next to nothing."""
         cost_usd, usage = reply.cost.usd, reply.usage
         if None in (usage.input_tokens, usage.output_tokens):
             usage = least_usage(reply, request)
@@ -126,10 +126,10 @@ class MeteredModel:
         if self.trace is not None:
             self.trace.write(step)
 
-    def _asked(
+    def _request_record(
         self, request: ChatRequest, refused_settings: Collection[str] = (), *, is_sent: bool = True
     ) -> ModelRequest:
-        """Return what is written down of a request, with those of its messages that were not yet."""
+        """Return the trace's record of a request, with the messages that it does not have yet."""
         new = Counter(request.messages if is_sent else ()) - self._recorded
         self._recorded += new
         refused = {each.partition(" ")[0] for each in refused_settings}
@@ -147,13 +147,13 @@ class MeteredModel:
 
 def request_digest(request: ChatRequest) -> str:
     """Return a SHA-256 that is the same for equal requests, today and next year."""
-    # What could not be said once is left out where it is not said, so that older digests hold.
+    # `as_json` leaves out newer fields that are not set, so that older digests hold.
     text = json.dumps(as_json(request), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _lost_tries(error: BaseException, call: "_MeteredCall") -> int:
-    """Return how many tries of a call that failed may have been paid for: whatever is not known to be otherwise."""
+    """Return how many tries of a failed call may have been paid for; in doubt, each of them."""
     if isinstance(error, GivenUp):
         return error.lost_tries
     if isinstance(error, BudgetSpent):
@@ -163,48 +163,44 @@ def _lost_tries(error: BaseException, call: "_MeteredCall") -> int:
 
 @dataclass(eq=False)
 class _MeteredCall:
-    """The reservations of one call, one for each of its tries; it is told by `Retry`."""
+    """The reservations of one call, one for each try; `Retry` reports to it."""
 
     meter: Meter
     worst: Spending
     deadline_seconds: float
     monotonic: Callable[[], float]
     tries: int = 0
-    """How many were begun."""
     lost_tries: int = 0
-    """How many may have been paid for without an answer."""
+    """Tries that may have been paid for without an answer."""
     estimates_usd: list[float] = field(default_factory=list)
-    """What is booked for each of those whose cost nobody knows."""
+    """Booked amounts whose true cost is unknown."""
     reservation: Reservation | None = None
 
     def __post_init__(self) -> None:
-        """See when it begins."""
         self.began = self.monotonic()
         self.ends = self.began + self.deadline_seconds
 
     def left_seconds(self) -> float:
-        """Return how long the call may still take."""
         return max(0.0, self.ends - self.monotonic())
 
     def again(self) -> None:
-        """Set the worst case of a try aside, of which the step is counted once."""
+        """Reserve the worst case of a try; a call counts as one step."""
         asked_at = self.monotonic()
         worst = replace(self.worst, steps=0 if self.tries else self.worst.steps)
         self.reservation = self.meter.reserve(worst, wait_seconds=self.ends - asked_at)
         self.tries += 1
-        # Waiting for others is not waiting for a model.
+        # The wait for others is no part of the model's time.
         self.began += self.monotonic() - asked_at
 
     def failed(self, failure: TryAgain) -> None:
-        """Book a try that brought no answer."""
         self.ended(self.lost_tries + isinstance(failure, AnswerLost))
 
     def ended(self, lost_tries: int) -> None:
-        """Book a call that brought no answer: one that was lost may have been paid for, a refused one was not."""
+        """Book a call without an answer: a lost one may have been paid for, a refused one was not."""
         self._book(Spending(seconds=self.monotonic() - self.began), lost_tries)
 
     def answered(self, reply: ChatReply, stated: Spending) -> None:
-        """Book what an answer cost; where that is unknown, the worst case stands, or what was stated if it is more."""
+        """Book the cost of an answer; if that is unknown, the worst case or the stated counts, if higher."""
         usage, cost_usd = reply.usage, reply.cost.usd
         known = usage.input_tokens is not None and usage.output_tokens is not None
         estimate_usd = max(self.worst.usd, stated.usd)
@@ -219,7 +215,7 @@ class _MeteredCall:
             self.estimates_usd.append(estimate_usd)
 
     def _book(self, actual: Spending, lost_tries: int) -> None:
-        """Settle the try that is under way, and those that were lost and are not booked yet."""
+        """Settle the current try, and lost ones that are not booked yet."""
         reservation, self.reservation = self.reservation, None
         if reservation is None:
             return
@@ -238,58 +234,54 @@ class _MeteredCall:
 
 
 MOST_OUTPUT_TIMES = 4
-"""Of what was asked for: some servers stop late, or leave a model's thoughts out of what they bound."""
+"""Times the requested output; some servers stop late, or do not bound the model's thoughts."""
 MOST_BYTES_A_TOKEN = 32
 """Over a whole text without its runs; real tokenizers come to 3 to 6, in any language."""
 MOST_BYTES_A_TOKEN_OF_A_RUN = 256
-"""Of one character again and again; the longest such tokens known are 128 spaces."""
+"""Of one repeated character; the longest such token known is 128 spaces."""
 _MOST_BYTES_A_CHARACTER = 4
 _CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
-"""What some count beside the input, not in it."""
+"""Counts that some providers do not include in the input tokens."""
 _UTF_8 = ("utf-8", "surrogatepass")
 _RUN = re.compile(r"(.)\1+")
 
 
 def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool = False) -> tuple[Usage, str]:
-    """Return a reply's usage without the counts that cannot be, and a sentence about each of these.
+    """Return a reply's usage without its impossible counts, and a sentence about each of them.
 
-    Args:
-        reads_more: Whether the model reads what it was not sent, so that no count of input tokens is too high.
+    With `reads_more` the model reads more than was sent, so no count of input tokens is too high.
     """
     usage, most_came = stated_usage(reply, request), MOST_OUTPUT_TIMES * request.max_output_tokens
     most_sent = None if reads_more else input_tokens_bound(request)
     sent, came = usage.input_tokens, usage.output_tokens
-    sent_doubt = _doubt("input", sent, _least_sent(request, sent), most_sent)
-    came_doubt = _doubt("output", came, _least_came(reply), most_came)
+    sent_doubt = _doubt("input", sent, _least_input(request, sent), most_sent)
+    came_doubt = _doubt("output", came, _least_output(reply), most_came)
     usage = replace(usage, input_tokens=None if sent_doubt else sent, output_tokens=None if came_doubt else came)
     return usage, " ".join(filter(None, (sent_doubt, came_doubt)))
 
 
 def stated_usage(reply: ChatReply, request: ChatRequest) -> Usage:
-    """Return what was counted; input that is too little without them, together with the tokens read from a cache."""
+    """Return the provider's counts; input that is too low gets the cached tokens added."""
     usage = reply.usage
-    if usage.input_tokens is None or usage.input_tokens >= _least_sent(request, usage.input_tokens):
+    if usage.input_tokens is None or usage.input_tokens >= _least_input(request, usage.input_tokens):
         return usage
     cached = sum(count_of(usage.raw.get(name)) or 0 for name in _CACHED)
     return replace(usage, input_tokens=usage.input_tokens + cached)
 
 
 def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
-    """Return the fewest tokens that the texts of a request and its reply can be, tools and templates left out."""
-    return Usage(_least_sent(request), _least_came(reply))
+    """Return the fewest possible tokens of the texts of a request and its reply."""
+    return Usage(_least_input(request), _least_output(reply))
 
 
-def _least_sent(request: ChatRequest, counted: int | None = None) -> int:
-    """Return the fewest tokens of what was sent, or something below a count where that is surely enough.
-
-    The texts of a long conversation are read only where a count is doubtful.
-    """
+def _least_input(request: ChatRequest, counted: int | None = None) -> int:
+    """Return the fewest possible tokens of a request, or any lower bound below a count that is surely plausible."""
     texts = [each.text for each in request.messages]
     bound = max(1, _MOST_BYTES_A_CHARACTER * (sum(map(len, texts)) + len(texts)) // MOST_BYTES_A_TOKEN)
     return bound if counted is not None and counted >= bound else _least_tokens("\n".join(texts))
 
 
-def _least_came(reply: ChatReply) -> int:
+def _least_output(reply: ChatReply) -> int:
     calls = (call.name + call.arguments_json for call in reply.message.tool_calls)
     return _least_tokens("".join((reply.message.text, *calls)))
 

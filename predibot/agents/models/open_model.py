@@ -1,4 +1,4 @@
-"""Models by name: which client a recipe's model gets, with which key, and what is known of its price."""
+"""Opening models by name: which client, which key, and which price a recipe's model gets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ClientName = Literal["light", "litellm"]
 
 
 def asked_for_reports(name: str, base_url: str | None, client: ClientName) -> bool:
-    """Return whether a model is asked through the Responses API, which alone can be told how often to search."""
+    """Return whether the Responses API is used, the only one with a limit on searches."""
     return works_in_background(name) and (base_url is None or client == "light")
 
 
@@ -34,19 +34,18 @@ def open_model(
     client: ClientName = "light",
     extra_body: Mapping[str, object] | None = None,
 ) -> ChatModel:
-    """Return a model that can be talked to; nothing is sent or imported yet.
+    """Return a model; nothing is sent or imported yet.
 
     Args:
-        name: As litellm calls it, or as the server at `base_url` does.
-        base_url: A server that speaks the chat-completions dialect, or for a
-            model that works in the background the Responses API; it may be
-            private, and is sent no key unless `key_name` names one.
-        key_name: The setting that holds the key, where it is not the usual one.
-        client: What talks to `base_url`; without one it is always litellm.
+        name: As litellm names it, or the server at `base_url` does.
+        base_url: A server that speaks the chat-completions protocol, or for a model that works in the background the
+            Responses API. It may be private, and gets no key unless `key_name` names one.
+        key_name: The setting that holds the key, if it is not the usual one.
+        client: For a `base_url`; without one it is always litellm.
 
     Raises:
-        UsageError: If the base URL is none, or the named key is not set or may not go there.
-        ModelRefused: If the named key cannot be one, or a model that works in the background has none.
+        UsageError: If the base URL is malformed, or the named key is not set or may not be sent there.
+        ModelRefused: If the named key is malformed, or a model that works in the background has none.
     """
     common: dict[str, Any] = {"retry": retry, "price": price, "extra_body": extra_body}
     is_report = asked_for_reports(name, base_url, client)
@@ -62,24 +61,24 @@ def open_model(
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where requests go, and with which key."""
+    """The host that gets a model's requests, and the key that goes with them."""
 
     host: str
     key_name: str | None
-    """None where no key is sent."""
+    """None if no key is sent."""
     key_is_set: bool
     needs_key: bool = False
-    """Whether nobody is answered there without one, as far as is known."""
+    """Whether the host is known to require one."""
 
 
 def model_destination(
     name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName
 ) -> Destination:
-    """Return where a model's requests go and which key goes with them; nobody is asked.
+    """Return where a model's requests go and which key goes with them; nothing is sent.
 
     Raises:
-        UsageError: If the named key is not set, or may not go there.
-        ModelRefused: If it cannot be a key, or nobody knows whose model it is.
+        UsageError: If the named key is not set, or may not be sent there.
+        ModelRefused: If the key is malformed, or the model's provider is unknown.
     """
     if base_url is not None:
         return Destination(host_of(base_url), key_name, _light_key(keys, base_url, key_name) is not None)
@@ -93,7 +92,7 @@ def model_destination(
 
 
 def _light_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:
-    """Return the key that is sent to a base URL, which gets none that is not named, or to OpenAI."""
+    """Return the key for a base URL, which gets only a named one, or for OpenAI."""
     if key_name:
         return keys.named(key_name, base_url or OPENAI_URL)
     return None if base_url else keys.find(key_names("openai"), OPENAI_URL)
@@ -102,12 +101,11 @@ def _light_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key
 def worst_price(
     name: str, *, price: TokenPrice | None, base_url: str | None = None, shared: bool = False
 ) -> TokenPrice | None:
-    """Return the dearest a model's tokens can be: of the recipe's price and litellm's table, or None.
+    """Return the dearest price of a model's tokens by the recipe and litellm's table, or None if it is unknown.
 
-    A base URL is somebody else's server, of which the table knows nothing. The table is not looked at for a price of
-    zero, which is a statement about one's own machine, unless it is shared by several models, of which another may be
-    elsewhere; looking at it imports litellm. Of a model that works in the background the price of a search has to be
-    known as well.
+    The table knows nothing of the server at a base URL. A price of zero means one's own machine, so the table is not
+    read, unless several models share the price and another may be elsewhere. Reading the table imports litellm. For a
+    model that works in the background the price of a search must be known too.
     """
     is_beyond_the_table = base_url is not None or (price is not None and price.free and not shared)
     known = price if is_beyond_the_table else dearest(price, table_price(name))

@@ -1,4 +1,4 @@
-"""The one retry layer of all models: a circuit breaker for each provider, and somebody who pays for every try."""
+"""The retry layer of all models: a circuit breaker for each provider, and a payer for each try."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from predibot.net.retry import RetryPolicy
 
 
 class _Tries(Protocol):
-    """Who pays for the tries of a call: told of each that failed, and asked before each further one."""
+    """The payer of a call's tries: told of each failure, and asked before each further try."""
 
     def failed(self, failure: TryAgain) -> None: ...
 
@@ -24,12 +24,12 @@ class _Tries(Protocol):
 
 
 _TRIES: ContextVar[_Tries | None] = ContextVar("tries", default=None)
-"""Of the call that is made in this thread: a model knows nothing of who pays for it."""
+"""The payer in this thread; models do not know who pays for them."""
 
 
 @contextmanager
 def paid_by(tries: _Tries) -> Iterator[None]:
-    """Have every try of a call that is made in this block told to who pays for it."""
+    """In this block, report every try of a call to its payer."""
     token = _TRIES.set(tries)
     try:
         yield
@@ -48,13 +48,12 @@ class Retry:
     def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
         """Return the first answer, with the seconds, retries and lost tries it took.
 
-        Args:
-            once: Makes one try within so many seconds; raises `TryAgain` or `ModelRefused`.
+        `once` makes one try within so many seconds, and raises `TryAgain` or `ModelRefused`.
 
         Raises:
             GivenUp: If no answer came.
             ModelRefused: If the provider refuses the request for good.
-            BudgetSpent: If a further try is not to be paid for; see `paid_by`.
+            BudgetSpent: If a further try cannot be paid for; see `paid_by`.
         """
         tries = _TRIES.get()
         started = self.policy.monotonic()
@@ -64,13 +63,13 @@ class Retry:
 
         def attempt() -> ChatReply:
             nonlocal failed_tries, lost_tries
-            # Before the breaker: who is let through as its probe must not wait for the others, who wait for the probe.
+            # Pay before asking the breaker: its probe must not wait for other calls, which wait for the probe.
             if tries is not None and failed_tries:
                 tries.again()
             try:
                 with self.gates.passed(provider, deadline):
                     self._wait_for(breaker, provider, deadline)
-                    with _watched(breaker):
+                    with _report_to(breaker):
                         left_seconds = deadline - self.policy.monotonic()
                         if left_seconds <= 0.0:
                             raise NotSent
@@ -87,9 +86,8 @@ class Retry:
         return replace(reply, seconds=seconds, retries=failed_tries, lost_tries=lost_tries)
 
     def _wait_for(self, breaker: Breaker, provider: str, deadline: float) -> None:
-        """Wait until the breaker lets this call through, if that is before the deadline."""
         while (rest_seconds := breaker.admit()) > 0.0:
-            # Those who waited for the same instant should not all come back at it.
+            # Spread the calls that wait for the same instant.
             rest_seconds *= self.policy.rng.uniform(1.0, 1.25)
             if self.policy.monotonic() + rest_seconds >= deadline:
                 said = f"{provider} failed again and again and is left alone for a while"
@@ -98,8 +96,8 @@ class Retry:
 
 
 @contextmanager
-def _watched(breaker: Breaker) -> Iterator[None]:
-    """Tell the breaker how a try went."""
+def _report_to(breaker: Breaker) -> Iterator[None]:
+    """Report the result of a try to the breaker."""
     try:
         yield
     except BaseException as error:

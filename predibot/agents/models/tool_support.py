@@ -1,4 +1,4 @@
-"""Finding out once whether a model calls tools."""
+"""A probe that finds out once whether a model calls tools."""
 
 import json
 import re
@@ -31,12 +31,12 @@ _NO_TOOLS = re.compile(
     r"UnsupportedParamsError.*\btools\b",
     re.IGNORECASE,
 )
-"""What Ollama says with 400, OpenRouter with 404, and litellm by itself; any other refusal is none of tools."""
+"""The messages of Ollama (400), OpenRouter (404) and litellm itself; other refusals are not about tools."""
 
 
 @dataclass(eq=False)
 class ToolProbe:
-    """Asks each model once, with a tiny call, and remembers; thread-safe."""
+    """Asks each model once, with a tiny call, and remembers the answer; thread-safe."""
 
     _known: WeakKeyDictionary[ChatModel, str] = field(default_factory=WeakKeyDictionary, init=False)
     _asking: WeakKeyDictionary[ChatModel, threading.Lock] = field(default_factory=WeakKeyDictionary, init=False)
@@ -45,31 +45,27 @@ class ToolProbe:
     def why_no_tools(
         self, model: ChatModel, *, ask: ChatModel | None = None, deadline_seconds: float = PROBE_SECONDS
     ) -> str:
-        """Return in the words of its provider that a model calls no tools; nothing where it does, or may.
+        """Return in the provider's words that a model calls no tools; empty if it does, or may.
 
-        It is asked to call one and left the choice; if it answers text, it is forced by name, and by `required` if it
-        passes that over, as llama.cpp does (ggml-org/llama.cpp#26535). Text to all is a no, a refused forcing is not.
-
-        Args:
-            model: What is remembered by.
-            ask: What is asked instead, such as the same model within a budget.
+        The model is first asked to call a tool, then forced by name, and then by `required`, because llama.cpp ignores
+        a name (ggml-org/llama.cpp#26535). Only text in all three answers means no; a refusal to be forced does not.
+        `ask` is called in place of `model`, such as the same model within a budget.
 
         Raises:
-            PredibotError: Whatever asking raises for another reason, such as a wrong key; nothing is remembered then.
+            PredibotError: Any other error of the call, such as a wrong key; nothing is remembered then.
         """
         with self._lock:
             asking = self._asking.setdefault(model, threading.Lock())
         with asking:
             known = self._known.get(model)
             if known is None:
-                known = self._known[model] = _asked(ask or model, deadline_seconds)
+                known = self._known[model] = _probe(ask or model, deadline_seconds)
             return known
 
 
-def _asked(model: ChatModel, deadline_seconds: float) -> str:
-    """Return what a model says in the place of a call."""
+def _probe(model: ChatModel, deadline_seconds: float) -> str:
     text = ""
-    # A name that was passed over is no way to force a tool: the last time is by `required`.
+    # After an ignored name, the second forced call is made by `required`.
     for forced in (None, _PING.name, _PING.name):
         request = ChatRequest(_MESSAGES, (_PING,), forced, max_output_tokens=_MAX_TOKENS)
         try:
@@ -78,7 +74,7 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
             if _NO_TOOLS.search(str(error)):
                 return str(error)
             raise
-        # Cut off, or refused to answer at all: its next answer will be too, which ends a decision in the words for it.
+        # If the reply is cut off or refused, so will be the next, and the decision then ends with its own message.
         if calls_ping(reply) or reply.finish_reason in ("length", "refusal") or TOOL_CHOICE in reply.refused_settings:
             return ""
         called = "".join(f"{call.name}({call.arguments_json})" for call in reply.message.tool_calls)
@@ -87,7 +83,7 @@ def _asked(model: ChatModel, deadline_seconds: float) -> str:
 
 
 def calls_ping(reply: ChatReply) -> bool:
-    """Return whether a reply has the call that was asked for, maybe in words, with arguments that can be read."""
+    """Return whether a reply has the requested call, maybe in words, with arguments that can be decoded."""
     calls: tuple[ToolCall | None, ...] = reply.message.tool_calls
     try:
         if not calls:

@@ -1,1 +1,1 @@
-"""Search engines behind one interface, paced, cached and dated."""
+"""Search providers behind one interface, with limits of pace and dates of results."""

@@ -1,4 +1,4 @@
-"""Domains: sites that a forecast must not be copied from, such as the market's own."""
+"""Blocked domains: sites that a forecast must not be copied from, such as the market's own."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -12,24 +12,24 @@ _FILE = Path(__file__).with_name("blocked_domains.txt")
 
 
 def blocked_domains() -> frozenset[str]:
-    """Return the prediction markets and mirrors that are blocked unless a recipe says otherwise."""
-    return frozenset(_listed())
+    """Return the prediction markets and mirrors that are blocked by default."""
+    return frozenset(_read_list())
 
 
 def first_blocked_domain() -> str:
-    """Return the one that stands first, for who needs an example."""
-    return next(_listed())
+    """Return the first one, as an example."""
+    return next(_read_list())
 
 
-def _listed() -> Iterator[str]:
+def _read_list() -> Iterator[str]:
     lines = (line.partition("#")[0].strip().lower() for line in _FILE.read_text(encoding="utf-8").splitlines())
     return (line for line in lines if line)
 
 
 def blocked_domain(url: str, domains: Collection[str]) -> str | None:
-    """Return which of these domains an address lies on or below, leads to, or names as what it shows a copy of.
+    """Return the first of these domains that an address lies on, leads to, or shows a copy of, or None.
 
-    None where it is none of them; an address that cannot be read is on all.
+    An address that cannot be parsed counts as blocked.
 
     Examples:
         >>> blocked_domain("https://www.market.example./event/x", {"market.example"})
@@ -43,7 +43,7 @@ def blocked_domain(url: str, domains: Collection[str]) -> str | None:
         hosts = [_host(url)]
     except ValueError:
         return next(iter(domains), None)
-    # Whatever leads to what is no address leads to nothing blocked.
+    # A target that is no address is not blocked.
     with suppress(ValueError):
         hosts.append(_host(landing_url(url) or ""))
     behind = unquote(unquote(url.partition("://")[2].partition("/")[2])).lower()

@@ -1,4 +1,4 @@
-"""Dates of search results: many forms, one meaning, the latest instant each can stand for."""
+"""Dates of search results: each of their many forms, as the latest instant it can mean."""
 
 import re
 from collections.abc import Sequence
@@ -23,12 +23,14 @@ _MADE_OF_AGES = (
     *((timedelta(days=days), unit) for days, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day"))),
     *((timedelta(hours=1), "hour"), (timedelta(minutes=1), "minute")),
 )
-"""As long ddgs takes the units for when it makes an instant of an age (engines/yahoo_news.py, bing_news.py)."""
+"""The lengths that ddgs gives to units when it turns an age into an instant (engines/yahoo_news.py,
+bing_news.py).
+"""
 _WHILE_ASKED = timedelta(seconds=30)
 
 
 def shortest_span(since: timedelta, spans: Sequence[tuple[str, int]]) -> str | None:
-    """Return the first of some spans, each with its days and the shortest first, that reaches as far back.
+    """Return the first of some spans that reaches as far back; each has its days, and the shortest is first.
 
     Examples:
         >>> shortest_span(timedelta(days=5), [("d", 1), ("w", 7), ("m", 31)])
@@ -40,15 +42,10 @@ def shortest_span(since: timedelta, spans: Sequence[tuple[str, int]]) -> str | N
 
 
 def latest_instant(text: object, *, now: datetime) -> datetime | None:
-    """Return the latest instant that a stated date can mean, or None where it cannot be read.
+    """Return the latest instant that a provider's date can mean, or None if it cannot be parsed.
 
-    A day means its end, in the zone where it ends last; so does midnight, by
-    which many providers mean a day. An age means one unit less than it says,
-    because nobody knows how it was rounded.
-
-    Args:
-        text: As the provider wrote it.
-        now: What an age is counted from.
+    A day means its end, in the zone where it ends last; so does midnight, which many providers write for a day. An age
+    counts one unit less than stated, because nobody knows how it was rounded.
 
     Examples:
         >>> now = datetime(2026, 1, 9, tzinfo=UTC)
@@ -66,21 +63,16 @@ def latest_instant(text: object, *, now: datetime) -> datetime | None:
         if ago := _AGO.fullmatch(words):
             count = int(ago.group(1)) if ago.group(1).isdigit() else 1
             return now - (count - 1) * _UNITS[ago.group(2).lower()]
-        return _day_end(words) or _instant(words)
+        return _parse_day_end(words) or _parse_instant(words)
     except OverflowError:
         return None
 
 
 def latest_of_made(text: object, *, now: datetime, units_are_known: bool = True) -> datetime | None:
-    """Return the latest instant that a date can mean which ddgs made of an age, or of a day in this machine's zone.
+    """Return the latest instant of a date that ddgs computed from an age, or from a day in this machine's zone.
 
-    As in `latest_instant` an age means one unit less than it says; its unit is
-    the longest that it is a whole number of.
-
-    Args:
-        text: As ddgs has it.
-        now: A moment after ddgs was asked.
-        units_are_known: Whether ddgs reads them; of Bing it takes 5 hours for 5 days, so that no age proves anything.
+    An age counts one unit less, as in `latest_instant`; its unit is the longest that divides it. `now` is a moment
+    after ddgs was asked. Without `units_are_known` no age proves anything: ddgs takes Bing's 5 hours for 5 days.
 
     Examples:
         >>> now = datetime(2026, 1, 30, 9, 15, 7, tzinfo=UTC)
@@ -100,8 +92,7 @@ def latest_of_made(text: object, *, now: datetime, units_are_known: bool = True)
     return stated.astimezone(UTC) + (_UNITS[unit] if (unit := next(units, None)) is not None else timedelta())
 
 
-def _day_end(words: str) -> datetime | None:
-    """Return the end of a day that is given without a time, or None."""
+def _parse_day_end(words: str) -> datetime | None:
     for form in _DAY_FORMS:
         try:
             day = datetime.strptime(f"{words} +0000", f"{form} %z")
@@ -111,7 +102,7 @@ def _day_end(words: str) -> datetime | None:
     return None
 
 
-def _instant(words: str) -> datetime | None:
+def _parse_instant(words: str) -> datetime | None:
     """Return an instant in ISO 8601 or in the form of e-mail, or None."""
     try:
         instant = datetime.fromisoformat(words)
@@ -123,6 +114,6 @@ def _instant(words: str) -> datetime | None:
     if instant.time() == time():
         return instant.replace(tzinfo=UTC) + timedelta(days=1) + _WEST_MOST
     if instant.tzinfo is None:
-        # It may be local time of its author.
+        # It may be the author's local time.
         return instant.replace(tzinfo=UTC) + _WEST_MOST
     return instant.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""The search providers that are predibot's, by the names recipes use."""
+"""Opening search providers by the names that recipes use."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -22,15 +22,13 @@ def search_provider(
     usd_per_call: float | None = None,
     backends: Sequence[str] = (),
 ) -> SearchProvider:
-    """Return a provider by its name.
+    """Return a search provider.
 
     Args:
-        name: One of `PROVIDER_NAMES`.
-        clock: What the age of a result is counted from.
-        key: For those that need one.
-        base_url: Of the user's own SearXNG, or instead of the provider's own.
-        usd_per_call: What a call costs; None leaves it unknown, or 0 where the provider is free.
-        backends: Of ddgs, in their order; for news those of them that have any. None are its own.
+        clock: The ages of results are counted from it.
+        base_url: The user's own SearXNG, or a replacement of the provider's own address.
+        usd_per_call: None is unknown, or 0 if the provider is free.
+        backends: For ddgs, in their order, as far as its kind of search has them. None are the default.
 
     Raises:
         UsageError: If there is no such provider, or it lacks a key or an address.
@@ -51,8 +49,8 @@ def search_provider(
 
 
 def own_url(name: str) -> str | None:
-    """Return where a provider that takes a key is by itself, None for one that takes none.
+    """Return the address of a provider that takes a key, None for one that takes none.
 
-    Its key goes there, and to a base URL of a recipe only where the operator says so.
+    Its key goes there, and to a recipe's base URL only by the operator's word.
     """
     return OWN_URLS.get(name)

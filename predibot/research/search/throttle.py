@@ -14,9 +14,9 @@ LONGEST_REST_SECONDS = 300.0
 
 @dataclass(slots=True)
 class PacedProvider:
-    """A provider that is asked at most every so often, and left alone for longer and longer while it fails.
+    """A provider that is called at most every so often, and rests longer and longer while it fails.
 
-    Thread-safe: a caller that comes too early waits for its own turn.
+    Thread-safe: a call that comes too early waits for its turn.
     """
 
     inner: SearchProvider
@@ -24,9 +24,9 @@ class PacedProvider:
     monotonic: Callable[[], float]
     sleep: Callable[[float], None]
     paces: Paces | None = None
-    """What this process shares with others; left out, it is alone."""
+    """Shared with other processes; without it this process is alone."""
     longest_wait_seconds: float = 30.0
-    """A turn that comes only later is a failure at once."""
+    """A call with a later turn fails at once."""
     _next_at: float = 0.0
     _rests_until: float = 0.0
     _failures: int = 0
@@ -49,7 +49,7 @@ class PacedProvider:
 
     @property
     def takes_after(self) -> bool:
-        """Return whether the provider can be asked for nothing earlier."""
+        """Return whether the provider takes `after`."""
         return getattr(self.inner, "takes_after", False)
 
     def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
@@ -58,7 +58,7 @@ class PacedProvider:
         Raises:
             SearchFailed: If the provider fails, rests, or its turn comes too late.
         """
-        wait_seconds = self._turn()
+        wait_seconds = self._take_turn()
         if wait_seconds > 0.0:
             self.sleep(wait_seconds)
         try:
@@ -73,8 +73,7 @@ class PacedProvider:
             self._failures = 0
         return answer
 
-    def _turn(self) -> float:
-        """Take a turn and return how many seconds it is away."""
+    def _take_turn(self) -> float:
         with self._lock:
             now = self.monotonic()
             if now < self._rests_until:

@@ -1,1 +1,1 @@
-"""One client for each way in which servers of models are asked, and what the clients share."""
+"""Clients of model servers: one module for each protocol, and the code that they share."""

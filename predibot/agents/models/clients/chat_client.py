@@ -1,4 +1,4 @@
-"""A client of a model: it learns what is refused, reads what is answered and prices it; a subclass sends."""
+"""The base class of clients: it learns from refusals, reads answers and prices them; a subclass sends requests."""
 
 import re
 from abc import ABC, abstractmethod
@@ -16,42 +16,42 @@ from predibot.errors import ModelRefused
 from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain, one_line
 
 TRY_SECONDS = 300.0
-"""The longest a single try may take."""
+"""The longest time for a single try."""
 _SPOILT = re.compile("failed_generation|Failed to call a function")
-"""Groq's 400 for a call that its model wrote wrongly, which the next try may not: agno-agi/agno#4090."""
+"""Groq's 400 for a malformed call of its model; the next try may succeed: agno-agi/agno#4090."""
 
 
 @dataclass(eq=False, repr=False)
 class ChatClient(ABC):
-    """A `ChatModel`; thread-safe. Connections are made when they are needed."""
+    """A `ChatModel`; thread-safe. Connections are opened when they are needed."""
 
     name: str
-    """As recipes call it."""
+    """As recipes name it."""
     _: KW_ONLY
     retry: Retry
     price: TokenPrice | None = None
-    """As the recipe states it."""
+    """By the recipe."""
     extra_body: Mapping[str, object] | None = None
-    """What else stands in each request, as the recipe states it."""
+    """Further fields of each request, by the recipe."""
     sent_name: str = ""
-    """As its provider calls it; by default the name without `openai/`."""
+    """As the provider names it; by default the name without `openai/`."""
     table_name: str = field(default="", init=False)
-    """As litellm's table of prices calls it, which knows nothing of a server of the user's own."""
+    """As litellm's table of prices names it; empty for a server of the user's own."""
     manners: Manners = field(init=False)
 
     def __post_init__(self) -> None:
-        """Know of the model what its provider documents."""
+        """Start with what the provider documents about the model."""
         self.sent_name = self.sent_name or self.name.removeprefix("openai/")
         self.manners = Manners.of(self.sent_name)
 
     def __repr__(self) -> str:
-        """Return kind and name, and no key."""
+        """Return class and name, without a key."""
         return f"{type(self).__name__}({self.name!r})"
 
     @property
     @abstractmethod
     def _provider(self) -> str:
-        """Return who is asked, whose failures count together."""
+        """Return the provider, whose failures count together."""
 
     @property
     @abstractmethod
@@ -59,55 +59,54 @@ class ChatClient(ABC):
         """Return the setting that holds the key, for messages."""
 
     @abstractmethod
-    def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
-        """Return the decoded JSON of the answer to a single try, or that it was `Refusal`.
+    def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
+        """Make a single try; return the decoded JSON of the answer, or a `Refusal`.
 
         Raises:
-            TryAgain: If there is no answer, and may be one later.
+            TryAgain: If there is no answer, but may be one later.
             ModelRefused: If there will be none.
         """
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer to a conversation.
+        """Return the model's reply to a conversation.
 
         Raises:
-            ModelUnavailable: If no answer came within the deadline.
+            ModelUnavailable: If no reply came within the deadline.
             ModelRefused: If the provider refuses the request for good.
-            UsageError: If the named key is not set, or may not go there.
+            UsageError: If the named key is not set, or may not be sent there.
         """
         return self.retry.call(
-            lambda seconds: self._once(request, seconds), provider=self._provider, deadline_seconds=deadline_seconds
+            lambda seconds: self._try_once(request, seconds), provider=self._provider, deadline_seconds=deadline_seconds
         )
 
-    def _once(self, request: ChatRequest, seconds: float) -> ChatReply:
-        """Return the answer of a single try."""
+    def _try_once(self, request: ChatRequest, seconds: float) -> ChatReply:
         manners = self.manners
         fitting, left_out = manners.fit(request)
-        value = self._sent(fitting, manners, seconds)
+        value = self._send(fitting, manners, seconds)
         if (failed := error_of(value)) is not None:
             status, words = failed
             said = f"{self.name} answered an error: {one_line(words)}"
-            # One without a status came while the model was at work, such as a gateway's time-out.
+            # An error without a status, such as a gateway's time-out, came while the model was at work.
             is_charged = status is None or has_usage(value)
             failure = failure_of_status(status or 502, said, key_name=self._key_name, is_charged=is_charged)
             value = Refusal(failure, words, status or 502)
         if isinstance(value, Refusal):
-            raise self._learned(value, request, manners)
+            raise self._learn(value, request, manners)
         try:
             reply = read_answer(value, self.sent_name)
         except NoCompletion as error:
             raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
         is_unheeded = request.forced_tool is not None and not reply.message.tool_calls and reply.finish_reason == "stop"
         if is_unheeded and manners.choice == BY_NAME:
-            # llama.cpp passes over a choice that is no text.
+            # llama.cpp ignores a choice that is an object.
             self.manners = replace(manners, choice=ANY_CALL)
         by_table = table_usd(self.table_name, reply.usage) if self.table_name else None
         cost = cost_of(reply.usage, provider_usd=reply.cost.usd, table_usd=by_table, price=self.price)
         return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.lowered(request))
 
-    def _learned(self, refused: Refusal, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:
-        """Return what a refusal means: that the request is made otherwise at once, if it names what may be changed."""
-        # What may have been paid for is no refusal.
+    def _learn(self, refused: Refusal, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:
+        """Return the error for a refusal; a retry at once if it names something that can be changed."""
+        # An answer that may have been paid for is no refusal.
         if isinstance(refused.failure, AnswerUnusable | AnswerLost):
             return refused.failure
         learned = manners.learned(refused.words, request, status=refused.status)

@@ -1,4 +1,4 @@
-"""A light client for any server that speaks the chat-completions dialect, at any address the user set."""
+"""A light client for any server that speaks the chat-completions protocol, at an address that the user set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,29 +20,28 @@ from predibot.net.retry import asked_wait_seconds
 
 
 class Endpoint:
-    """A base URL, which may be on a private network because the user set it; thread-safe."""
+    """A base URL, which may be private because the user set it; thread-safe."""
 
     def __init__(self, base_url: str, *, key: Key | None = None, transport: httpx.BaseTransport | None = None) -> None:
-        """Open it, for example `http://localhost:11434/v1`; a key is sent as a bearer token.
+        """Check the base URL, such as `http://localhost:11434/v1`; the key is sent as a bearer token.
 
         Raises:
-            UsageError: If the base URL is none.
+            UsageError: If the base URL is malformed.
         """
-        self._url = _checked_url(base_url)
+        self._url = _parse_base_url(base_url)
         self._client = JsonClient(key=key, transport=transport)
+        # For messages and breakers, with the port.
         self.host = self._url.netloc.decode()
-        """With the port, as messages and breakers name the place."""
         self.key_name = key.name if key else "its key"
-        """The setting that holds the key, for messages."""
 
     def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> Received:
-        """Return the whole answer to one request to a path below the base URL, whatever its status.
+        """Return the whole answer to a request below the base URL, whatever its status.
 
         Raises:
             TryAgain: If there was no connection, so that nothing was sent.
             AnswerLost: If the request was sent and no whole answer came.
-            AnswerUnusable: If the answer is too long, or compressed.
-            ModelRefused: If the same is true of an error, or nothing can be sent.
+            AnswerUnusable: If a success is too long, or compressed.
+            ModelRefused: If an error is too long, or compressed, or the request cannot be sent.
         """
         try:
             return self._client.ask(method, self._below(path), body=body, seconds=seconds)
@@ -53,11 +52,11 @@ class Endpoint:
             raise (AnswerUnusable if error.status < 300 else ModelRefused)(str(error)) from None
 
     def tell(self, method: str, path: str, *, seconds: float) -> None:
-        """Send a request without a body and pass over what comes of it; see `JsonClient.tell`."""
+        """Send a request without a body and ignore the answer; see `JsonClient.tell`."""
         self._client.tell(method, self._below(path), seconds=seconds)
 
     def refused(self, received: Received) -> Refusal:
-        """Return what an answer other than success means."""
+        """Return the meaning of an answer that is no success."""
         text = received.text()
         failure = failure_of_status(
             received.status,
@@ -69,7 +68,7 @@ class Endpoint:
         return Refusal(failure, error_words(text), received.status)
 
     def _below(self, path: str) -> str:
-        """Return the address of a path below the base URL, whose query is kept."""
+        """Return the address of a path below the base URL, with the base URL's query."""
         return str(self._url.copy_with(path=self._url.path.rstrip("/") + path))
 
 
@@ -87,14 +86,13 @@ class OpenAICompatibleModel(ChatClient):
     def _key_name(self) -> str:
         return self.endpoint.key_name
 
-    def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
+    def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         body = {**(self.extra_body or {}), **request_body(request, self.sent_name, manners)}
         received = self.endpoint.ask("POST", "/chat/completions", body, seconds=min(seconds, TRY_SECONDS))
         return streamed_object(received) if received.is_success else self.endpoint.refused(received)
 
 
-def _checked_url(base_url: str) -> httpx.URL:
-    """Return a base URL that is one."""
+def _parse_base_url(base_url: str) -> httpx.URL:
     try:
         url = httpx.URL(base_url)
     except (httpx.InvalidURL, TypeError) as error:

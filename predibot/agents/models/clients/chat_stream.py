@@ -1,7 +1,7 @@
-"""A chat completion that comes in pieces: read to its end, and put together as if it had come at once.
+"""A streamed chat completion, put together from its pieces.
 
-Source: "Server-sent events" of the HTML standard (WHATWG). Differs: an event that no empty line ends counts, and each
-line of one is an event where they are none together.
+Source: "Server-sent events" of the HTML standard (WHATWG). More lenient than that: a last event without an empty line
+counts, and if the lines of an event are no JSON together, each of them is an event.
 """
 
 import re
@@ -15,15 +15,15 @@ from predibot.net.json_client import Received
 
 _DONE = "[DONE]"
 _GROWING = frozenset({"content", "reasoning_content", "reasoning", "refusal", "arguments"})
-"""Texts of which each piece is the next part; any other is said whole."""
+"""Texts that arrive in parts; any other text arrives whole."""
 
 
 def streamed_object(received: Received) -> dict[str, Any]:
-    """Return the completion that the events of an answer come to, or the error that one of them is.
+    """Return the completion that a stream adds up to, or the error in one of its events.
 
     Raises:
-        AnswerLost: If it breaks off, so that it may have been paid for.
-        AnswerUnusable: If it is neither a stream nor an object.
+        AnswerLost: If the stream breaks off, so that it may have been paid for.
+        AnswerUnusable: If the answer is neither a stream nor an object.
     """
     if "text/event-stream" not in received.headers.get("content-type", "").lower():
         return json_object(received)
@@ -46,7 +46,7 @@ def streamed_object(received: Received) -> dict[str, Any]:
         whole |= {name: value for name, value in event.items() if name != "choices" and value is not None}
         for choice in objects_of(event.get("choices")):
             if choice.get("index"):
-                continue  # Another answer to the same, which nobody asked for.
+                continue  # A further choice, which nobody asked for.
             try:
                 _add(message, choice.get("delta") or {})
             except NoCompletion as error:
@@ -58,7 +58,7 @@ def streamed_object(received: Received) -> dict[str, Any]:
 
 
 def json_object(received: Received) -> dict[str, object]:
-    """Return the JSON of an answer.
+    """Return the JSON object of an answer.
 
     Raises:
         AnswerLost: If it breaks off.
@@ -75,9 +75,8 @@ def json_object(received: Received) -> dict[str, object]:
 
 
 def _events(text: str) -> Iterator[str]:
-    """Yield the data of the events of a stream."""
     lines: list[str] = []
-    # A line ends nowhere else: JSON may hold what Python takes for the end of one.
+    # Not by `splitlines`: JSON may hold further characters that Python takes for line ends.
     for line in (*re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), ""):
         name, _, value = line.partition(":")
         if name == "data":
@@ -89,18 +88,14 @@ def _events(text: str) -> Iterator[str]:
 
 
 def _add(whole: dict[str, Any], piece: object) -> None:
-    """Add a piece of a message, or of one of its calls, to what came before it.
-
-    Raises:
-        NoCompletion: If it is no object.
-    """
+    """Add a piece to a message, or to one of its calls; raise `NoCompletion` if it is malformed."""
     if not isinstance(piece, dict):
         raise NoCompletion(f"a {type(piece).__name__} is no piece of an answer")
     for name, value in piece.items():
         before = whole.get(name)
         if name == "tool_calls":
             for call in _parts(value):
-                _add(_continued(whole.setdefault(name, []), call), call)
+                _add(_find_call(whole.setdefault(name, []), call), call)
         elif name == "function" and value is not None:
             _add(whole.setdefault(name, {}), value)
         elif name in _GROWING and isinstance(value, str) and isinstance(before, str | None):
@@ -112,7 +107,7 @@ def _add(whole: dict[str, Any], piece: object) -> None:
 
 
 def _parts(content: object) -> list[object]:
-    """Return a list, or a text as the part that it is: Magistral's thoughts are a list, what follows is none."""
+    """Return a content as a list of parts: Magistral sends thoughts as a list and text behind them as text."""
     if isinstance(content, list):
         return content
     if isinstance(content, str | None):
@@ -120,11 +115,11 @@ def _parts(content: object) -> list[object]:
     raise NoCompletion(f"a {type(content).__name__} is no piece of an answer")
 
 
-def _continued(calls: list[dict[str, Any]], piece: object) -> dict[str, Any]:
-    """Return the call that a piece goes on with, or a new one.
+def _find_call(calls: list[dict[str, Any]], piece: object) -> dict[str, Any]:
+    """Return the call that a piece continues, or a new one.
 
-    That is the latest of its index, or of all where it has none. A name begins a new one where it comes with another
-    id, since Google gives all calls one index, or with neither id nor index.
+    A piece continues the latest call with its index, or the latest of all if it has none. A piece with a name begins a
+    new call if its id is new, because Google gives all calls one index, or if it has neither id nor index.
     """
     said = piece if isinstance(piece, dict) else {}
     index, own_id, function = said.get("index"), said.get("id"), said.get("function")

@@ -1,6 +1,6 @@
-"""The chat-completions dialect that most providers speak: requests written, answers read.
+"""The chat-completions protocol that most providers speak: requests are written, answers are read.
 
-What comes from a provider is untrusted text: it becomes a `ChatReply`, or is refused as unreadable.
+An answer is untrusted: it becomes a `ChatReply` or is refused as unreadable.
 """
 
 import json
@@ -19,21 +19,21 @@ from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, FinishR
 from predibot.net.json_client import Wire
 
 _THOUGHTS = ("thinking", "reasoning")
-"""Parts of a content."""
+"""Types of parts that are no text."""
 MAX_CITATIONS = 200
 MAX_URL_CHARACTERS = 2_000
 MAX_TOKENS = 100_000_000
-"""Of a call, either way; a count beyond it is none."""
+"""A count of a call's tokens that is larger is not believed."""
 MAX_CALL_USD = 1_000.0
-"""What a provider says beyond it is not believed; the dearest call there is costs a twentieth."""
+"""A cost of a call that is larger is not believed; the dearest call there is costs a twentieth."""
 MAX_STATE_CHARACTERS = 200_000
-"""Of what a turn carries for its provider; half of it would be refused, so what is longer is not kept."""
+"""A longer state of a turn is dropped whole, since its provider would refuse half of it."""
 MAX_DEPTH = 50
-"""Of what an answer holds; the deepest known has about ten levels."""
+"""Of decoded answers; the deepest known one has about ten levels."""
 _MOST_DIGITS = 400
-"""Of a whole number; Python itself refuses to read 4,301, and nothing that is counted has 20."""
+"""Of a whole number; Python itself refuses 4,301, and no count has 20."""
 _MINIMAX = {"1002": 429, "1004": 401, "1008": 402, "1039": 429, "2013": 400, "2049": 401, "2056": 429}
-"""What MiniMax says instead of a status: platform.minimax.io, "Error Codes"."""
+"""MiniMax's own codes as HTTP statuses: platform.minimax.io, "Error Codes"."""
 _COUNTS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "cost")
 _BESIDE = "provider_specific_fields"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -46,14 +46,14 @@ _FINISH: Mapping[str, FinishReason] = {
 
 
 class NoCompletion(ValueError):
-    """An answer that is JSON and yet none of this dialect; the message says what was seen."""
+    """An answer is JSON, but not of this protocol; the message says why."""
 
 
 def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str, object]:
     """Return the JSON of a request that fits the model's manners."""
     body: dict[str, object] = {
         "model": model,
-        "messages": [_written(message) for message in request.messages],
+        "messages": [_message_body(message) for message in request.messages],
         manners.max_tokens_name: request.max_output_tokens,
     }
     if manners.streams:
@@ -72,7 +72,7 @@ def request_body(request: ChatRequest, model: str, manners: Manners) -> dict[str
     return body | {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}
 
 
-def _written(message: Message) -> dict[str, object]:
+def _message_body(message: Message) -> dict[str, object]:
     written: dict[str, object] = {"role": message.role, "content": sendable(message.text)}
     calls = [
         {"id": sendable(call.id), **_function(name=sendable(call.name), arguments=sendable(call.arguments_json))}
@@ -95,12 +95,12 @@ def _function(**said: object) -> dict[str, object]:
 
 
 def sendable(text: str) -> str:
-    """Return a text that is Unicode: half a surrogate pair, which web pages and models do write, is replaced."""
+    """Return a text as Unicode; halves of surrogate pairs, which pages and models do write, are replaced."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def _text_of(content: object) -> str:
-    """Return the text of a content that is one, none, or a list of parts, some of which may be thoughts."""
+    """Return the text of a content, which may be a text, nothing, or a list of parts."""
     if content is None:
         return ""
     if isinstance(content, str):
@@ -112,7 +112,7 @@ def _text_of(content: object) -> str:
 
 
 def _arguments_of(value: object) -> str:
-    """Return arguments as text; some servers send them decoded, some encoded twice (vllm-project/vllm#54964)."""
+    """Return arguments as text; some servers send them decoded, others encoded twice (vllm-project/vllm#54964)."""
     if isinstance(value, str):
         inner = json_or_none(value)
         return inner if isinstance(inner, str) and isinstance(json_or_none(inner), dict) else value
@@ -120,12 +120,12 @@ def _arguments_of(value: object) -> str:
 
 
 def objects_of(value: object) -> list[dict[str, object]]:
-    """Return the objects of a list, or none where there is no list."""
+    """Return the objects in a list; empty for anything else."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def object_of(value: object) -> dict[str, object]:
-    """Return an object, or an empty one for anything else."""
+    """Return an object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
@@ -161,14 +161,14 @@ class _Completion(Wire):
     model: LenientText = ""
     usage: LenientObject = Field(default_factory=dict)
     charged: object = None
-    """What a gateway says outside of its answer, as `predibot.agents.models.clients.litellm_model` finds it."""
+    """The cost that a gateway states in a header; `litellm_model` puts it here."""
     citations: object = None
     search_results: LenientObjects = Field(default_factory=list)
     searches: Annotated[int | None, BeforeValidator(lambda value: count_of(value))] = None
-    """Of a report, as `predibot.agents.models.clients.responses` counts them."""
+    """As `responses` counts them."""
 
     def to_domain(self, asked_model: str) -> ChatReply:
-        """Return the answer in our words; its cost is what the provider says it charges."""
+        """Return the reply; its cost is the provider's own statement."""
         message, reason = self.choices[0].message, self.choices[0].finish_reason
         ids = {call.id for call in message.tool_calls}
         new = (each for number in count() if (each := f"call_{number}") not in ids)
@@ -177,7 +177,7 @@ class _Completion(Wire):
         )
         finish = "refusal" if message.refusal else _FINISH.get(reason, "other")
         if calls and finish in ("stop", "other"):
-            # A forced tool call ends with `stop` at OpenAI.
+            # OpenAI says `stop` after a forced tool call.
             finish = "tool_calls"
         elif finish == "tool_calls" and not calls:
             finish = "other"
@@ -199,13 +199,13 @@ class _Completion(Wire):
 
 
 def read_answer(value: object, asked_model: str) -> ChatReply:
-    """Return what a decoded JSON answer says; seconds and retries are for the retry layer to say.
+    """Parse a decoded JSON answer; its seconds and retries are still missing.
 
     Raises:
-        NoCompletion: If it is no answer of this dialect.
+        NoCompletion: If it is no answer of this protocol.
     """
     if isinstance(value, dict) and value.get("choices") == [] and has_usage(value):
-        # The model worked, and said nothing.
+        # The model worked, but wrote nothing.
         value = {**value, "choices": [{"message": None}]}
     try:
         reply = _Completion.model_validate(value).to_domain(asked_model)
@@ -216,32 +216,35 @@ def read_answer(value: object, asked_model: str) -> ChatReply:
 
 
 def _state_json(message: Mapping[str, object], model: str) -> str:
-    """Return the state of a model's turn, or nothing where there is none or more than a turn can have."""
-    # Where litellm keeps what it does not know of a whole message, such as OpenRouter's `reasoning_details`; Gemini's
-    # signatures it reads there again.
+    """Return the state of a model's turn; empty if there is none, or it is too long."""
+    # litellm keeps unknown fields of a message here, such as OpenRouter's `reasoning_details`, and reads Gemini's
+    # signatures from here again.
     beside = object_of(message.get(_BESIDE))
     signed = {name: value for name, value in beside.items() if "signature" in name and value}
-    parts = [_stated({**beside, **message, _BESIDE: signed}), *map(_stated, objects_of(message.get("tool_calls")))]
+    parts = [
+        _state_fields({**beside, **message, _BESIDE: signed}),
+        *map(_state_fields, objects_of(message.get("tool_calls"))),
+    ]
     text = json.dumps([{STATE_OF: model, **parts[0]}, *parts[1:]], ensure_ascii=False) if any(parts) else ""
     return sendable(text) if len(text) <= MAX_STATE_CHARACTERS else ""
 
 
-def _stated(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return those fields of a state that say something; DeepSeek wants a thought back that is empty (nanobot#946)."""
+def _state_fields(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields of a state; DeepSeek wants even an empty thought back (nanobot#946)."""
     return {name: value for name, value in fields.items() if name in STATE_WORDS and (value or value == "")}
 
 
 def unreadable(error: ValidationError) -> NoCompletion:
-    """Return what is wrong with an answer, without what it says."""
+    """Return the error for an invalid answer, without the answer's own words."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     return NoCompletion(f"{field}: {first['msg']}" if field else first["msg"])
 
 
 def error_of(value: object) -> tuple[int | None, str] | None:
-    """Return the status and words of an error that comes as a success, or None.
+    """Return status and message of an error that comes with a status of success, or None.
 
-    OpenRouter puts what went wrong into `error`, of the answer or of its choice, MiniMax into `base_resp`.
+    OpenRouter puts errors into `error`, of the answer or of its choice; MiniMax into `base_resp`.
     """
     if not isinstance(value, dict):
         return None
@@ -260,33 +263,33 @@ def error_of(value: object) -> tuple[int | None, str] | None:
 
 
 def has_usage(value: object) -> bool:
-    """Return whether an answer, or its error, comes with choices or a usage of more than nothing: the model worked.
+    """Return whether an answer shows that the model worked: it has choices, or a usage above zero anywhere.
 
-    A usage counts wherever it stands, such as in the `metadata` of an error.
+    Errors may have their usage in places such as `metadata`.
     """
-    return bool(object_of(value).get("choices")) or _is_counted(value)
+    return bool(object_of(value).get("choices")) or _counts_anywhere(value)
 
 
-def _is_counted(value: object) -> bool:
+def _counts_anywhere(value: object) -> bool:
     if isinstance(value, list):
-        return any(map(_is_counted, value))
+        return any(map(_counts_anywhere, value))
     usage = object_of(object_of(value).get("usage"))
-    return any(usage.get(name) for name in _COUNTS) or any(map(_is_counted, object_of(value).values()))
+    return any(usage.get(name) for name in _COUNTS) or any(map(_counts_anywhere, object_of(value).values()))
 
 
 def loaded_json(body: bytes | str) -> object:
-    """Return what is decoded of JSON, in which nothing is nested too deep and no number is too long to be read.
+    """Decode JSON within bounds of depth and of digits.
 
     Raises:
         ValueError: If it is no JSON.
-        RecursionError: If even the decoder cannot follow it.
+        RecursionError: If it is too deep for the decoder.
     """
-    # The beginning of a number that is longer is as far beyond all counts.
+    # The first digits of a longer number are already beyond any count.
     return shallow(json.loads(body, parse_int=lambda digits: int(digits[:_MOST_DIGITS])))
 
 
 def json_or_none(body: bytes | str) -> object:
-    """Return what a body says as JSON, or None where it says nothing."""
+    """Decode JSON within bounds; return None if it is none."""
     try:
         return loaded_json(body)
     except (ValueError, RecursionError):
@@ -294,9 +297,9 @@ def json_or_none(body: bytes | str) -> object:
 
 
 def _usage(raw: Mapping[str, object], searches: int | None = None) -> Usage:
-    """Return the counted tokens, in the words of either API; no request has none, so zero sent ones were not counted.
+    """Return the counted tokens, under the names of either API. Zero input tokens were not counted.
 
-    Some count what a model thinks beside its answer, in the total or the details only: it is charged as output.
+    Some providers count thoughts only in the total or the details; they are charged as output.
     """
     tokens = count_of(raw.get("prompt_tokens", raw.get("input_tokens"))) or None
     counted = count_of(raw.get("completion_tokens", raw.get("output_tokens")))
@@ -310,17 +313,14 @@ def _usage(raw: Mapping[str, object], searches: int | None = None) -> Usage:
 
 
 def count_of(value: object) -> int | None:
-    """Return a count of tokens that can be one, or None."""
+    """Return a plausible count of tokens, or None."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
 
 
 def shallow(value: object, levels: int = MAX_DEPTH) -> object:
-    """Return decoded JSON in which what is nested deeper than any answer is replaced by a remark.
-
-    Whatever walks through it afterwards ends before Python's own limit does.
-    """
+    """Return decoded JSON in which values deeper than any answer's are replaced, so that recursion over it is safe."""
     if not isinstance(value, dict | list):
         return value
     if levels == 0:
@@ -331,7 +331,7 @@ def shallow(value: object, levels: int = MAX_DEPTH) -> object:
 
 
 def known_usd(value: object) -> float | None:
-    """Return an amount of dollars that one call can cost, as a number or in a header, or None."""
+    """Return a plausible cost of one call, from a number or a header, or None."""
     try:
         usd = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -342,9 +342,9 @@ def known_usd(value: object) -> float | None:
 def _citations(
     named: object, found: Sequence[Mapping[str, object]], annotations: Sequence[Mapping[str, object]]
 ) -> tuple[str, ...]:
-    """Return the web addresses a searching model names, each once, in their order.
+    """Return the distinct web addresses that a searching model cites, in order.
 
-    Perplexity has `citations` and `search_results`, OpenAI and OpenRouter have annotations of kind `url_citation`.
+    Perplexity has `citations` and `search_results`, OpenAI and OpenRouter have annotations of type `url_citation`.
     """
     addresses = list(named) if isinstance(named, list) else []
     addresses += [each.get("url") for each in found]

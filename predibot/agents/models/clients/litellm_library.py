@@ -1,4 +1,4 @@
-"""litellm as we use it: imported late, silent, keeping to itself, its price table not always believed."""
+"""litellm as predibot uses it: imported late, silent, without network access of its own, its prices checked."""
 
 import logging
 import math
@@ -21,24 +21,21 @@ from predibot.net.json_client import MAX_BYTES, opened_client
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
 """The table has chat models at $0.20 a token; the dearest real one costs $0.0006."""
 KEEPS_TASKS = "anthropic"
-"""The provider that is told to keep what is sent again each turn: it charges more for that once, and then a tenth."""
+"""The provider that is asked to cache the task: caching costs more once, and then a tenth each turn."""
 _SENT_BEFORE: ContextVar[float] = ContextVar("sent_before", default=math.inf)
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second", "1hr")
 
 
 def loaded_litellm() -> Any:
-    """Return litellm, told to be silent, to keep to itself and to leave trying again to us.
-
-    It costs 2 to 4 s and 200 MB, which only a call pays.
-    """
-    # litellm takes these two from the environment when it is imported, and in no other way:
-    # no price table is fetched, and no .env file of the current folder is read.
+    """Import litellm and configure it: silent, private, and without retries. It takes 2 to 4 s and 200 MB."""
+    # litellm reads these two from the environment on import, and in no other way. They keep it from fetching a price
+    # table and from reading an .env file of the current folder.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # noqa: TID251
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # noqa: TID251
     import litellm
 
-    # Of answers it does not know, such as a cost that is an object, of types of its own, and of its reading a stream.
+    # Warnings about unknown answers, such as a cost that is an object, about its own types, and about streams.
     for message in ("Pydantic serializer warnings", "Item '.*' on TypedDict class", "Accessing the 'model_"):
         warnings.filterwarnings("ignore", message=message)
     if litellm.client_session is None:
@@ -47,8 +44,8 @@ def loaded_litellm() -> Any:
         litellm.num_retries = 0
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        # Of all that litellm sends through OpenAI's library; that is where base URLs go.
-        hooks = {"request": [_require_time], "response": [_bound, _refuse]}
+        # For everything that litellm sends through OpenAI's library, requests to base URLs included.
+        hooks = {"request": [_require_time], "response": [_limit_response, _restore_status]}
         headers = {"accept-encoding": "identity"}
         litellm.client_session = opened_client(headers=headers, event_hooks=hooks, timeout=600.0)
         _bind_other_clients(litellm)
@@ -56,9 +53,9 @@ def loaded_litellm() -> Any:
 
 
 def _bind_other_clients(litellm: Any) -> None:
-    """Keep litellm's other clients from redirects, along which most providers' keys would go, and from late calls.
+    """Keep litellm's other clients from following redirects, with keys, and from late calls.
 
-    litellm has no setting for it, so the one place that makes these clients is wrapped.
+    litellm has no setting for this, so the one function that makes these clients is wrapped.
     """
     from litellm.llms.custom_httpx import http_handler
 
@@ -68,7 +65,7 @@ def _bind_other_clients(litellm: Any) -> None:
     def create_client(handler: Any) -> httpx.Client:
         client: httpx.Client = made(handler)
         client.follow_redirects = False
-        client.event_hooks = {**client.event_hooks, "request": [_require_time], "response": [_refuse]}
+        client.event_hooks = {**client.event_hooks, "request": [_require_time], "response": [_restore_status]}
         return client
 
     handlers.create_client = create_client
@@ -77,9 +74,9 @@ def _bind_other_clients(litellm: Any) -> None:
 
 @contextmanager
 def sent_before(instant: float) -> Iterator[None]:
-    """Have nothing sent from an instant of the monotonic clock on, by calls of litellm in this block and thread.
+    """In this block and thread, keep litellm from sending anything at or after an instant of `time.monotonic`.
 
-    litellm takes seconds over its first call before it sends anything; its caller waits no longer by then.
+    litellm may take seconds before its first call is sent; its caller has given up by then.
     """
     token = _SENT_BEFORE.set(instant)
     try:
@@ -89,22 +86,22 @@ def sent_before(instant: float) -> Iterator[None]:
 
 
 def _require_time(request: httpx.Request) -> None:
-    """Refuse to send what would come too late, as a connection that was not made in time."""
+    """Refuse a late request, in the same way as a connection that timed out."""
     if time.monotonic() >= _SENT_BEFORE.get():
         raise httpx.ConnectTimeout("no time was left, so that nothing was sent", request=request)
 
 
 def openai_error() -> type[Exception]:
-    """Return the parent of all of litellm's errors, which is another package's."""
+    """Return the base class of litellm's errors, which is OpenAI's."""
     import openai
 
     return openai.OpenAIError
 
 
 def knows_provider(name: str) -> bool:
-    """Return whether litellm knows whom to ask for a model."""
+    """Return whether litellm knows the provider of a model."""
     litellm = loaded_litellm()
-    # Of some that it knows litellm fetches a token where it is asked for more.
+    # Asked for more, litellm would fetch a token of some providers.
     if name.partition("/")[0] in litellm.provider_list:
         return True
     try:
@@ -115,10 +112,10 @@ def knows_provider(name: str) -> bool:
 
 
 def table_price(name: str) -> TokenPrice | None:
-    """Return the dearest a model's tokens can be by litellm's table, or None where it does not know or errs.
+    """Return the dearest price of a model's tokens by litellm's table; None if it is unknown or implausible.
 
-    A price of zero is an error of the table more often than a gift, and one above $1,000 a million tokens always is;
-    both are unknown.
+    A price of zero is more often an error of the table than a gift; one above $1,000 a million tokens always is an
+    error.
     """
     entry = _entry(loaded_litellm().model_cost, name)
     input_usd = _dearest(entry, "input_cost_per_token")
@@ -127,7 +124,7 @@ def table_price(name: str) -> TokenPrice | None:
     output_usd = max(_dearest(entry, "output_cost_per_token"), _dearest(entry, "output_cost_per_reasoning_token"))
     if not all(0.0 < usd <= IMPLAUSIBLE_USD_PER_TOKEN for usd in (input_usd, output_usd)):
         return None
-    # Of a model that searches by itself: for each call, or for each search where it makes many.
+    # A model that searches by itself is charged for each call, or for each search if it makes many.
     fees = (entry.get("search_context_cost_per_query") or {}) if searches_by_itself(name) else {}
     fee_usd = max((float(fee) for fee in fees.values()), default=0.0)
     fee: dict[str, Any] = {"search_usd": fee_usd or None} if works_in_background(name) else {"call_usd": fee_usd}
@@ -135,19 +132,19 @@ def table_price(name: str) -> TokenPrice | None:
 
 
 def table_tokens(name: str, limit: str) -> int | None:
-    """Return `max_input_tokens` or `max_output_tokens` of a model by litellm's table, or None where that is unknown."""
+    """Return `max_input_tokens` or `max_output_tokens` of a model by litellm's table, or None."""
     most = _entry(loaded_litellm().model_cost, name).get(limit)
     return most if isinstance(most, int) and most > 0 else None
 
 
 def table_takes_schema(name: str) -> bool | None:
-    """Return whether a model can be held to a JSON schema by litellm's table, or None where it does not know."""
+    """Return whether a model supports answers by a JSON schema, by litellm's table, or None."""
     takes = _entry(loaded_litellm().model_cost, name).get("supports_response_schema")
     return takes if isinstance(takes, bool) else None
 
 
 def table_usd(name: str, usage: Usage) -> float | None:
-    """Return what a call cost by litellm's table, or None where a part of that is not known."""
+    """Return the cost of a call by litellm's table, or None if a part of it is unknown."""
     price = table_price(name)
     sent, came = usage.input_tokens, usage.output_tokens
     if price is None or sent is None or came is None or not price.covers(usage.searches):
@@ -163,7 +160,7 @@ def table_usd(name: str, usage: Usage) -> float | None:
 
 
 def _entry(table: Mapping[str, Mapping[str, Any]], name: str) -> Mapping[str, Any]:
-    """Return what the table has about a model, under its whole name or under the part after the provider."""
+    """Return the table's entry for a model, under its whole name or under the part after the provider."""
     if name in table:
         return table[name]
     provider, _, bare = name.partition("/")
@@ -172,7 +169,7 @@ def _entry(table: Mapping[str, Mapping[str, Any]], name: str) -> Mapping[str, An
 
 
 def _dearest(entry: Mapping[str, Any], prefix: str) -> float:
-    """Return the highest of a price and its tiers for long contexts; tariffs that are not asked for are left out."""
+    """Return the highest of a price and its tiers for long contexts, without tariffs that are never requested."""
     prices = [
         price
         for name, price in entry.items()
@@ -182,7 +179,7 @@ def _dearest(entry: Mapping[str, Any], prefix: str) -> float:
 
 
 class _BoundedStream(httpx.SyncByteStream):
-    """Passes a body on until it is too long."""
+    """A body that is refused once it is too long."""
 
     def __init__(self, stream: httpx.SyncByteStream) -> None:
         self._stream = stream
@@ -199,8 +196,8 @@ class _BoundedStream(httpx.SyncByteStream):
         self._stream.close()
 
 
-def _bound(response: httpx.Response) -> None:
-    """Bound a body before it is read, take none that could be a bomb, and have it decoded as ours are."""
+def _limit_response(response: httpx.Response) -> None:
+    """Bound a response before it is read, refuse a compressed one, and decode its JSON within our bounds."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx.DecodingError("compressed, which was not asked for")
     if isinstance(response.stream, httpx.SyncByteStream):
@@ -208,8 +205,8 @@ def _bound(response: httpx.Response) -> None:
     response.json = lambda **_: loaded_json(response.content)  # type: ignore[method-assign]
 
 
-def _refuse(response: httpx.Response) -> None:
-    """Give an error that comes as a success its status, without which litellm would lose its words."""
+def _restore_status(response: httpx.Response) -> None:
+    """Give an error that comes as a success its status, so that litellm keeps its message."""
     if response.is_success and "json" in response.headers.get("content-type", ""):
         status, _ = error_of(json_or_none(response.read())) or (None, "")
         response.status_code = status or response.status_code

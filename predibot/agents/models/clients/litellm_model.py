@@ -1,4 +1,4 @@
-"""A client for every provider litellm knows; litellm itself is imported when the first call is made."""
+"""A client for every provider that litellm knows; litellm is imported with the first call."""
 
 import re
 import time
@@ -22,7 +22,7 @@ from predibot.net.failures import MAX_CONNECT_TRIES, AnswerLost, TryAgain, one_l
 from predibot.net.retry import asked_wait_seconds
 
 TIMEOUT_STEPS_SECONDS = (10.0, 60.0, 300.0, 1_200.0, 3_600.0)
-"""litellm keeps a connection pool for each timeout, so there are few; the deadline is kept by us."""
+"""Only a few, because litellm keeps a connection pool for each timeout; we keep the deadline ourselves."""
 _COST_HEADER = "llm_provider-x-litellm-response-cost"
 _MODEL_NAME = re.compile(r"[A-Za-z0-9@._:/+-]+")
 _ARN = re.compile(r"(?:^|/)arn:|arn:aws", re.IGNORECASE)
@@ -34,19 +34,19 @@ _NO_KEY = ("missing credentials", "api_key", "api key")
 
 @dataclass(eq=False, repr=False)
 class LiteLLMModel(ChatClient):
-    """A model through litellm, which is silent and does not try again by itself; it is imported with the first call."""
+    """A model through litellm, which is silent and does not retry."""
 
     _: KW_ONLY
     keys: ApiKeys
     base_url: str | None = None
-    """Another address, for names that start with `openai/`, of whose prices litellm's table knows nothing."""
+    """Another address, for names that start with `openai/`; litellm's table does not know its prices."""
     key_name: str | None = None
-    """The setting that holds the key, where it is not the usual one; without one a base URL gets no key."""
+    """The setting that holds the key; by default the usual one, or none for a base URL."""
     try_seconds: float = TRY_SECONDS
-    """The longest a single try may take."""
+    """The longest time for a single try."""
 
     def __post_init__(self) -> None:
-        """Refuse a base URL for a provider that might be redirected elsewhere."""
+        """Refuse a base URL for a provider that litellm might ask elsewhere."""
         self.sent_name = self.sent_name or self.name
         ChatClient.__post_init__(self)
         self.table_name = "" if self.base_url else self.sent_name
@@ -62,24 +62,23 @@ class LiteLLMModel(ChatClient):
         return self.key_name or key_names(provider_of(self.sent_name))[0]
 
     def _key(self) -> Key | None:
-        """Return the key that litellm is given; a base URL gets none that is not named."""
         if self.base_url is None:
             return self.keys.of_provider(provider_of(self.sent_name), self.key_name)
         return self.keys.named(self.key_name, self.base_url) if self.key_name else None
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer; see `ChatClient`."""
+        """Return the model's reply; see `ChatClient`."""
         ends = time.monotonic() + deadline_seconds
-        # Loading it can take longer than there is.
+        # Importing litellm can take longer than the deadline.
         loaded_litellm()
         return super().chat(request, deadline_seconds=ends - time.monotonic())
 
-    def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
+    def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         key = self._key()
         litellm, seconds = loaded_litellm(), min(seconds, self.try_seconds)
         arguments = self._arguments(request, manners, seconds)
         if self.base_url is not None:
-            # A key in any case, so that none of the environment goes to this address.
+            # Always set a key, so that litellm sends none of the environment's there.
             arguments |= {"api_base": self.base_url, "api_key": "none"}
         if key is not None:
             arguments["api_key"] = key.value
@@ -95,17 +94,17 @@ class LiteLLMModel(ChatClient):
         except TimeoutError:
             raise AnswerLost(f"{self.name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:
-            return self._refused(error, key)
+            return self._refusal(error, key)
         try:
-            # What litellm makes of a 422 when it may drop parameters is nothing.
-            return {"error": {"code": 422}} if response is None else _decoded(response, key)
+            # litellm returns nothing for a 422 when it may drop parameters.
+            return {"error": {"code": 422}} if response is None else _decode_response(response, key)
         except (ValueError, RecursionError) as error:
             said = f"{self.name} answered what cannot be read ({type(error).__name__})"
             raise AnswerLost(said, tries=1, ill=False) from None
 
     def _arguments(self, request: ChatRequest, manners: Manners, seconds: float) -> dict[str, Any]:
-        """Return what litellm is called with, but for address and key; it may leave out nothing without saying so."""
-        # A server of the user's own says itself what it takes; litellm knows nothing of its models.
+        """Return the arguments for litellm, without address and key; litellm may drop none silently."""
+        # litellm does not know the models of the user's own server, which refuses settings itself.
         allowed = {"allowed_openai_params": list(settings_of(request))} if self.base_url is not None else {}
         body: dict[str, Any] = request_body(request, self.sent_name, manners)
         task = next((each for each in body["messages"] if each["role"] == "user"), None)
@@ -116,7 +115,7 @@ class LiteLLMModel(ChatClient):
             **body,
             **allowed,
             **self._extra(),
-            # Ours ends first; this ends the thread that is then left behind.
+            # Our own deadline comes first; this timeout ends the thread that is left behind.
             "timeout": next((step for step in TIMEOUT_STEPS_SECONDS if step >= seconds), TIMEOUT_STEPS_SECONDS[-1]),
             "num_retries": 0,
             "max_retries": 0,
@@ -125,14 +124,14 @@ class LiteLLMModel(ChatClient):
         }
 
     def _extra(self) -> dict[str, Any]:
-        """Return what else stands in a request; Ollama's own address has its options in a place of their own."""
+        """Return the extra body; Ollama's options go into a place of their own."""
         options = _OLLAMA_OPTIONS if provider_of(self.sent_name) in ("ollama", "ollama_chat") else frozenset()
         extra = {name: value for name, value in (self.extra_body or {}).items() if name not in options}
         given = {name: value for name, value in (self.extra_body or {}).items() if name in options}
         return {**given, "extra_body": extra} if extra else given
 
-    def _refused(self, error: Exception, key: Key | None) -> Refusal:
-        """Return what one of litellm's errors means; the message of an answer that it repeats may name nothing."""
+    def _refusal(self, error: Exception, key: Key | None) -> Refusal:
+        """Return the meaning of litellm's error, with the words of the answer behind it."""
         kept = [getattr(cause, "response", None) for cause in _causes(error)]
         bodies = [each.content for each in kept if isinstance(each, httpx.Response) and each.is_stream_consumed]
         words = (error_words(body.decode(errors="replace")) for body in bodies)
@@ -140,7 +139,7 @@ class LiteLLMModel(ChatClient):
         return Refusal(failure, ": ".join((str(error), *words)), getattr(error, "status_code", 0))
 
     def _failure(self, error: Exception, key: Key | None, *, is_counted: bool) -> TryAgain | ModelRefused:
-        # Masked first: a cut could leave a piece of the key that is no longer found.
+        # Mask before cutting: a cut could leave an unrecognisable piece of the key.
         said = one_line(f"{self.name}: {masked_text(str(error), key)}")
         causes = _causes(error)
         headers = _headers(causes)
@@ -152,9 +151,9 @@ class LiteLLMModel(ChatClient):
         if headers is None and key is None and any(words in said.lower() for words in _NO_KEY):
             return ModelRefused(f"{self.name} needs a key; set {self._key_name}")
         if not isinstance(status, int) or status < 300 or (headers is None and status >= 500) or status == 408:
-            # No answer at all, or a part of one: litellm calls both a server's error.
+            # litellm calls a missing or partial answer a server's error.
             return AnswerLost(said)
-        # What came in an answer of success, of which litellm keeps no usage and no headers, is charged.
+        # An error inside a successful answer is charged; litellm keeps neither its usage nor its headers.
         in_a_success = headers is None and type(causes[-1]) is Exception
         return failure_of_status(
             status,
@@ -166,13 +165,13 @@ class LiteLLMModel(ChatClient):
 
 
 def provider_of(name: str) -> str:
-    """Return who is asked for a model: what stands before the slash, else what litellm makes of the name.
+    """Return a model's provider: the part before the slash, else what litellm makes of the name.
 
     Raises:
-        ModelRefused: If litellm does not know either.
+        ModelRefused: If litellm does not know it either.
         UsageError: If litellm could make an address of the name and send the provider's key there.
     """
-    # litellm puts parts of some names into addresses as they stand: marks of an address could lead elsewhere.
+    # litellm copies parts of some names into addresses, so marks of an address could lead elsewhere.
     if "://" in name or not _MODEL_NAME.fullmatch(name) or (_ARN.search(name) and not _NAME_WITH_ARN.fullmatch(name)):
         raise UsageError(
             "a model's name holds no address, and only letters, digits and @ . _ : / + - of ASCII; "
@@ -190,25 +189,25 @@ def provider_of(name: str) -> str:
         ) from None
 
 
-def _decoded(response: Any, key: Key | None) -> object:
+def _decode_response(response: Any, key: Key | None) -> object:
     """Return litellm's response as the JSON it was made from, without the key."""
     value = masked(loaded_json(response.model_dump_json(exclude_none=True, warnings=False)), key)
     if isinstance(value, dict):
         usage = value.get("usage")
         if isinstance(usage, dict) and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
-            # litellm makes zeros of a usage that is missing, and no request has zero tokens.
+            # litellm writes zeros for a missing usage; no request has zero tokens.
             value["usage"] = {}
         for choice in value.get("choices") or ():
             message = choice.get("message") or {}
             message.setdefault("refusal", (message.get("provider_specific_fields") or {}).get("refusal"))
-        # A proxy of litellm says in a header what its provider charges.
+        # litellm's proxy states the provider's charge in a header.
         hidden = getattr(response, "_hidden_params", None) or {}
         value["charged"] = (hidden.get("additional_headers") or {}).get(_COST_HEADER)
     return value
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """Return an error and what it came from, nearest first."""
+    """Return an error and its causes, nearest first."""
     found: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in found:
@@ -218,7 +217,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _headers(causes: Sequence[BaseException]) -> Mapping[str, str] | None:
-    """Return the headers of the answer that was an error, or None where there was no answer."""
+    """Return the headers of an error's answer, or None if there was no answer."""
     for cause in causes:
         headers = getattr(cause, "litellm_response_headers", None)
         if headers is None and isinstance(cause, httpx.HTTPStatusError):

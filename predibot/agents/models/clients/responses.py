@@ -1,7 +1,7 @@
-"""A client for models that work in the background of OpenAI's Responses API, such as those for deep research.
+"""A client for OpenAI's models that work in the background of the Responses API, such as those for deep research.
 
-A job is begun once, looked at until it is done, and cancelled where nobody waits for it any more. It costs dollars, so
-none is begun in the place of another that may still be at work.
+A job is started once, polled until it is done, and cancelled if nobody waits for it any more. It costs dollars, so no
+other is started while it may still be at work.
 """
 
 import json
@@ -35,26 +35,26 @@ from predibot.net.json_client import Received, Wire
 
 OPENAI_URL = "https://api.openai.com/v1"
 ASK_SECONDS = 60.0
-"""The longest a single request may take; none of them waits for the work itself."""
+"""The longest time for a single request; none of them waits for the job itself."""
 CANCEL_SECONDS = 2.0
 LEAVING_SECONDS = 0.8
-"""What an interrupted caller still gives to ending all jobs."""
+"""How long an interrupted caller still tries to cancel all jobs."""
 FIRST_WAIT_SECONDS = 2.0
 LONGEST_WAIT_SECONDS = 30.0
 WAIT_GROWTH = 1.5
 SEARCH_TOOL = "web_search_preview"
-"""The name under which deep research takes it; `web_search` is for other models."""
+"""The name for deep research; other models take `web_search`."""
 _PATH = "/responses"
 _KINDS = ("search", "open_page", "find_in_page")
-"""What is counted among searches; only the first is charged as one, and what does not say what it was."""
+"""Kinds of search calls. Only `search` is charged, and a call of no stated kind."""
 _INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
 class _Job(Wire):
-    """How far a report is."""
+    """The state of a report."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
-    """It becomes part of an address."""
+    """Becomes part of an address."""
     status: Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
     model: LenientText = ""
     error: LenientObject = Field(default_factory=dict)
@@ -71,7 +71,7 @@ class _Job(Wire):
         return self.status in ("completed", "incomplete")
 
     def completion(self, max_searches: int | None) -> dict[str, object]:
-        """Return the report as a chat completion says one; tokens are counted by the provider, searches by us."""
+        """Return the report as a chat completion. The provider counts tokens; searches are counted here."""
         messages = (each for each in self.output if each.get("type") == "message")
         parts = [part for each in messages for part in objects_of(each.get("content"))]
         actions = [object_of(each.get("action")) for each in self.output if each.get("type") == "web_search_call"]
@@ -90,16 +90,16 @@ class _Job(Wire):
             "model": self.model,
             "choices": [{"message": message, "finish_reason": "stop" if self.status == "completed" else reason}],
             "usage": {**self.usage, "web_search_calls": dict(sorted(calls.items()))},
-            # What a model tries beyond its limit is listed too, and neither made nor charged.
+            # Searches beyond the limit are listed too, but neither made nor charged.
             "searches": searches if max_searches is None else min(searches, max_searches),
         }
 
 
-def _written(request: ChatRequest, model: str) -> dict[str, object]:
+def _report_body(request: ChatRequest, model: str) -> dict[str, object]:
     """Return the JSON that starts a report in the background.
 
     Raises:
-        ModelRefused: If tools are offered, or a tool has answered: they bring their own.
+        ModelRefused: If tools are offered, or a tool has answered: these models bring their own.
     """
     if request.tools or any(message.role == "tool" for message in request.messages):
         raise ModelRefused(f"{model} writes reports and calls no tools of ours; use it with strategy 'deep_research'")
@@ -122,7 +122,7 @@ def _written(request: ChatRequest, model: str) -> dict[str, object]:
 
 @dataclass(eq=False, repr=False)
 class ResponsesModel(OpenAICompatibleModel):
-    """A model that writes a report for minutes, somewhere else; litellm's table knows its prices at OpenAI only."""
+    """A model that writes reports for minutes at its provider; litellm's table knows its prices at OpenAI only."""
 
     _: KW_ONLY
     monotonic: Callable[[], float] = time.monotonic
@@ -130,25 +130,25 @@ class ResponsesModel(OpenAICompatibleModel):
     open_jobs: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
-        """Have jobs cancelled that nobody waits for."""
+        """Arrange for jobs to be cancelled that nobody waits for."""
         OpenAICompatibleModel.__post_init__(self)
         self.table_name = self.name if self.endpoint.host == host_of(OPENAI_URL) else ""
-        # For a seed there is no word in this dialect.
+        # This protocol has no seed.
         self.manners = Manners(refused=frozenset({"seed"}))
-        # Also where the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
+        # Also if the program ends while a thread waits, as on Ctrl-C: the job would go on and be charged.
         weakref.finalize(self, _cancel_all, self.endpoint, self.open_jobs)
 
-    def _sent(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
-        """Return the report of a single job as a chat completion, or that none was begun.
+    def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
+        """Return the report of a single job as a chat completion, or a refusal to start it.
 
         Raises:
-            AnswerLost: If there is none, or there may be a job that nobody knows of; it is not begun again.
+            AnswerLost: If there is no report, or an unknown job may be at work; it is not started again.
         """
         ends = self.monotonic() + seconds
-        body = {**(self.extra_body or {}), **_written(request, self.sent_name)}
+        body = {**(self.extra_body or {}), **_report_body(request, self.sent_name)}
         try:
             received = self.endpoint.ask("POST", _PATH, body, seconds=min(seconds, ASK_SECONDS))
-            job = self._job(received) if received.is_success else self.endpoint.refused(received)
+            job = self._parse_job(received) if received.is_success else self.endpoint.refused(received)
             if isinstance(job, Refusal):
                 if isinstance(job.failure, AnswerLost):
                     raise job.failure
@@ -156,9 +156,9 @@ class ResponsesModel(OpenAICompatibleModel):
         except AnswerLost as error:
             raise AnswerLost(f"{error}; a job may be at work, so no other is begun", tries=1) from None
         try:
-            job = self._followed(job, ends)
+            job = self._await_job(job, ends)
         except BaseException:
-            # The caller that waits for it is interrupted, or it cannot be looked at.
+            # The caller was interrupted, or the job cannot be polled.
             _cancel_all(self.endpoint, self.open_jobs & {job.id})
             raise
         finally:
@@ -168,40 +168,35 @@ class ResponsesModel(OpenAICompatibleModel):
             raise AnswerLost(f"{self.name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
         return job.completion(request.max_searches)
 
-    def _followed(self, job: _Job, ends: float) -> _Job:
-        """Return the job once it is done, looked at less and less often.
-
-        Raises:
-            AnswerLost: If it is not done in time, or cannot be looked at any more.
-        """
+    def _await_job(self, job: _Job, ends: float) -> _Job:
+        """Poll a job less and less often until it is done; raise `AnswerLost` if that fails."""
         wait_seconds, asked_seconds = FIRST_WAIT_SECONDS, 0.0
         while job.is_open:
             self.sleep(max(0.0, min(max(wait_seconds, asked_seconds), ends - self.monotonic())))
             wait_seconds, asked_seconds = min(wait_seconds * WAIT_GROWTH, LONGEST_WAIT_SECONDS), 0.0
             left_seconds = ends - self.monotonic()
             if left_seconds <= 0:
-                return self._cancelled(job)
+                return self._cancel_late(job)
             try:
-                job = self._looked_at("GET", f"{_PATH}/{job.id}", left_seconds)
+                job = self._fetch_job("GET", f"{_PATH}/{job.id}", left_seconds)
             except TryAgain as error:
-                # The job goes on whether or not it could be looked at.
+                # The job goes on even if a poll fails.
                 asked_seconds = error.wait_seconds or 0.0
             except ModelRefused as error:
                 raise AnswerLost(f"{error}; job {job.id} is lost", tries=1, ill=False) from None
         return job
 
-    def _looked_at(self, method: str, path: str, seconds: float) -> _Job:
-        """Return what a single request says of a job that was begun."""
+    def _fetch_job(self, method: str, path: str, seconds: float) -> _Job:
         received = self.endpoint.ask(method, path, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
             raise self.endpoint.refused(received).failure
-        return self._job(received)
+        return self._parse_job(received)
 
-    def _cancelled(self, job: _Job) -> _Job:
-        """Cancel a job at the deadline and return it if it was done after all."""
+    def _cancel_late(self, job: _Job) -> _Job:
+        """Cancel a job at the deadline; return it if it was done after all."""
         said = f"{self.name}: job {job.id} was not done in time and"
         try:
-            job = self._looked_at("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
+            job = self._fetch_job("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
         except (ModelError, TryAgain) as error:
             self.open_jobs.discard(job.id)
             raise AnswerLost(f"{said} could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
@@ -209,8 +204,7 @@ class ResponsesModel(OpenAICompatibleModel):
             return job
         raise AnswerLost(f"{said} was cancelled", tries=1, ill=False)
 
-    def _job(self, received: Received) -> _Job:
-        """Return what an answer says of a job."""
+    def _parse_job(self, received: Received) -> _Job:
         try:
             job = _Job.model_validate(json_object(received))
         except ValidationError as error:
@@ -220,7 +214,7 @@ class ResponsesModel(OpenAICompatibleModel):
 
 
 def _cancel_all(endpoint: Endpoint, jobs: set[str]) -> None:
-    """Ask once for each job that it ends, as long as there is time."""
+    """Ask each job once to end, as long as there is time."""
     ends = time.monotonic() + LEAVING_SECONDS
     for job in tuple(jobs):
         left_seconds = ends - time.monotonic()

@@ -1,4 +1,4 @@
-"""DuckDuckGo and its like through ddgs, which needs no key and promises nothing."""
+"""DuckDuckGo and others through the ddgs library, which needs no key and guarantees nothing."""
 
 import logging
 import time
@@ -16,10 +16,11 @@ from predibot.research.search.provider import SearchAnswer, SearchFailed, Search
 BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"text": ("duckduckgo", "brave", "yahoo", "mojeek"), "news": ("duckduckgo", "yahoo", "bing")}
 )
-"""Who is asked in turn. Each alone often answers nothing (deedy5/ddgs#390); with `auto` the library shuffles, and asks
-encyclopedias first."""
+"""Asked in turn. A single one often answers nothing (deedy5/ddgs#390). With `auto` the library shuffles them, and asks
+encyclopedias first.
+"""
 _MAKES_DATES = ("yahoo", "bing")
-"""Of whose news ddgs makes the dates, out of ages such as "2 weeks ago"."""
+"""For the news of these, ddgs computes dates from ages such as "2 weeks ago"."""
 _SPANS = (("d", 1), ("w", 7), ("m", 31), ("y", 366))
 _TRY_SECONDS = 6.0
 _LEAST_SECONDS = 1.0
@@ -29,33 +30,33 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DdgsSearch:
-    """ddgs. Refusals read "No results found." there, so that no results are unknown and never none."""
+    """ddgs. It reports refusals as "No results found.", so no results count as a failure."""
 
     clock: Callable[[], datetime]
     kind: Literal["text", "news"] = "text"
-    """Only news say a date."""
+    """Only news have dates."""
     backends: tuple[str, ...] = ()
-    """Asked in turn until one shows something; none are those of `BACKENDS`."""
+    """Asked in turn until one has results; by default those of `BACKENDS`."""
     usd_per_call: float | None = 0.0
     deadline_seconds: float = 20.0
-    """Of all of them together."""
+    """For all backends together."""
     client: Callable[[], Any] | None = None
-    """Instead of the library's own, in tests."""
+    """Replaces the library's own in tests."""
     monotonic: Callable[[], float] = time.monotonic
     takes_after: ClassVar = True
 
     @property
     def name(self) -> str:
-        """Return the word recipes use."""
+        """Return the name that recipes use."""
         return "ddgs" if self.kind == "text" else "ddgs_news"
 
     @property
     def dates_results(self) -> bool:
-        """Return whether results say a date."""
+        """Return whether results have dates."""
         return self.kind == "news"
 
     def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
-        """Return the results of the first backend that shows any; of dates ddgs takes how long ago, in four steps."""
+        """Return the results of the first backend that has any. ddgs takes `after` in four steps only."""
         span = None if after is None else shortest_span(self.clock() - after, _SPANS)
         limit = {} if span is None else {"timelimit": span}
         ends, said = self.monotonic() + self.deadline_seconds, list[str]()
@@ -65,7 +66,7 @@ class DdgsSearch:
                 said.append(f"{backend} was not asked for want of time")
                 continue
             try:
-                rows = in_time(lambda b=backend, s=seconds: self._rows(query, count, b, s, limit), seconds)  # type: ignore[misc]
+                rows = in_time(lambda b=backend, s=seconds: self._ask_backend(query, count, b, s, limit), seconds)  # type: ignore[misc]
             except TimeoutError:
                 said.append(f"{backend} gave no answer in {seconds:.3g} s")
                 continue
@@ -81,7 +82,7 @@ class DdgsSearch:
         )
 
     def _results(self, rows: Sequence[Mapping[str, Any]], backend: str) -> tuple[SearchResult, ...]:
-        """Return what leads to a page, without advertisements."""
+        """Return the results that lead to a page, without advertisements."""
         now = self.clock()
         found = []
         for row in rows:
@@ -95,17 +96,16 @@ class DdgsSearch:
                 found.append(SearchResult(title, url, snippet, published_at, self.name))
         return tuple(found)
 
-    def _rows(
+    def _ask_backend(
         self, query: str, count: int, backend: str, seconds: float, limit: Mapping[str, str]
     ) -> list[dict[str, Any]]:
-        """Return what the library finds with one backend."""
         # Imported here: not every bot searches, and not every one that does uses ddgs.
         from ddgs import DDGS
         from ddgs.engines import ENGINES
         from ddgs.exceptions import DDGSException
 
         if backend not in ENGINES[self.kind]:
-            # The library would warn, and ask all it has.
+            # The library would warn, and ask all its backends.
             raise SearchFailed(f"this ddgs has no backend {backend!r}; it has {', '.join(sorted(ENGINES[self.kind]))}")
         try:
             client: Any = self.client() if self.client is not None else DDGS(timeout=max(1, int(seconds)))
@@ -117,6 +117,6 @@ class DdgsSearch:
                 return []
             raise SearchFailed(f"{backend} failed") from error
         except Exception as error:
-            # What its engines and its client raise is no promise of the library's.
+            # The library does not document what its engines and its client raise.
             _log.debug("%s: %s: %s", self.name, backend, error)
             raise SearchFailed(f"{backend} failed ({type(error).__name__})") from error

@@ -1,4 +1,4 @@
-"""The search providers that are asked over HTTP: SearXNG, Brave, Tavily, Exa, Serper."""
+"""The search providers with an HTTP API: SearXNG, Brave, Tavily, Exa, Serper."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,13 +20,12 @@ MAX_BODY_BYTES = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class SearchHttp:
-    """How a provider is asked. Its base address is the user's own and may be private; redirects are not followed."""
+    """Makes requests to a provider. Its base address may be private, and redirects are not followed."""
 
     deadline_seconds: float = DEADLINE_SECONDS
-    """For the whole exchange."""
     max_body_bytes: int = MAX_BODY_BYTES
     transport: httpx.BaseTransport | None = None
-    """Instead of the network, in tests."""
+    """Replaces the network in tests."""
 
     def ask(
         self,
@@ -41,19 +40,16 @@ class SearchHttp:
         """Return the JSON object that a provider answers.
 
         Args:
-            name: The provider's, for complaints.
-            method: GET or POST.
-            url: Without query.
-            headers: Keys travel here and nowhere else.
-            params: The query.
+            name: The provider's, for messages.
+            headers: With the key, which is sent nowhere else.
             content: Sent as JSON.
 
         Raises:
-            SearchFailed: If there is no whole answer in time, or it is no JSON object.
+            SearchFailed: If no whole answer comes in time, or it is no JSON object.
         """
         seconds = self.deadline_seconds
         try:
-            # Closed out here, so that a server that drips its headers does not keep the thread that waits for them.
+            # Closed in this thread, so that a server that drips its headers does not keep the waiting thread.
             with JsonClient(max_bytes=self.max_body_bytes, transport=self.transport) as client:
                 received = client.ask(
                     method, url, headers=headers, params=params, body=content, seconds=seconds, asked=name
@@ -68,11 +64,10 @@ class SearchHttp:
             raise SearchFailed(f"{name} has an address or a key that cannot be sent ({failure.cause})") from None
         except BadAnswer as failure:
             raise SearchFailed(str(failure)) from None
-        return _object(name, received)
+        return _read_object(name, received)
 
 
-def _object(name: str, received: Received) -> dict[str, object]:
-    """Return the object in an answer; refuse every status but success."""
+def _read_object(name: str, received: Received) -> dict[str, object]:
     status = received.status
     if status in (401, 403):
         raise SearchFailed(f"{name} refuses us ({status}); see its key, or whether it is set to answer JSON")
@@ -97,7 +92,7 @@ OWN_URLS = {
     "exa": "https://api.exa.ai",
     "serper": "https://google.serper.dev",
 }
-"""Of those that take a key, where each is by itself."""
+"""Of providers that take a key."""
 _SPANS = (("day", 1), ("month", 31), ("year", 366))
 _FIELDS = {
     "searxng": ("results", "title", "url", "content", "publishedDate"),
@@ -106,17 +101,17 @@ _FIELDS = {
     "exa": ("results", "title", "url", "text", "publishedDate"),
     "serper": ("organic", "title", "link", "snippet", "date"),
 }
-"""What each calls its results, and of one title, address, snippet and date."""
+"""A provider's names for its results, and for the title, address, snippet and date of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSearch:
-    """A provider that is asked in the dialect of its name; in a replay results without a date are dropped."""
+    """One of the providers, by its name. A replay drops results without a date."""
 
     name: str
     clock: Callable[[], datetime]
     base_url: str
-    """Without `/search`; SearXNG's is the user's own, set to answer JSON, and may be private."""
+    """Without `/search`. SearXNG's is the user's own, set to answer JSON, and may be private."""
     key: str = field(default="", repr=False)
     usd_per_call: float | None = None
     dates_results: ClassVar = True
@@ -124,8 +119,8 @@ class HttpSearch:
     http: SearchHttp = field(default_factory=SearchHttp)
 
     def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
-        """Return results up to the day of `before`; SearXNG takes no dates, and how long ago in three steps only."""
-        answered = self._answered(query, before, after, count)
+        """Return results up to the day of `before`. SearXNG takes no dates, and `after` in three steps only."""
+        answered = self._answer(query, before, after, count)
         rows_name, title, url, snippet, date = _FIELDS[self.name]
         if self.name == "brave":
             web = answered.get("web")
@@ -150,10 +145,7 @@ class HttpSearch:
         ]
         return SearchAnswer(tuple(found[:count]), self._cost_usd(answered))
 
-    def _answered(
-        self, query: str, before: datetime | None, after: datetime | None, count: int
-    ) -> Mapping[str, object]:
-        """Return what the provider answers to a query."""
+    def _answer(self, query: str, before: datetime | None, after: datetime | None, count: int) -> Mapping[str, object]:
         bounds = (("start", after), ("end", before))
         if self.name == "searxng":
             span = None if after is None else shortest_span(self.clock() - after, _SPANS)
@@ -167,7 +159,7 @@ class HttpSearch:
             return self._ask("GET", "/res/v1/web/search", {"x-subscription-token": self.key}, params=params)
         content: dict[str, object]
         if self.name == "tavily":
-            # Of its topics only the results of news say a date.
+            # Only the topic `news` has results with dates.
             content = {"query": query, "topic": "news", "max_results": min(count, 20)}
             content |= {f"{end}_date": f"{at:%Y-%m-%d}" for end, at in bounds if at is not None}
             return self._ask("POST", "/search", {"authorization": f"Bearer {self.key}"}, content=content)
@@ -191,7 +183,7 @@ class HttpSearch:
         return self.http.ask(self.name, method, f"{self.base_url.rstrip('/')}{path}", headers=headers, **asked)
 
     def _cost_usd(self, answered: Mapping[str, object]) -> float | None:
-        """Return what a call cost, which Exa says of each."""
+        """Return the cost of a call; Exa states it for each."""
         costs = answered.get("costDollars") if self.name == "exa" else None
         total = costs.get("total") if isinstance(costs, Mapping) else None
         least_usd = LEAST_SHARE * (self.usd_per_call or 0.0)
