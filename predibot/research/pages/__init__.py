@@ -1,1 +1,1 @@
-"""Web pages: fetched safely, read as text, dated and cut into parts."""
+"""Web pages: fetched safely, parsed in a child process, dated and cut into parts."""

@@ -1,4 +1,4 @@
-"""Days that a text names, as people write them, and whether one gives away that the text is younger than it says."""
+"""Days that a text names, as people write them, and whether they show that the text is younger than stated."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _MONTHS = (
 _LONG_NAME = 4
 _SHORT_NAMES = frozenset({"mai", "maj", "mei", "май", "мая"})
 _SOON = timedelta(days=92)
-"""A day without a year is one of this year, or of the next where that is so near."""
+"""A day without a year is in this year, or in the next if that is so near."""
 _DAY, _MONTH, _YEAR = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<year>(?:19|20)\d\d)"
 _NAME = r"(?<!\w)(?P<name>(?:[^\W\d_]|[\u0900-\u0dff]){3,14})"
 _FORMS = tuple(
@@ -53,7 +53,7 @@ _CHANGED = re.compile(
     r"更新|修正|업데이트|수정|cập nhật|ažurir|posodob|atnaujin|تحديث|به‌روز|עודכן|अपडेट|আপডেট)"
 )
 _CHANGED_WITHIN = 50
-"""So many characters before the day on which a text was changed stands the word that says so."""
+"""The word that says that a text was changed stands so many characters before the day."""
 _ANNOUNCED = re.compile(
     r"\b(?:will|until|upcoming|deadline|closer to|ahead of|(?<!as )(?:scheduled|planned|slated)|"
     r"(?<!as )(?<!than )expected|expects? to|plans? to|due (?:on|by|for|in)|set (?:for|to)|expires?|"
@@ -80,28 +80,25 @@ _ROOM = 40
 """No form of a day has so many letters before its first digit, after its last, or between two."""
 _SENTENCE = 400
 _MAX_LATER = 1_000
-"""Later days that are looked at; what names more is taken for younger."""
+"""After so many later days a text counts as younger."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedDay:
-    """A day that a text names; of a month its first."""
+    """A day that a text names; the first of a month that it names."""
 
     start: int
     end: int
-    """Where it stands."""
     on: date
     is_month: bool
-    """Whether it is the first of a month that is named without a day."""
+    """Whether the text names a month without a day."""
 
 
 def named_days(text: str, today: date | None = None) -> Iterator[NamedDay]:
-    """Yield the days that a text names.
+    """Yield the days that a text names, in any of two dozen languages.
 
-    Args:
-        text: In any of two dozen languages.
-        today: When it was written; without, days that name no year are left
-            out. One of 3/4 and 4/3 that is this day is meant, else the later.
+    `today` is when the text was written; without it, days without a year are left out. 3/4 means `today` if either
+    reading does, else the later reading.
 
     Examples:
         >>> [str(named.on) for named in named_days("From 3. März 2026 until May 4, 2026 (05/31/2026)")]
@@ -112,15 +109,15 @@ def named_days(text: str, today: date | None = None) -> Iterator[NamedDay]:
     for (begin, until), form in product(_around_digits(text), _FORMS):
         is_month = form.groupindex.keys().isdisjoint(("day", "first"))
         for match in form.finditer(text, begin, until):
-            days = _days(match.groupdict(), months, english, today)
-            # The month of a day that was named is not named as well.
+            days = _possible_days(match.groupdict(), months, english, today)
+            # A day that ends here includes the month.
             if days and match.end() not in ends:
                 ends.add(match.end())
                 yield NamedDay(match.start(), match.end(), today if today in days else max(days), is_month)
 
 
 def _around_digits(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where a text has digits, with room for what belongs to them: few words have, and every form needs one."""
+    """Yield the parts of a text around its digits: few words have any, and every form needs one."""
     begin = until = 0
     for digits in _DIGITS.finditer(text):
         if digits.start() - _ROOM > until:
@@ -133,12 +130,11 @@ def _around_digits(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_younger(text: str, day: date) -> bool:
-    """Return whether a text names a later day, as one that has come.
+    """Return whether a text names a later day as past.
 
-    Days that it announces (will, until, scheduled) are not meant, and neither
-    is a line of nothing but such days.
+    Announced days (will, until, scheduled) do not count, nor do lines of nothing but such days.
     """
-    text = _plain(text)
+    text = _normalise(text)
     announced, bare = set(), set()
     later = (named for named in named_days(text, day) if named.on > day)
     for number, named in enumerate(later):
@@ -146,7 +142,7 @@ def is_younger(text: str, day: date) -> bool:
         before = _ENDS.split(before)[-1]
         end = _ENDS.search(text[named.end : named.end + _SENTENCE])
         after = text[named.end : named.end + (_SENTENCE if end is None else end.start())]
-        # What is asked has not come: "Will it happen by 3 March?"
+        # A question is about the future: "Will it happen by 3 March?"
         is_asked = end is not None and end[0] in "?？"
         if is_asked or _is_announced(before, after):
             announced.add(named.on)
@@ -162,13 +158,11 @@ def is_younger(text: str, day: date) -> bool:
 def was_changed(text: str, day: date, *, is_known: bool = False) -> bool:
     """Return whether a text says that it was changed on a later day, or some time ago.
 
-    Args:
-        text: All that a page shows.
-        day: From when it is said to be.
-        is_known: Whether that is when it was changed; then some time ago may be just then.
+    `text` is everything that the page shows. With `is_known`, `day` is when it was changed, so that some time ago may
+    be that day.
     """
-    text = _plain(text)
-    # Most pages do not, which a search of small letters tells in a twentieth of the time.
+    text = _normalise(text)
+    # A search in lower case excludes most pages in a twentieth of the time.
     if not _CHANGED.search(text.lower()):
         return False
     later = (named for named in named_days(text, day) if named.on > day)
@@ -183,13 +177,13 @@ def says_changed(before: str) -> bool:
     return bool(changed) and _ANNOUNCED.search(before, changed[-1]) is None
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     """Return a text with digits and letters in their usual forms."""
     return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), unicodedata.normalize("NFKC", text))
 
 
 def _is_announced(before: str, after: str) -> bool:
-    """Return whether a day is one to come in a sentence, of which this stands before and after it."""
+    """Return whether a day is announced, by the sentence before and after it."""
     if _HAPPENED.search(after) or says_changed(before) or _LASTED.search(before):
         return False
     announced = [word.end() for word in _ANNOUNCED.finditer(before)]
@@ -201,7 +195,7 @@ def _is_announced(before: str, after: str) -> bool:
 
 
 def _without_days(sentence: str) -> str:
-    """Return the letters and digits of a sentence outside of the days it names."""
+    """Return the letters and digits of a sentence that belong to no day."""
     for form in _FORMS:
         sentence = form.sub("", sentence)
     return "".join(filter(str.isalnum, sentence))
@@ -209,8 +203,8 @@ def _without_days(sentence: str) -> str:
 
 @cache
 def _months() -> tuple[Mapping[str, int], frozenset[str]]:
-    """Return the numbers of months by their names in lower case, and which of the names are English."""
-    # Of the library that htmldate reads days with; costs a tenth of a second to import.
+    """Return the numbers of months by lower-case name, and the English names."""
+    # The library behind htmldate; its import takes 0.1 s.
     from dateparser.data import date_translation_data
 
     found: dict[str, int] = {}
@@ -224,10 +218,10 @@ def _months() -> tuple[Mapping[str, int], frozenset[str]]:
     return found, frozenset(english)
 
 
-def _days(
+def _possible_days(
     said: Mapping[str, str | None], months: Mapping[str, int], english: frozenset[str], today: date | None
 ) -> list[date]:
-    """Return the days that a piece of text can mean; none where it means no day."""
+    """Return the days that a match of a form can mean."""
     day, year = int(said.get("day") or 1), said.get("year") or said.get("short")
     if name := said.get("name"):
         lower = name.lower()
@@ -238,11 +232,11 @@ def _days(
         pairs = [(int(first), int(second)), (int(second), int(first))]
     else:
         pairs = [(int(said.get("month") or 0), day)]
-    return [on for month, day in pairs if (on := _on(year, month, day, today)) is not None]
+    return [on for month, day in pairs if (on := _make_date(year, month, day, today)) is not None]
 
 
-def _on(year: str | None, month: int, day: int, today: date | None) -> date | None:
-    """Return a day, or None where there is none; without a year it is of today's, or of the next where that is soon."""
+def _make_date(year: str | None, month: int, day: int, today: date | None) -> date | None:
+    """Return the day, or None if there is none; without a year it is in today's, or in the next if that is soon."""
     try:
         if year is not None:
             return date(int(year) if len(year) == 4 else 2000 + int(year), month, day)

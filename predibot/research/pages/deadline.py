@@ -1,4 +1,4 @@
-"""A deadline: one instant of a monotonic clock that a whole piece of work must not pass."""
+"""A deadline: an instant of a monotonic clock by which a whole piece of work must end."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,12 +8,11 @@ from predibot.research.pages.errors import PageUnavailable
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """When a piece of work must be done."""
+    """The end of a piece of work."""
 
     seconds: float
-    """What it was given as a whole."""
+    """The time for the whole work."""
     at: float
-    """On the clock below."""
     monotonic: Callable[[], float]
 
     @classmethod
@@ -22,10 +21,10 @@ class Deadline:
         return cls(seconds, monotonic() + seconds, monotonic)
 
     def left_seconds(self) -> float:
-        """Return what is left, more than zero.
+        """Return the time left, more than zero.
 
         Raises:
-            PageUnavailable: If nothing is left.
+            PageUnavailable: If none is left.
         """
         left = self.at - self.monotonic()
         if left <= 0.0:
@@ -33,5 +32,5 @@ class Deadline:
         return left
 
     def passed(self) -> PageUnavailable:
-        """Return the complaint that nothing is left."""
+        """Return the error for a passed deadline."""
         return PageUnavailable(f"the page was not there after {self.seconds:g} s; try another source")

@@ -1,4 +1,4 @@
-"""The body of a page: unpacked within bounds, and decoded to text."""
+"""The body of a page: decompressed within bounds, and decoded to text."""
 
 import codecs
 import re
@@ -10,10 +10,10 @@ import webencodings
 from predibot.research.pages.errors import PageUnreadable
 
 _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
-"""Window bits by content encoding: what zlib takes for gzip's and zlib's headers."""
+"""Window bits by content encoding: zlib's numbers for gzip's and zlib's headers."""
 _BARE_DEFLATE = -15
 _MOST_MEMBERS = 1_000
-"""Files of gzip that stand behind each other in one."""
+"""A gzip file may consist of several."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -22,9 +22,9 @@ _MARKS = (
     (b"\x00<", "utf-16-be"),
 )
 _JAPANESE = re.compile(rb"\x1b\$[@B]")
-"""How ISO-2022-JP says that what looks like ASCII is not; in no other text."""
+"""ISO-2022-JP's mark that the following ASCII is Japanese; no other text has it."""
 _PYTHON_NAMES = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
-"""Codecs of Python that are nearer to the web's than those of the same name."""
+"""Python's codecs that are nearer to the web's than those of the same name."""
 _IN_XML = re.compile(rb"\s*<\?xml[^>]{0,100}?\sencoding\s*=\s*[\"']\s*([\w.:-]{1,40})", re.IGNORECASE)
 _IN_HTML = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style|title|textarea)\b.*?(?:</\1|\Z)|<meta\b[^>]{1,2000}>", re.IGNORECASE | re.DOTALL
@@ -45,28 +45,24 @@ _LATIN = {
     "cp1254": ("âçğıîöşü",),
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž"),
 }  # fmt: skip
-"""Codecs that look alike, with the letters beside A to Z of the languages they are for."""
+"""Similar codecs, with the letters beside A to Z of their languages."""
 _MANY_SIGNS = 6
-"""So many in UTF-8 are no accident."""
+"""So many characters in UTF-8 are no accident."""
 _ALIKE = 0.05
-"""Of two likenesses that differ by less in their disorder the one counts that is more like a language."""
+"""If the disorder of two codecs differs by less, the one with the likelier language wins."""
 _PRINTED = "„“”‘’‚–—…«»€£§°·\u00a0¿¡©®"
-"""Signs that are no letters, and in these codecs much the same."""
+"""Characters that are no letters, much the same in these codecs."""
 _ASCII = dict.fromkeys(range(128))
 _SAMPLE_BYTES = 20_000
 
 
 def unpacked(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes:
-    """Return a whole body, unpacked.
+    """Return a whole body, decompressed by its Content-Encoding (empty for none).
 
-    Args:
-        pieces: As they came in.
-        encoding: The Content-Encoding header; empty where there is none.
-        max_bytes: Of the result. A piece is never unpacked beyond it, so that a
-            small bomb costs a small amount of memory.
+    No piece is ever decompressed beyond `max_bytes`, so a small bomb costs little memory.
 
     Raises:
-        PageUnreadable: If it is larger, breaks off, or is packed otherwise.
+        PageUnreadable: If it is larger, breaks off, or is compressed otherwise.
     """
     known = encoding.strip().lower()
     if known not in _UNPACKED:
@@ -94,45 +90,42 @@ def unpacked(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes
         if not engine.eof:
             break
         left = engine.unused_data
-        # What is no further part of a file of gzip is padding.
+        # Anything but a further gzip member is padding.
         if bits != 31 or not left.startswith(b"\x1f"):
             return bytes(found)
     raise PageUnreadable("the packed page breaks off before its end; try again or take another source")
 
 
 def decoded(body: bytes, charset: str | None) -> tuple[str, str]:
-    """Return a body as text, and the codec that made it.
+    """Return a body as text, and its codec.
 
-    What the bytes themselves say goes first, then the header, then the page's
-    own statement, each by the web's table of labels: `gb2312` is GBK,
-    `iso-8859-1` Windows-1252. Where nothing is stated, or what is stated fits
-    badly, it is UTF-8 or what the text looks like. A byte that does not fit
-    costs one sign.
+    The bytes' own marks come first, then the header, then the page's own statement, by the web's table of labels:
+    `gb2312` is GBK, `iso-8859-1` Windows-1252. If nothing is stated, or the statement fits badly, the codec is UTF-8 or
+    detected. An invalid byte becomes one character.
 
     Source:
-        WHATWG, Encoding Standard, "Names and labels", by webencodings; HTML
-        Standard, "Determining the character encoding", of which the limit of
-        1,024 bytes is left out. Differs where UTF-8 is stated as another one.
+        WHATWG, Encoding Standard, "Names and labels", by webencodings; HTML Standard, "Determining the character
+        encoding", without its limit of 1,024 bytes. Differs where UTF-8 is labelled as another codec.
     """
     marked = next((name for mark, name in _MARKS if body.startswith(mark)), None)
     stated = [
         marked,
         "iso2022_jp_ext" if _JAPANESE.search(body) else None,
-        _known(charset, body),
-        _known(_stated(body), body),
+        _codec_of_label(charset, body),
+        _codec_of_label(_stated_label(body), body),
     ]
     for name in (*filter(None, stated), "utf-8"):
-        text = _text(body, name)
+        text = _decode(body, name)
         broken = text.count("\ufffd")
-        # As UTF-8 the signs of another character set are more often broken than not.
+        # Text of another codec is mostly invalid as UTF-8.
         if 3 * broken <= len(text) - len(text.encode("ascii", "ignore")):
             return text.removeprefix("\ufeff"), name
-    name = _detected(body)
-    return _text(body, name), name
+    name = _detect_codec(body)
+    return _decode(body, name), name
 
 
-def _text(body: bytes, name: str) -> str:
-    """Return a body as text, in which what does not fit is one sign."""
+def _decode(body: bytes, name: str) -> str:
+    """Decode a body; what is invalid becomes one character."""
     if name == "utf-8":
         return body.decode(errors="replace")
     codecs.register_error("predibot.web", _as_the_web_does)
@@ -140,9 +133,9 @@ def _text(body: bytes, name: str) -> str:
 
 
 def _as_the_web_does(error: UnicodeError) -> tuple[str, int]:
-    """Return what stands for bytes that a codec of Python does not know, and where it goes on.
+    """Return the text for bytes that a codec of Python does not know, and where decoding goes on.
 
-    A pair that stands for nothing is one sign: after half of it, all that follows is read in wrong pairs.
+    An unknown pair is one character: after half of it, all further pairs would be read wrongly.
     """
     if not isinstance(error, UnicodeDecodeError):
         raise error
@@ -158,14 +151,14 @@ def _as_the_web_does(error: UnicodeError) -> tuple[str, int]:
 
 
 def _by_shift_jis(first: int, second: int) -> str:
-    """Return what a pair of EUC-JP means where NEC and IBM added signs, such as ① and 髙, which Python has in CP932."""
+    """Return the meaning of a EUC-JP pair that NEC and IBM added, such as ① and 髙; Python has them in CP932."""
     row, cell = first - 0xA1, second - 0xA1
     pair = (row // 2 + (0x81 if row < 62 else 0xC1), cell + (0x9F if row % 2 else 0x40 if cell < 63 else 0x41))
     return bytes(pair).decode("cp932", "replace")[0] if cell >= 0 else "\ufffd"
 
 
-def _known(label: str | None, body: bytes) -> str | None:
-    """Return the codec of a label, or None if the web knows no such label."""
+def _codec_of_label(label: str | None, body: bytes) -> str | None:
+    """Return the codec of a label, or None if the web does not know it."""
     encoding = webencodings.lookup(label) if label and label.isascii() else None
     if encoding is None or encoding.name in ("replacement", "x-user-defined"):
         return None
@@ -175,7 +168,7 @@ def _known(label: str | None, body: bytes) -> str | None:
 
 
 def _is_utf_8(body: bytes, signs: int) -> bool:
-    """Return whether a body has so many signs in UTF-8, which as anything else make no sense, and none is broken."""
+    """Return whether a body is valid UTF-8 with at least so many characters beyond ASCII."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -183,20 +176,19 @@ def _is_utf_8(body: bytes, signs: int) -> bool:
     return len(text) - len(text.encode("ascii", "ignore")) >= signs
 
 
-def _stated(body: bytes) -> str | None:
-    """Return the label that a page states: in its first meta tag that does, else in its XML declaration."""
+def _stated_label(body: bytes) -> str | None:
+    """Return the label in a page's first meta tag with one, else in its XML declaration."""
     for found in _IN_HTML.finditer(body):
         tag = found.group()
         if tag[:5].lower() == b"<meta" and not _DESCRIBES.search(tag) and (label := _CHARSET.search(tag)):
             name = label.group(1).decode()
-            # It was read as ASCII, so it cannot be.
+            # The label itself was read as ASCII, so it cannot be UTF-16.
             return "utf-8" if name.lower().startswith("utf-16") else name
     declared = _IN_XML.match(body)
     return declared.group(1).decode() if declared else None
 
 
-def _detected(body: bytes) -> str:
-    """Return the codec of what a body looks like."""
+def _detect_codec(body: bytes) -> str:
     # Costs 50 ms to import, and few pages need it.
     from charset_normalizer import from_bytes
 
@@ -208,6 +200,6 @@ def _detected(body: bytes) -> str:
 
 
 def _share_of_letters(body: bytes, codec: str) -> float:
-    """Return how many of the signs beside ASCII, as a codec reads them, one of its languages has."""
+    """Return the share of characters beyond ASCII that belong to one of a codec's languages."""
     signs = body.decode(codec, "replace").lower().translate(_ASCII)
     return max(sum(map((alphabet + _PRINTED).__contains__, signs)) for alphabet in _LATIN[codec]) / max(1, len(signs))

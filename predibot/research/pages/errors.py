@@ -30,11 +30,11 @@ class PageUnavailable(PageError):
 
 
 class PageUnreadable(PageError):
-    """The answer is too large, broken, of another type, or holds no text."""
+    """The answer is too large, broken, of another type, or has no text."""
 
 
 class PageWalled(PageError):
-    """The page wants something of its reader first: a script, a proof, a consent, a subscription."""
+    """The page demands something of its reader first: a script, a proof, a consent, a subscription."""
 
 
 class PageTooLate(PageError):
@@ -42,7 +42,7 @@ class PageTooLate(PageError):
 
 
 class Obstacle(StrEnum):
-    """Why no text is shown of what came: all that a parser, which reads untrusted bytes, can say of it."""
+    """Why a page has no text to show; a parser, which reads untrusted bytes, can say nothing else."""
 
     NO_TEXT = "the page holds no text; take another source"
     BROKEN_PDF = "the PDF is broken; take another source"

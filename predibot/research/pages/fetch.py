@@ -1,4 +1,4 @@
-"""Fetching a page from the public web, and from nowhere else: checked, bounded, and on time."""
+"""Fetching a page from the public web only: checked, bounded, and within a deadline."""
 
 import re
 import socket
@@ -25,12 +25,12 @@ from predibot.research.pages.errors import AddressRefused, PageError, PageUnavai
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "application/pdf")
 MAX_ADDRESSES = 32
 _OVERHEAD_BYTES = 512 * 1024
-"""Handshakes and headers, beside the body."""
+"""For handshakes and headers, beside the body."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 Resolve = Callable[[str, int], Sequence[str]]
-"""Host name and port to IP addresses, or OSError."""
+"""Resolves host name and port to IP addresses, or raises OSError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,18 @@ class FetchPolicy:
     deadline_seconds: float = 20.0
     """For the whole exchange: look-ups, handshakes, redirects, headers, body."""
     max_body_bytes: int = 5_000_000
-    """After unpacking."""
+    """Decompressed."""
     max_redirects: int = 5
     allowed_private: frozenset[HostAndPort] = frozenset()
-    """Hosts and ports of this machine that may be visited: the sandbox's own. Nothing else private ever is."""
+    """Hosts and ports of this machine that may be visited: the sandbox's own. No others ever are."""
     blocked_domains: frozenset[str] = frozenset()
-    """Lower case; what lies below them is blocked as well."""
+    """In lower case; subdomains are blocked as well."""
     as_of: datetime | None = None
-    """In a replay: pages that are newer, or cannot prove that they are not, are refused."""
+    """In a replay, pages that are newer, or cannot prove that they are not, are refused."""
     user_agent: str = "Mozilla/5.0 (compatible; predibot)"
 
     def __post_init__(self) -> None:
-        """Refuse limits that are none, and instants without a time zone."""
+        """Refuse invalid limits, and an instant without a time zone."""
         if self.deadline_seconds <= 0 or self.max_body_bytes <= 0 or self.max_redirects < 0:
             raise ValueError("the limits of a fetch must be above zero")
         if self.as_of is not None and self.as_of.tzinfo is None:
@@ -60,22 +60,21 @@ class FetchPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What came back for an address, not read yet."""
+    """A fetched page, not parsed yet."""
 
     final_url: str
     """After redirects."""
     content_type: str
     """One of `PAGE_TYPES`."""
     charset: str | None
-    """As the header says it; the body may say otherwise."""
+    """By the header; the body may state another."""
     body: bytes
-    """Unpacked."""
     fetched_at: datetime
     last_modified_at: datetime | None
 
 
 def resolve_by_system(host: str, port: int) -> Sequence[str]:
-    """Return the addresses the operating system knows for a name."""
+    """Return the operating system's addresses for a name."""
     answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
@@ -86,7 +85,7 @@ def utc_now() -> datetime:
 
 
 class SafeFetcher:
-    """Fetches pages under a policy; thread-safe, for it keeps nothing between two calls."""
+    """Fetches pages under a policy; thread-safe, because it keeps no state."""
 
     def __init__(
         self,
@@ -98,16 +97,11 @@ class SafeFetcher:
         monotonic: Callable[[], float] = time.monotonic,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """Take what tests replace.
+        """Keep the policy, and the parts that tests replace.
 
         Args:
-            policy: What may be fetched.
-            now: For the instant a page was fetched.
-            resolve: Looks names up; asked once for every request.
-            connect: Makes the connection to an IP address.
-            monotonic: A clock in seconds that never goes back.
-            ssl_context: Trusts certificates; by default those httpx trusts,
-                whatever the environment says.
+            resolve: Called once for every request.
+            ssl_context: By default httpx's authorities, whatever the environment says.
         """
         self._policy = policy
         self._now = now
@@ -119,11 +113,11 @@ class SafeFetcher:
     def fetch(self, url: str) -> Page:
         """Return the page at an address.
 
-        No cookies, no proxies, no environment, no script: one GET, and one more
-        for each redirect, each checked as if it had been asked for.
+        Uses no cookies, proxies, environment or scripts: one GET, and one more for each redirect, which is checked like
+        the first address.
 
         Raises:
-            AddressRefused: If it, or an address it leads to, must not be visited.
+            AddressRefused: If the address, or a redirect's, must not be visited.
             PageUnavailable: If no good answer came within the deadline.
             PageUnreadable: If the answer is no page, or larger than allowed.
         """
@@ -136,10 +130,9 @@ class SafeFetcher:
             found = self._request(target, deadline)
             if isinstance(found, Page):
                 return found
-            target = self._next(target, found, visited)
+            target = self._follow(target, found, visited)
 
-    def _next(self, target: Target, location: str, visited: set[str]) -> Target:
-        """Return where a redirect leads."""
+    def _follow(self, target: Target, location: str, visited: set[str]) -> Target:
         if len(visited) > self._policy.max_redirects:
             raise PageUnavailable(
                 f"{target.host} redirects more than {self._policy.max_redirects} times; try another source"
@@ -150,7 +143,7 @@ class SafeFetcher:
         return following
 
     def _request(self, target: Target, deadline: Deadline) -> Page | str:
-        """Return the page that one server answers, or where else to look; only of a page the body is read."""
+        """Return the page that one server answers, or the address it redirects to, without reading the body then."""
         backend = PinnedBackend(
             self._addresses(target, deadline),
             connect=self._connect,
@@ -168,21 +161,21 @@ class SafeFetcher:
             "Accept-Language": "en,*;q=0.5",
             "Connection": "close",
         }
-        context = (self._ssl_context or _trusted()) if target.scheme == "https" else None
+        context = (self._ssl_context or _ssl_context_of_httpx()) if target.scheme == "https" else None
         pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1)
         with _translated(target), closing(pool), pool.stream("GET", url, headers=headers) as response:
-            said = _readable(response.headers)
+            said = _decode_headers(response.headers)
             if response.status in _REDIRECTS:
                 return said.get("location", "")
             content_type = said.get("content-type", "")
             charset = _CHARSET.search(content_type)
             return Page(
                 final_url=target.url,
-                content_type=_essence(content_type),
+                content_type=_media_type(content_type),
                 charset=charset.group(1) if charset else None,
                 body=self._body(response, said, target, deadline),
                 fetched_at=self._now(),
-                last_modified_at=_instant(said.get("last-modified", "")),
+                last_modified_at=_parse_http_date(said.get("last-modified", "")),
             )
 
     def _body(
@@ -191,12 +184,12 @@ class SafeFetcher:
         """Return the body of a page.
 
         Raises:
-            PageUnavailable: If the server says that there is no page.
+            PageUnavailable: If the server answers that there is no page.
             PageUnreadable: If it is of another type, too large, or broken.
         """
         if response.status != 200:
-            raise PageUnavailable(f"{target.host} answers {response.status}{_meaning(response.status)}")
-        essence = _essence(headers.get("content-type", ""))
+            raise PageUnavailable(f"{target.host} answers {response.status}{_advice(response.status)}")
+        essence = _media_type(headers.get("content-type", ""))
         if not essence:
             raise PageUnreadable(f"{target.host} does not say what it sends; take another source")
         if essence not in PAGE_TYPES:
@@ -210,7 +203,7 @@ class SafeFetcher:
         return unpacked(pieces(), headers.get("content-encoding", ""), max_bytes=self._policy.max_body_bytes)
 
     def _addresses(self, target: Target, deadline: Deadline) -> Sequence[str]:
-        """Return the addresses that may be connected to: all a name has, or none."""
+        """Return all addresses of a name, if every one of them may be connected to."""
         literal = parsed(target.host)
         if literal is not None:
             found: Sequence[str] = (target.host,)
@@ -226,7 +219,7 @@ class SafeFetcher:
         allowed = (target.host, target.port) in self._policy.allowed_private
         for text in found:
             address = parsed(text)
-            # One private address among public ones is how a name is made to point inwards.
+            # A single private address among public ones may point a name inwards.
             if address is None or not (is_public(address) or (allowed and (literal or address.is_loopback))):
                 raise AddressRefused(
                     f"{target.host} is not on the public web, and only that is fetched; take another source"
@@ -236,20 +229,22 @@ class SafeFetcher:
 
 @contextmanager
 def _translated(target: Target) -> Iterator[None]:
-    """Turn every error of httpcore, ssl and sockets into one of ours."""
+    """Translate errors of httpcore, ssl and sockets into ours."""
     try:
         yield
     except PageError:
         raise
     except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-        raise PageUnavailable(f"{target.host} cannot be reached ({_said(error)}); try another source") from error
+        raise PageUnavailable(f"{target.host} cannot be reached ({_describe(error)}); try another source") from error
     except (httpcore.ProtocolError, httpcore.UnsupportedProtocol, ValueError) as error:
-        raise PageUnreadable(f"{target.host} answers what is no HTTP ({_said(error)}); try another source") from error
+        raise PageUnreadable(
+            f"{target.host} answers what is no HTTP ({_describe(error)}); try another source"
+        ) from error
     except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.PoolTimeout, OSError) as error:
-        raise PageUnavailable(f"the answer of {target.host} broke off ({_said(error)}); try again") from error
+        raise PageUnavailable(f"the answer of {target.host} broke off ({_describe(error)}); try again") from error
 
 
-def _trusted() -> ssl.SSLContext:
+def _ssl_context_of_httpx() -> ssl.SSLContext:
     """Return the usual certificate authorities, whatever the environment says."""
     # Costs 10 ms and more to read, and only https needs it.
     from httpx import create_ssl_context
@@ -257,7 +252,7 @@ def _trusted() -> ssl.SSLContext:
     return create_ssl_context(trust_env=False)
 
 
-def _readable(headers: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
+def _decode_headers(headers: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
     """Return headers by lower-case name; the first of equals counts, except that encodings add up."""
     said: dict[str, str] = {}
     for raw_name, raw_value in headers:
@@ -269,13 +264,11 @@ def _readable(headers: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
     return MappingProxyType(said)
 
 
-def _essence(content_type: str) -> str:
-    """Return a content type without its parameters."""
+def _media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _instant(text: str) -> datetime | None:
-    """Return the UTC instant of an HTTP date, or None."""
+def _parse_http_date(text: str) -> datetime | None:
     try:
         at = parsedate_to_datetime(text)
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
@@ -283,7 +276,7 @@ def _instant(text: str) -> datetime | None:
         return None
 
 
-def _meaning(status: int) -> str:
+def _advice(status: int) -> str:
     """Return what a status tells an agent to do."""
     if status in (401, 402, 403, 407, 451):
         return ", the page is barred; take another source"
@@ -292,6 +285,5 @@ def _meaning(status: int) -> str:
     return ", no page; try again later or take another source"
 
 
-def _said(error: Exception) -> str:
-    """Return what a foreign error says, or at least its kind, on one short line."""
+def _describe(error: Exception) -> str:
     return " ".join((str(error) or type(error).__name__).split())[:160]

@@ -1,4 +1,4 @@
-"""The main text of a page: what its author wrote, without menus, advertisements and comments."""
+"""The main text of a page: its author's words, without menus, advertisements and comments."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_HTML_CHARACTERS = 3_000_000
 MAX_TAGS = 40_000
-"""What is read of a page: more than any recorded one has, and a few seconds of work at worst."""
+"""More than any recorded page has, and a few seconds of work at worst."""
 _NEVER_TEXT = (
     "script", "style", "noscript", "template", "svg", "iframe", "object", "form", "button", "select",
     "nav", "footer", "aside", "dialog", "menu",
@@ -23,8 +23,8 @@ _BLOCKS = frozenset({
     "dt", "dd", "blockquote", "pre", "figure", "figcaption", "table", "caption", "tr",
 })  # fmt: skip
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0", re.IGNORECASE)
-# Control characters but tab and line end, and what is invisible or turns the reading direction:
-# no page needs them, and hostile ones hide instructions in them.
+# Control characters but tab and line end, and characters that are invisible or turn the reading direction: no page
+# needs them, and hostile pages hide instructions in them.
 INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
@@ -33,10 +33,10 @@ _BLANKS = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u3000]+")
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 _SENTENCE_WORDS, _LITTLE_CHARACTERS = 5, 400
 _MORE = 2
-"""So much longer is the text in a page's data than what it shows without JavaScript."""
+"""The text in a page's scripts must be so many times longer than its visible text to replace it."""
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]{0,200}\?>")
 
-# What lxml, trafilatura and its helpers end in on pages nobody wrote by hand.
+# Errors of lxml, trafilatura and its helpers on malformed pages.
 _FAILURES = (
     ValueError, TypeError, LookupError, AttributeError, AssertionError, ArithmeticError, RecursionError, SyntaxError,
 )  # fmt: skip
@@ -45,17 +45,15 @@ _FAILURES = (
 def main_text(html: str, url: str) -> str:
     """Return the main text of an HTML page, a paragraph a line.
 
-    By trafilatura with tables, without comments, links and formatting: of its
-    options these did best on the recorded pages (F1 0.962 of 4-gram shingles;
-    0.955 preferring precision, 0.960 preferring recall, 0.953 without tables).
-    Its deduplication stays off: it remembers other pages, so that a text would
-    depend on what was read before. Where it finds nothing, all blocks of the
-    page's main part are taken, and where these say nothing, the longest text in
-    the data of its scripts (`__NEXT_DATA__` and its like).
+    By trafilatura with tables, but without comments, links and formatting: these options did best on the recorded pages
+    (F1 0.962 of 4-gram shingles; 0.955 preferring precision, 0.960 preferring recall, 0.953 without tables). Its
+    deduplication is off: it remembers other pages, so a text would depend on what was read before. If trafilatura finds
+    nothing, all blocks of the page's main part are taken; if these say nothing, the longest text in the data of its
+    scripts (`__NEXT_DATA__` and its like).
 
     Args:
-        html: Decoded; what goes beyond `MAX_HTML_CHARACTERS` or `MAX_TAGS` is not looked at.
-        url: Where it is from; a hint for the extraction, never fetched.
+        html: Decoded; read up to `MAX_HTML_CHARACTERS` and `MAX_TAGS`.
+        url: A hint for the extraction, never fetched.
 
     Returns:
         Text without control and invisible characters; empty if there is none.
@@ -73,7 +71,7 @@ def main_text(html: str, url: str) -> str:
 
 
 def tree_of(html: str) -> "HtmlElement | None":
-    """Return a page as a tree of lxml, or None where that fails."""
+    """Return a page as a tree of lxml, or None if that fails."""
     from lxml.etree import LxmlError  # type: ignore[import-untyped]
     from lxml.html import HTMLParser, document_fromstring
 
@@ -103,14 +101,14 @@ def cleaned(text: str) -> str:
 
 
 def hush(name: str) -> None:
-    """Keep a library's warnings off the terminal where nobody asked for them."""
+    """Keep a library's warnings off the terminal."""
     logger = logging.getLogger(name)
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
 
 
 def bounded(html: str) -> str:
-    """Return as much of a page as is read."""
+    """Return the part of a page that is read."""
     text = html[:MAX_HTML_CHARACTERS].replace("\x00", "")
     if text.count("<") <= MAX_TAGS:
         return text
@@ -128,7 +126,7 @@ def _by_trafilatura(html: str, url: str) -> str:
         tree = load_html(html)
         if tree is None:
             return ""
-        # The innermost first: else whole subtrees are moved once for each element around them.
+        # The innermost first, so that no subtree is moved once for each element around it.
         for element in reversed(tree.xpath("//body//*[@hidden or @style]")):
             if _is_hidden(element.attrib):
                 element.drop_tree()
@@ -138,15 +136,15 @@ def _by_trafilatura(html: str, url: str) -> str:
 
 
 def _is_hidden(attributes: Mapping[str, object]) -> bool:
-    """Return whether an element is not shown to people, where instructions to agents are put.
+    """Return whether people do not see an element, so that it may hide instructions to agents.
 
-    Looked for below the body only: some sites hide the whole until a script has run.
+    Only for elements below the body: some sites hide the body until a script has run.
     """
     return "hidden" in attributes or _HIDDEN.search(str(attributes.get("style") or "")) is not None
 
 
 def all_blocks(html: str) -> Iterator[str]:
-    """Yield the text of every block in the page's main part, in one walk over it."""
+    """Yield the text of every block in the page's main part."""
     from bs4 import BeautifulSoup
     from bs4.element import NavigableString, Tag
 
@@ -192,7 +190,7 @@ _SCRIPT_ENDS = re.compile(r"</script", re.IGNORECASE)
 _STRING = re.compile(r'(?:\b(\w{1,40})"?\s*:\s*)?"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)', re.DOTALL)
 _CODE = re.compile(r"^\s*(?:https?:|[{\[]|\w+:[\[{\"]|function\b)|[{;]\s*\n|\bvar |=>|\}\s*$")
 _WORD = re.compile(r"(?<!\S)[^\w\s]?[^\W\d_A-Z][^\W\d_]*(?:[’'][^\W\d_]+)?[^\w\s]{0,3}(?!\S)")
-"""As sentences have them; lists of fonts, classes and addresses have few."""
+"""A word of a sentence; lists of fonts, classes and addresses have few."""
 _MIN_CHARACTERS = 40
 _MIN_WORDS = 4
 _MAX_DEPTH = 3
@@ -201,24 +199,18 @@ _MAX_DEPTH = 3
 def script_text(html: str) -> str:
     """Return the longest text in the data of a page's scripts, with its HTML; empty if there is none.
 
-    Args:
-        html: Decoded.
-
-    Returns:
-        All strings that have the name of the longest one, an article's
-        paragraphs for instance, one a line.
+    That is all strings with the name of the longest one, such as an article's paragraphs, one a line.
     """
     found: dict[str, list[str]] = {}
     longest = ("", "")
-    for written in _scripts(html):
-        for name, text in _texts(written, _MAX_DEPTH):
+    for written in _data_scripts(html):
+        for name, text in _named_texts(written, _MAX_DEPTH):
             found.setdefault(name, []).append(text)
             longest = max(longest, (name, text), key=lambda each: len(each[1]))
     return "\n".join(dict.fromkeys(found.get(longest[0], [])))
 
 
-def _scripts(html: str) -> Iterator[str]:
-    """Yield the scripts that hold data."""
+def _data_scripts(html: str) -> Iterator[str]:
     at = 0
     while (begins := _DATA.search(html, at)) is not None:
         ends = _SCRIPT_ENDS.search(html, begins.end())
@@ -226,8 +218,8 @@ def _scripts(html: str) -> Iterator[str]:
         yield html[begins.start() if begins.group()[0] != "<" else begins.end() : at]
 
 
-def _texts(written: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the sentences among the strings of data, with their names; data may be a string of data."""
+def _named_texts(written: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of sentences in data; strings may hold data again."""
     for name, quoted in _STRING.findall(written):
         if len(quoted) < _MIN_CHARACTERS:
             continue
@@ -236,7 +228,7 @@ def _texts(written: str, depth: int) -> Iterator[tuple[str, str]]:
         except ValueError:
             continue
         if depth and '"' in text and _CODE.search(text):
-            yield from _texts(text, depth - 1)
+            yield from _named_texts(text, depth - 1)
         elif not _CODE.search(text) and (
             len(_WORD.findall(text)) >= _MIN_WORDS or not text[:_MIN_CHARACTERS].isascii()
         ):

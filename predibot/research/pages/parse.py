@@ -1,4 +1,4 @@
-"""Parsing: the bytes of an untrusted page to its text, title and date; done in a child process only."""
+"""Parsing the bytes of an untrusted page into text, title, date and links; only in a child process."""
 
 import io
 import re
@@ -28,58 +28,87 @@ from predibot.research.pages.parser_messages import (
 if TYPE_CHECKING:
     from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
+_LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
+MAX_SENTENCES = 50_000
+"""Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
+_SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
 MAX_LINKS = 200
 _WORDS_CHARACTERS, _URL_CHARACTERS = 120, 300
+MAX_PDF_PAGES = 100
+MAX_PDF_CHARACTERS = 1_000_000
 
 
-def links_of(tree: "HtmlElement", url: str) -> dict[str, str]:
-    """Return the words of a page's links by their addresses, in the order of the page.
+def serve(data_bytes: int) -> None:
+    """Answer the parent's questions with parsed pages.
 
-    Args:
-        tree: The page.
-        url: Where it is from; its own places are left out.
-
-    Returns:
-        At most `MAX_LINKS`, whole addresses of the web only.
+    `data_bytes` limit this process's memory without libraries.
     """
-    found: dict[str, str] = {}
-    base = next((each.strip() for each in tree.xpath("//base/@href")), "")
-    for link in tree.iter("a"):
-        try:
-            address = urldefrag(urljoin(urljoin(url, base), (link.get("href") or "").strip())).url
-        except ValueError:
-            continue
-        words = " ".join(link.text_content().split())[:_WORDS_CHARACTERS]
-        if address.startswith(("http://", "https://")) and len(address) <= _URL_CHARACTERS and address != url and words:
-            found.setdefault(address, words)
-        if len(found) == MAX_LINKS:
-            break
-    return found
+    answer_questions(data_bytes, _LIBRARIES, lambda source: [_answer_fields(source)])
 
 
-MAX_PAGES = 100
-MAX_CHARACTERS = 1_000_000
+def _answer_fields(source: PageSource) -> Sequence[bytes]:
+    """Parse a page; errors that no library should raise end the process, which is an answer too."""
+    try:
+        return parsed(source).fields()
+    except PageUnreadable as error:
+        return refusal_fields(Obstacle(str(error)))
+    except MemoryError:
+        return refusal_fields(Obstacle.TOO_MUCH_MEMORY)
+
+
+def parsed(source: PageSource) -> Parsed:
+    """Return a page as text.
+
+    Raises:
+        PageUnreadable: If it has no text, or shows a wall.
+        MemoryError: If it needs too much memory.
+    """
+    if source.content_type == "application/pdf":
+        text = pdf_text(source.body, Deadline.after(source.seconds, time.monotonic))
+        return _shorten("", text, date_of_file(source.last_modified_at, text))
+    characters, _charset = decoded(source.body, source.charset)
+    if source.content_type == "text/plain":
+        text = cleaned(characters)
+        return _shorten("", text, date_of_file(source.last_modified_at, text))
+    html = bounded(characters)
+    text = main_text(html, source.url)
+    if (wall := wall_of(html, text)) is not None:
+        raise PageUnreadable(wall)
+    return replace(
+        _shorten(page_title(html), text, date_of_html(html, source.url, text)), links=_links_text(html, source.url)
+    )
+
+
+def _links_text(html: str, url: str) -> str:
+    tree = tree_of(html)
+    found = {} if tree is None else links_of(tree, url)
+    return "\n".join(cleaned(f"{words}: {address}").replace("\n", " ") for address, words in found.items())
+
+
+def _shorten(title: str, text: str, date: PageDate) -> Parsed:
+    if not text:
+        raise PageUnreadable(Obstacle.NO_TEXT)
+    last = next(islice(_SENTENCE_ENDS.finditer(text), MAX_SENTENCES - 1, None), None)
+    most = MAX_TEXT_CHARACTERS if last is None else min(last.start(), MAX_TEXT_CHARACTERS)
+    if len(text) > most:
+        text = f"{text[:most]}\n[the page goes on; {len(text) - most:,} characters more]"
+    return Parsed(title[:MAX_TITLE_CHARACTERS], text, date)
 
 
 def pdf_text(body: bytes, deadline: Deadline) -> str:
-    """Return the text of a PDF's first pages, a line a line.
+    """Return the text of a PDF's first pages, with a note if pages were left out.
 
-    Args:
-        body: The file.
-        deadline: Looked at between pages; a single page may pass it.
-
-    Returns:
-        Text that says so where pages were left out.
+    The deadline is checked between pages; a single page may pass it.
 
     Raises:
-        PageUnreadable: If it is no PDF, is locked, or holds no text.
-        MemoryError: If that takes more than there may be.
+        PageUnreadable: If it is no PDF, is locked, or has no text.
+        MemoryError: If it needs too much memory.
     """
     # Costs 0.2 s to import, and few pages are PDF.
     from pypdf.errors import PyPdfError
 
     hush("pypdf")
-    # What pypdf ends in on broken files beside its own errors.
+    # Errors of pypdf on broken files.
     failures = (
         PyPdfError, ValueError, TypeError, LookupError, AttributeError, AssertionError,
         ArithmeticError, RecursionError, NotImplementedError, OSError, ImportError,
@@ -94,21 +123,21 @@ def pdf_text(body: bytes, deadline: Deadline) -> str:
 
 
 def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
-    """Yield the text of page after page, and a note where it ends early."""
+    """Yield the text of each page, and a note if it ends early."""
     from pypdf import PasswordType, PdfReader
 
     try:
         reader = PdfReader(io.BytesIO(body))
     except NotImplementedError as error:
-        # By certificates, or by a scheme that a seller's own reader opens.
+        # Locked by certificates, or by a seller's scheme.
         raise PageUnreadable(Obstacle.SEALED_PDF) from error
-    # Most locks only forbid to print or copy, and open with no password.
+    # Most locks only forbid printing or copying, and open without a password.
     if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
         raise PageUnreadable(Obstacle.LOCKED_PDF)
     characters = 0
     for number, page in enumerate(reader.pages):
         late = number > 0 and deadline.monotonic() > deadline.at
-        if number == MAX_PAGES or characters > MAX_CHARACTERS or late:
+        if number == MAX_PDF_PAGES or characters > MAX_PDF_CHARACTERS or late:
             yield f"[the text ends here, after {number} of {len(reader.pages)} pages]"
             return
         text = cleaned(page.extract_text())
@@ -116,67 +145,21 @@ def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
         yield text
 
 
-_LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
-MAX_SENTENCES = 50_000
-"""Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
-_SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
+def links_of(tree: "HtmlElement", url: str) -> dict[str, str]:
+    """Return the words of a page's links by their addresses, in the order of the page.
 
-
-def serve(data_bytes: int) -> None:
-    """Answer what pages say.
-
-    Args:
-        data_bytes: Of memory, everything but libraries.
+    At most `MAX_LINKS` whole web addresses, without places of the page itself.
     """
-    answer_questions(data_bytes, _LIBRARIES, lambda source: [_answer(source)])
-
-
-def _answer(source: PageSource) -> Sequence[bytes]:
-    """Return what is said of a page; what no library should raise ends the process, which is an answer too."""
-    try:
-        return parsed(source).fields()
-    except PageUnreadable as error:
-        return refusal_fields(Obstacle(str(error)))
-    except MemoryError:
-        return refusal_fields(Obstacle.TOO_MUCH_MEMORY)
-
-
-def parsed(source: PageSource) -> Parsed:
-    """Return a page as text.
-
-    Raises:
-        PageUnreadable: If there is no text in it, or a wall instead.
-        MemoryError: If that takes more memory than there may be.
-    """
-    if source.content_type == "application/pdf":
-        text = pdf_text(source.body, Deadline.after(source.seconds, time.monotonic))
-        return _bounded("", text, date_of_file(source.last_modified_at, text))
-    characters, _charset = decoded(source.body, source.charset)
-    if source.content_type == "text/plain":
-        text = cleaned(characters)
-        return _bounded("", text, date_of_file(source.last_modified_at, text))
-    html = bounded(characters)
-    text = main_text(html, source.url)
-    if (wall := wall_of(html, text)) is not None:
-        raise PageUnreadable(wall)
-    return replace(
-        _bounded(page_title(html), text, date_of_html(html, source.url, text)), links=_links(html, source.url)
-    )
-
-
-def _links(html: str, url: str) -> str:
-    """Return the links of a page, one a line."""
-    tree = tree_of(html)
-    found = {} if tree is None else links_of(tree, url)
-    return "\n".join(cleaned(f"{words}: {address}").replace("\n", " ") for address, words in found.items())
-
-
-def _bounded(title: str, text: str, date: PageDate) -> Parsed:
-    """Return as much of a page as is shown."""
-    if not text:
-        raise PageUnreadable(Obstacle.NO_TEXT)
-    last = next(islice(_SENTENCE_ENDS.finditer(text), MAX_SENTENCES - 1, None), None)
-    most = MAX_TEXT_CHARACTERS if last is None else min(last.start(), MAX_TEXT_CHARACTERS)
-    if len(text) > most:
-        text = f"{text[:most]}\n[the page goes on; {len(text) - most:,} characters more]"
-    return Parsed(title[:MAX_TITLE_CHARACTERS], text, date)
+    found: dict[str, str] = {}
+    base = next((each.strip() for each in tree.xpath("//base/@href")), "")
+    for link in tree.iter("a"):
+        try:
+            address = urldefrag(urljoin(urljoin(url, base), (link.get("href") or "").strip())).url
+        except ValueError:
+            continue
+        words = " ".join(link.text_content().split())[:_WORDS_CHARACTERS]
+        if address.startswith(("http://", "https://")) and len(address) <= _URL_CHARACTERS and address != url and words:
+            found.setdefault(address, words)
+        if len(found) == MAX_LINKS:
+            break
+    return found

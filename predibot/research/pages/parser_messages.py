@@ -1,4 +1,4 @@
-"""What a page's parser is asked and answers: plain fields of bytes, checked on arrival."""
+"""The messages between a parser and its parent: plain fields of bytes, checked on arrival."""
 
 import re
 import struct
@@ -11,12 +11,12 @@ from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import INVISIBLE
 
 MAX_TEXT_CHARACTERS = 500_000
-"""Of a page; no agent can afford to read more, and cutting it into parts takes seconds."""
+"""No agent can afford more, and cutting it into parts takes seconds."""
 MAX_TITLE_CHARACTERS = 1_000
 MAX_NOTE_CHARACTERS = 100
-"""The line at the end of a text that was cut."""
+"""For the line at the end of a shortened text."""
 MAX_QUESTION_BYTES = 64_000_000
-"""More than any policy lets be fetched."""
+"""More than any policy allows to fetch."""
 MAX_LINKS_CHARACTERS = 100_000
 MAX_ANSWER_BYTES = 4 * (MAX_TEXT_CHARACTERS + MAX_TITLE_CHARACTERS + MAX_LINKS_CHARACTERS) + 10_000
 READY = b"ready"
@@ -25,28 +25,29 @@ _DATE = re.compile(r"\d{1,4}-\d\d-\d\d(T\d\d:\d\dZ)?", re.ASCII)
 _LENGTH = struct.Struct(">I")
 
 Confidence = Literal["stated", "found", "guessed", "unknown"]
-"""`stated`: the page's own data say so. `found`: its address does.
-`guessed`: some date in its text, or one that its text speaks against. Only the first two prove anything."""
+"""`stated`: by the page's own data. `found`: in its address. `guessed`: some date in its text, or one that the text
+contradicts. Only the first two are proof.
+"""
 Read = Callable[[int], bytes]
 """Returns exactly so many bytes, or raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """A fetched page as its parser gets it."""
+    """A fetched page for its parser."""
 
     content_type: str
     charset: str | None
-    """As the header says it."""
+    """By the header."""
     url: str
     seconds: float
-    """What is left of the time for reading it; after that the parser is killed."""
+    """The time left for parsing; after that the parser is killed."""
     body: bytes
     last_modified_at: datetime | None = None
-    """As the server says it."""
+    """By the server."""
 
     def fields(self) -> tuple[bytes, ...]:
-        """Return it as fields."""
+        """Return the source as fields."""
         changed = self.last_modified_at.isoformat() if self.last_modified_at else ""
         texts = (self.content_type, self.charset or "", self.url, repr(self.seconds), changed)
         return (*(text.encode() for text in texts), self.body)
@@ -61,17 +62,17 @@ class PageSource:
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """An instant as a page gives it, to the second or to the day."""
+    """A date of a page, to the second or to the day."""
 
     text: str
-    """Short ISO: a day, or an instant in UTC."""
+    """A day in ISO 8601, or an instant in UTC."""
     latest_at: datetime
-    """The last instant it can mean: of a day its end, without a zone the furthest west."""
+    """The last instant it can mean: the end of a day, in the furthest west without a zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageDate:
-    """What is known of when a page was written."""
+    """What is known of a page's date."""
 
     published: Dated | None
     modified: Dated | None
@@ -79,7 +80,7 @@ class PageDate:
 
     @property
     def proves(self) -> bool:
-        """Return whether it says for sure when the page was written."""
+        """Return whether the date is proof."""
         return self.confidence in ("stated", "found")
 
     @property
@@ -90,27 +91,27 @@ class PageDate:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A page as text, with its title and the date that its own content gives."""
+    """A page as text, with its title and its own date."""
 
     title: str
     text: str
     """A paragraph a line, without control characters."""
     date: PageDate
     links: str = ""
-    """The page's links, one a line: its words and its address."""
+    """A link a line: its words and its address."""
 
     def fields(self) -> tuple[bytes, ...]:
-        """Return it as fields."""
+        """Return the page as fields."""
         date = self.date
         dates = (*_date_fields(date.published), *_date_fields(date.modified))
         return tuple(field.encode() for field in ("parsed", self.title, self.text, date.confidence, *dates, self.links))
 
 
 def answer_of(fields: Sequence[bytes]) -> "Parsed | Obstacle":
-    """Return what a parser answers.
+    """Parse a parser's answer.
 
     Raises:
-        ValueError: If it is nothing that an honest parser answers.
+        ValueError: If no honest parser would answer so.
     """
     kind, *said = (field.decode() for field in fields)
     if kind == "unreadable" and len(said) == 1 and said[0] in Obstacle.__members__:
@@ -128,25 +129,21 @@ def answer_of(fields: Sequence[bytes]) -> "Parsed | Obstacle":
 
 
 def refusal_fields(reason: Obstacle) -> tuple[bytes, ...]:
-    """Return as fields why a page cannot be read."""
+    """Return an obstacle as fields."""
     return b"unreadable", reason.name.encode()
 
 
 def packed(fields: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of fields: how many there are, how long each is, then each."""
+    """Yield the bytes of fields: their number, their lengths, then each field."""
     yield b"".join(_LENGTH.pack(number) for number in (len(fields), *map(len, fields)))
     yield from fields
 
 
 def read_fields(read: Read, *, max_bytes: int) -> tuple[bytes, ...]:
-    """Return the fields that were packed.
-
-    Args:
-        read: Where from.
-        max_bytes: Of all together; nothing is read of more.
+    """Read packed fields of at most so many bytes together.
 
     Raises:
-        ValueError: If there are more, or more bytes, than there can be.
+        ValueError: If there are more fields or bytes than allowed; they are not read then.
     """
     (count,) = _LENGTH.unpack(read(_LENGTH.size))
     if not 0 < count <= _MAX_FIELDS:

@@ -1,4 +1,4 @@
-"""Parsers: child processes that read untrusted pages, a few for the whole process, killed when a page misbehaves."""
+"""A pool of parsers for the whole process: child processes that read untrusted pages, killed if a page misbehaves."""
 
 import atexit
 import os
@@ -12,15 +12,14 @@ from predibot.research.pages.parser_messages import PageSource, Parsed
 from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
 _PATIENT_SECONDS = 0.3
-"""How long one that is at work is waited for before another is started."""
+"""How long to wait for a busy parser before another is started."""
 
 
 class ParserPool:
-    """A few parsers, started when they are needed and used again while they behave; thread-safe.
+    """A few parsers, started when needed and used again while they behave; thread-safe.
 
-    Nothing is ever parsed in this process: where no parser can be started, no
-    page can be read. On Linux the kernel holds parsers to their memory; where
-    it does not (macOS), they are watched every 50 ms, and may overshoot.
+    Nothing is ever parsed in this process: if no parser can be started, no page can be read. On Linux the kernel
+    enforces the limit of memory. On macOS parsers are watched every 50 ms, and may overshoot.
     """
 
     def __init__(self, limits: ParserLimits | None = None) -> None:
@@ -36,42 +35,41 @@ class ParserPool:
         self._is_closed = False
 
     def warm(self) -> None:
-        """Start a parser if all there are have work, and more are allowed; its imports take 0.4 s of its own."""
-        self._require_own()
+        """Start a parser if all others are busy and more are allowed; its imports take 0.4 s."""
+        self._forget_inherited()
         with self._changed:
             if not self._idle and not self._is_closed and len(self._all) < self.limits.processes:
-                # Who needs one will say what is wrong.
+                # Whoever needs the parser gets the error.
                 with suppress(PageUnavailable):
-                    self._idle.append(self._started())
+                    self._idle.append(self._start())
 
     def parse(self, source: PageSource, deadline: Deadline) -> Parsed:
-        """Return what a parser makes of a page.
+        """Return the parsed page.
 
         Args:
-            source: What was fetched.
-            deadline: For everything, the wait for a parser too.
+            deadline: For everything, the wait for a parser included.
 
         Raises:
-            PageUnreadable: If it is no page that can be read, or takes too much time or memory.
-            PageWalled: If it shows a wall instead of its text.
-            PageUnavailable: If no parser can be had.
+            PageUnreadable: If the page cannot be parsed, or takes too much time or memory.
+            PageWalled: If it shows a wall in place of its text.
+            PageUnavailable: If no parser is available.
         """
         try:
             answer = self._answer(source, deadline)
         except ParserDied:
-            # Somebody may have ended it while it waited; a page that breaks parsers breaks this one too.
+            # The parser may have been killed while idle; a page that breaks parsers breaks this one too.
             answer = self._answer(source, deadline)
         if isinstance(answer, Obstacle):
             raise (PageWalled if answer in WALLS else PageUnreadable)(answer)
         return answer
 
     def _answer(self, source: PageSource, deadline: Deadline) -> Parsed | Obstacle:
-        with self._lent(deadline) as parser:
+        with self._lend(deadline) as parser:
             return parser.answer(source, deadline)
 
     def close(self) -> None:
         """End all parsers, and start no more."""
-        self._require_own()
+        self._forget_inherited()
         with self._changed:
             self._is_closed = True
             for parser in self._all:
@@ -82,10 +80,10 @@ class ParserPool:
             self._changed.notify_all()
 
     @contextmanager
-    def _lent(self, deadline: Deadline) -> Iterator[ParserProcess]:
-        """Lend a parser; one that did not come to an orderly end is in an unknown state, and killed."""
-        self._require_own()
-        parser = self._taken(deadline)
+    def _lend(self, deadline: Deadline) -> Iterator[ParserProcess]:
+        """Lend a parser; one that did not finish in an orderly way is in an unknown state, and killed."""
+        self._forget_inherited()
+        parser = self._take(deadline)
         behaved = False
         try:
             yield parser
@@ -99,14 +97,14 @@ class ParserPool:
                     self._all.discard(parser)
                 self._changed.notify()
 
-    def _taken(self, deadline: Deadline) -> ParserProcess:
-        # One more takes as long to start as a whole row of pages to read.
+    def _take(self, deadline: Deadline) -> ParserProcess:
+        # Starting a parser takes as long as parsing several pages.
         patient_until = min(deadline.monotonic() + _PATIENT_SECONDS, deadline.at)
         with self._changed:
             while True:
                 if self._is_closed:
                     raise PageUnavailable("the program is ending, and reads no more pages")
-                # The last one that was used: others stay asleep.
+                # Take the one that was used last, so that the others stay asleep.
                 while self._idle:
                     parser = self._idle.pop()
                     if parser.is_alive():
@@ -115,23 +113,23 @@ class ParserPool:
                     self._all.discard(parser)
                 has_room, now = len(self._all) < self.limits.processes, deadline.monotonic()
                 if has_room and (not self._all or now >= patient_until):
-                    return self._started()
+                    return self._start()
                 until = patient_until if has_room else deadline.at
                 if not self._changed.wait(until - now) and deadline.monotonic() >= deadline.at:
                     raise PageUnavailable(
                         f"all {self.limits.processes} parsers were busy for {deadline.seconds:g} s; try again"
                     )
 
-    def _started(self) -> ParserProcess:
-        # Once, however often it is started.
+    def _start(self) -> ParserProcess:
+        # Register once, however often a parser is started.
         atexit.unregister(self.close)
         atexit.register(self.close)
         parser = ParserProcess(self.limits)
         self._all.add(parser)
         return parser
 
-    def _require_own(self) -> None:
-        """Forget the parsers of the process we were forked from: each of us would read the other's answers."""
+    def _forget_inherited(self) -> None:
+        """Forget the parsers of the process that this one was forked from: answers would get mixed up."""
         if self._owner != os.getpid():
             inherited = self._all
             self._begin()
@@ -140,4 +138,4 @@ class ParserPool:
 
 
 PARSERS = ParserPool()
-"""The one of this process, so that there are never more parsers than a process may have, for all readers of pages."""
+"""The pool of this process, so that its readers of pages share one limit."""

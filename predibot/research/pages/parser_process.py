@@ -1,4 +1,4 @@
-"""A parser seen from its parent: a child process that is asked, watched, and killed when it does not answer."""
+"""A parser's process as its parent sees it: asked, watched, and killed if it does not answer."""
 
 import os
 import select
@@ -30,12 +30,12 @@ _PROGRAM = (
 _PAGES = ("predibot.research.pages.parse", "serve")
 _OUR_FOLDER = str(Path(__file__).parents[3])
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
-"""Some Pythons do not start without; nothing else of the environment is any parser's business, keys least of all."""
+"""Some Pythons do not start without these; parsers get nothing else of the environment, least of all keys."""
 _GRACE_SHARE = 0.05
-"""Of its time, beyond its end: in it a parser that looks at the time itself hands in what it has."""
+"""Further time beyond the end, for a parser that watches the time itself."""
 _WATCH_SECONDS = 0.05
 _ENDS_WITHIN_SECONDS = 1.0
-"""A process that closed its pipes is gone by then, and has said how it ended."""
+"""How long a process that closed its pipes may take to end."""
 _BROKEN = "reading the page breaks the parser; take another source"
 _SAID_BYTES = 10_000
 _SAID_CHARACTERS = 200
@@ -43,16 +43,16 @@ _SAID_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """What parsers may use."""
+    """The limits of parsers."""
 
     processes: int = 4
-    """At once; further pages wait for one, within the time for reading."""
+    """At once; further pages wait for one, within the time for parsing."""
     seconds: float = 20.0
-    """For turning one page into text; real ones take a tenth of a second."""
+    """For parsing one page; real ones take a tenth of a second."""
     resident_bytes: int = 240 * 2**20
-    """Of one process, libraries and all."""
+    """Of one process, libraries included."""
     data_bytes: int = 200 * 2**20
-    """The same without libraries, where the kernel holds a process to it; large readable pages take 180 MB."""
+    """Without libraries, where the kernel enforces it; large readable pages take 180 MB."""
     kept_bytes: int = 100 * 2**20
     """A process that has grown beyond this is not used again."""
     pages: int = 500
@@ -60,18 +60,16 @@ class ParserLimits:
 
 
 class ParserDied(PageUnreadable):
-    """A parser ended without an answer: the page broke it, or somebody else ended it."""
+    """A parser ended without an answer: the page broke it, or somebody else killed it."""
 
 
 class ParserProcess:
     """One child process; for one thread at a time, except for `kill`."""
 
     def __init__(self, limits: ParserLimits, serves: tuple[str, str] = _PAGES) -> None:
-        """Start it; some tenths of a second go by before it can do anything.
+        """Start the process, which takes some tenths of a second to get ready.
 
-        Args:
-            limits: What it may use.
-            serves: A module and its function, which calls `answer_questions` of `parser_child`.
+        `serves` names a module and its function that calls `answer_questions` of `parser_child`.
 
         Raises:
             PageUnavailable: If the system starts no more processes.
@@ -80,10 +78,10 @@ class ParserProcess:
         self._pages = 0
         self._is_ready = False
         self._ran_out_of_memory = False
-        # Where this process finds what it imports, and where it did before it changed its folder.
+        # This process's import path, made absolute, in case it changed its folder.
         path = [str(Path(folder).absolute()) for folder in [*sys.path, _OUR_FOLDER]]
         try:
-            # No setting of ours, and nobody could hand it in who does not read it here.
+            # Read here, because these variables are the loader's and no settings of ours.
             variables = os.environ  # noqa: TID251
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, *serves, str(limits.data_bytes), *path],
@@ -93,16 +91,16 @@ class ParserProcess:
                 bufsize=0,
                 env={name: variables[name] for name in _LOADER_VARIABLES if name in variables},
                 cwd="/",
-                # Ctrl-C and its like are for the parent alone, whose end is that of its children too.
+                # Only the parent gets Ctrl-C and its like; its end ends its children too.
                 process_group=0,
             )
         except OSError as error:
             raise PageUnavailable(f"no parser can be started ({error.strerror or error}); try again later") from error
-        # A parser that does not read shall not hold up who writes to it.
+        # A parser that does not read must not block the writer.
         os.set_blocking(self._pipe("stdin").fileno(), False)
 
     def is_alive(self) -> bool:
-        """Return whether it runs, and nobody stopped it."""
+        """Return whether the process runs and is not stopped."""
         if self._process.poll() is not None:
             return False
         try:
@@ -111,13 +109,13 @@ class ParserProcess:
             return False
 
     def is_fit(self) -> bool:
-        """Return whether it can be used again: it is not too old, and has not grown too large."""
+        """Return whether the process can be used again: it is neither too old nor too large."""
         if self._ran_out_of_memory or self._pages >= self.limits.pages:
             return False
         return self._resident_bytes() <= self.limits.kept_bytes
 
     def answer(self, source: PageSource, deadline: Deadline) -> Parsed | Obstacle:
-        """Return what it makes of a page. Where this raises, the process is not fit for another.
+        """Return the answer for a page. If this raises, the process must not be used again.
 
         Raises:
             PageUnreadable: If the page takes too much time or memory.
@@ -138,13 +136,13 @@ class ParserProcess:
     def answers(
         self, source: PageSource, deadline: Deadline, max_bytes: int = MAX_ANSWER_BYTES
     ) -> Iterator[tuple[bytes, ...]]:
-        """Yield one answer after the other, each as fields, for as long as somebody asks for more.
+        """Yield one answer after another, as fields, for as long as the caller asks for more.
 
         Raises:
-            TimeoutError: If it does not answer in time.
+            TimeoutError: If no answer comes in time.
             PageUnreadable: If it takes too much memory.
-            ParserDied: If it ends, or says more than there can be.
-            PageUnavailable: If it does not start.
+            ParserDied: If the process ends, or its answer is too long.
+            PageUnavailable: If the process does not start.
         """
         self._await_ready(deadline)
         self._pages += 1
@@ -161,17 +159,17 @@ class ParserProcess:
             raise ParserDied(_BROKEN) from error
 
     def kill(self) -> None:
-        """End it at once; its pipes stay, for a thread may be reading from them."""
+        """Kill the process; its pipes stay open, because a thread may be reading from them."""
         self._process.kill()
         self._process.wait()
 
     def end(self) -> None:
-        """End it at once, and leave nothing behind."""
+        """Kill the process and close its pipes."""
         self.kill()
         self._close()
 
     def disown(self) -> None:
-        """Let it be, for it is the child of another process."""
+        """Let the process go, because it is another process's child."""
         self._process.returncode = 0
         self._close()
 
@@ -180,11 +178,7 @@ class ParserProcess:
             self._pipe(name).close()
 
     def _await_ready(self, deadline: Deadline) -> None:
-        """Wait until it can be asked.
-
-        Raises:
-            PageUnavailable: If it does not start.
-        """
+        """Wait until the process is ready; raise `PageUnavailable` if it does not start."""
         if self._is_ready:
             return
         try:
@@ -230,7 +224,7 @@ class ParserProcess:
             left = left[os.write(pipe, left) :]
 
     def _wait_for(self, pipe: int, event: int, ends: Deadline) -> None:
-        """Wait until a pipe is ready, and see how large the parser becomes meanwhile."""
+        """Wait until a pipe is ready, and watch the parser's memory meanwhile."""
         # `select` takes no numbers above 1,023, which a process with many agents has.
         ready = select.poll()
         ready.register(pipe, event)

@@ -1,4 +1,4 @@
-"""A reading: a fetched page as text, with its title and its date."""
+"""Reading a page: its text, title and date."""
 
 import hashlib
 import threading
@@ -13,16 +13,16 @@ from predibot.research.pages.parser_pool import PARSERS, ParserPool
 
 _MOST_KEPT, _MOST_CHARACTERS = 256, 20_000_000
 _kept: "OrderedDict[str, Parsed]" = OrderedDict()
-"""Pages that were parsed lately, by what their parser got: bots of a recipe read the same ones."""
+"""Recently parsed pages, by a digest of the parser's input: a recipe's bots read the same pages."""
 _keeping = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an agent is shown of a page, and what the record keeps of it."""
+    """A page for an agent, and for the record."""
 
     url: str
-    """Where the page was in the end."""
+    """After redirects."""
     title: str
     text: str
     """A paragraph a line, without control characters."""
@@ -30,31 +30,27 @@ class Reading:
     body_sha256: str
     """Of the page as fetched."""
     links: str
-    """One a line: words and address."""
+    """A link a line: its words and its address."""
 
 
 def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
-    """Return a page as text.
-
-    Args:
-        page: As fetched; none of its bytes are looked at in this process.
-        parsers: What parses it.
+    """Return a fetched page as text; this process looks at none of its bytes.
 
     Raises:
-        PageUnreadable: If there is no text in it, or reading takes too much time or memory.
-        PageWalled: If it shows a wall instead of its text.
-        PageUnavailable: If no parser can be had in time.
+        PageUnreadable: If it has no text, or takes too much time or memory.
+        PageWalled: If it shows a wall in place of its text.
+        PageUnavailable: If no parser is available in time.
     """
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)
     seconds = parsers.limits.seconds
     source = PageSource(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)
-    parsed = _parsed(source, parsers, deadline)
+    parsed = _parse_cached(source, parsers, deadline)
     sha256 = hashlib.sha256(page.body).hexdigest()
     return Reading(page.final_url, parsed.title, parsed.text, parsed.date, sha256, parsed.links)
 
 
-def _parsed(source: PageSource, parsers: ParserPool, deadline: Deadline) -> Parsed:
-    """Return what a page says, parsed once while it is kept; what cannot be read is tried each time."""
+def _parse_cached(source: PageSource, parsers: ParserPool, deadline: Deadline) -> Parsed:
+    """Return the parsed page, from the cache if possible; failures are not cached."""
     key = hashlib.sha256(repr([hashlib.sha256(each).digest() for each in source.fields()]).encode()).hexdigest()
     with _keeping:
         found = _kept.get(key)

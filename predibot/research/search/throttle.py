@@ -1,4 +1,4 @@
-"""The pace of a provider: not too fast, and a rest after each failure. One is shared by all agents of a run."""
+"""The pace of a search provider, shared by a run's agents: a least time between calls, a rest after each failure."""
 
 import threading
 from collections.abc import Callable

@@ -8,7 +8,7 @@ from pypdf import PdfReader, PdfWriter
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
-from predibot.research.pages.parse import MAX_PAGES, pdf_text
+from predibot.research.pages.parse import MAX_PDF_PAGES, pdf_text
 from predibot.research.pages.parser_messages import PageSource
 from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.pdf_files import pdf_of
@@ -55,8 +55,8 @@ def test_the_text_of_all_pages_is_read() -> None:
 
 
 def test_a_long_file_says_where_its_text_ends() -> None:
-    text = pdf_text(pdf_of(["x"] * (MAX_PAGES + 20)), soon())
-    assert text.endswith(f"[the text ends here, after {MAX_PAGES} of {MAX_PAGES + 20} pages]")
+    text = pdf_text(pdf_of(["x"] * (MAX_PDF_PAGES + 20)), soon())
+    assert text.endswith(f"[the text ends here, after {MAX_PDF_PAGES} of {MAX_PDF_PAGES + 20} pages]")
 
 
 def test_a_file_that_takes_too_long_shows_its_first_page() -> None:

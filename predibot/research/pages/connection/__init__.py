@@ -1,1 +1,1 @@
-"""Where a page may be fetched from: the address as written, the IP addresses behind it, the connection to them."""
+"""The connection to a page's server: the address as written, its IP addresses, and the sockets."""

@@ -1,11 +1,11 @@
-"""IP addresses: which of them lie on the public internet."""
+"""IP addresses, and which of them are on the public internet."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 IPAddress = IPv4Address | IPv6Address
 
-# Written out rather than asked of `ipaddress.is_global`, whose answers differ between versions of Python.
+# A list of our own, because `ipaddress.is_global` differs between versions of Python.
 _CLOSED_IPV4 = tuple(
     IPv4Network(block)
     for block in (
@@ -46,10 +46,7 @@ _LOW_32_BITS = 0xFFFFFFFF
 def is_public(address: IPAddress) -> bool:
     """Return whether an address, and every IPv4 address inside it, is on the public internet.
 
-    Args:
-        address: As a resolver gave it. An IPv4 address may be wrapped in an
-            IPv6 one (mapped, NAT64, 6to4, ISATAP): what counts is where the
-            packets end.
+    An IPv6 address may wrap an IPv4 one (mapped, NAT64, 6to4, ISATAP), where its packets then end.
 
     Examples:
         >>> is_public(ip_address("93.184.216.34")), is_public(ip_address("::ffff:127.0.0.1"))
@@ -57,7 +54,7 @@ def is_public(address: IPAddress) -> bool:
     """
     if isinstance(address, IPv4Address):
         return not any(address in block for block in _CLOSED_IPV4)
-    if address.scope_id is not None or not all(is_public(inner) for inner in _inside(address)):
+    if address.scope_id is not None or not all(is_public(inner) for inner in _wrapped_ipv4(address)):
         return False
     if address in _MAPPED_IPV4 or address in _NAT64:
         return True
@@ -65,9 +62,9 @@ def is_public(address: IPAddress) -> bool:
 
 
 def parsed(text: str) -> IPAddress | None:
-    """Return the address a text names in its one usual form, or None.
+    """Return the IP address in a text, or None.
 
-    Decimal, octal, hexadecimal and shortened IPv4 forms are none.
+    Decimal, octal, hexadecimal and shortened IPv4 forms are refused.
     """
     try:
         return ip_address(text)
@@ -75,7 +72,7 @@ def parsed(text: str) -> IPAddress | None:
         return None
 
 
-def _inside(address: IPv6Address) -> Iterator[IPv4Address]:
+def _wrapped_ipv4(address: IPv6Address) -> Iterator[IPv4Address]:
     """Yield the IPv4 addresses that an IPv6 address leads to."""
     bits = int(address)
     if address in _MAPPED_IPV4 or address in _NAT64:

@@ -1,4 +1,4 @@
-"""A connection to addresses that were checked before: no name is looked up again, no deadline is passed."""
+"""Connections to IP addresses that were checked before: no further name look-up, one deadline."""
 
 import socket
 import ssl
@@ -11,7 +11,7 @@ from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
 
 Connect = Callable[[str, int, float], socket.socket]
-"""IP address, port and seconds to a connected socket, or OSError."""
+"""Connects a socket to an IP address and port within so many seconds, or raises OSError."""
 
 
 def connect_tcp(address: str, port: int, seconds: float) -> socket.socket:
@@ -20,16 +20,15 @@ def connect_tcp(address: str, port: int, seconds: float) -> socket.socket:
 
 
 class PinnedBackend(httpcore.NetworkBackend):
-    """Lets httpcore connect to the given addresses only, whatever name it asks for."""
+    """Makes httpcore connect only to the given addresses, whatever name it asks for."""
 
     def __init__(self, addresses: Sequence[str], *, connect: Connect, deadline: Deadline, max_bytes: int) -> None:
-        """Keep what the connections are held to.
+        """Keep the limits.
 
         Args:
             addresses: Checked IP addresses, tried in this order.
-            connect: Makes a socket.
-            deadline: For everything that happens on the connections.
-            max_bytes: To receive, headers and all.
+            deadline: For everything on the connections.
+            max_bytes: To receive, headers included.
         """
         self._addresses = addresses
         self._connect = connect
@@ -44,7 +43,7 @@ class PinnedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Return a stream to the first of the addresses that answers."""
+        """Return a stream to the first address that answers."""
         failure = OSError("no address")
         for address in self._addresses:
             try:
@@ -57,7 +56,7 @@ class PinnedBackend(httpcore.NetworkBackend):
 
 
 class PinnedStream(httpcore.NetworkStream):
-    """A socket whose every wait ends at the deadline, and that takes in so much and no more."""
+    """A socket with a deadline for every wait and a limit on what it receives."""
 
     def __init__(self, sock: socket.socket, deadline: Deadline, max_bytes: int, received: int = 0) -> None:
         """Take over the socket."""
@@ -68,7 +67,7 @@ class PinnedStream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Return the next bytes, empty at the end."""
-        # A server that drips a byte a second meets the same deadline at every byte.
+        # The deadline holds for a server that drips a byte a second too.
         self._socket.settimeout(self._deadline.left_seconds())
         try:
             read = self._socket.recv(max_bytes)
@@ -98,7 +97,7 @@ class PinnedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Return the stream through TLS; the certificate is checked against the name, not the address."""
+        """Return the stream through TLS; the certificate must match the name, not the address."""
         try:
             self._socket.settimeout(self._deadline.left_seconds())
             wrapped = ssl_context.wrap_socket(self._socket, server_hostname=server_hostname)
@@ -111,5 +110,5 @@ class PinnedStream(httpcore.NetworkStream):
         return PinnedStream(wrapped, self._deadline, self._max_bytes, self._received)
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what httpcore wants to know of the socket."""
+        """Return the socket, which httpcore may ask for."""
         return self._socket if info == "socket" else None

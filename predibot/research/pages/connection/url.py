@@ -1,4 +1,4 @@
-"""The target of a fetch: an address as written, taken apart once, with everything doubtful refused."""
+"""The target of a fetch: an address, parsed once, with everything doubtful refused."""
 
 import re
 from collections.abc import Collection
@@ -30,7 +30,7 @@ HostAndPort = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One address, whose parts are what is resolved, checked, connected to and asked for."""
+    """A parsed address; its parts are resolved, checked, connected to and requested."""
 
     scheme: str
     """`http` or `https`."""
@@ -41,27 +41,23 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Return host and port as the Host header names them."""
+        """Return host and port as in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """Return the address in its one usual form, without fragment."""
+        """Return the address in its usual form, without fragment."""
         return f"{self.scheme}://{self.authority}{self.path_and_query}"
 
 
 def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
-    """Return the target an address names.
+    """Parse an address that an agent or a redirect wrote.
 
-    Args:
-        url: As an agent or a redirect wrote it.
-        allowed_private: Hosts and ports of this machine that may be visited;
-            only there are other ports than 80 and 443, and private names, right.
+    Only `allowed_private` hosts and ports of this machine may have private names, or other ports than 80 and 443.
 
     Raises:
-        AddressRefused: If it is malformed, carries a user name, or names
-            something that is not on the public web.
+        AddressRefused: If it is malformed, has a user name, or is not on the public web.
     """
     text = url.strip()
     parts = _split(text)
@@ -70,13 +66,13 @@ def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Tar
         raise AddressRefused(f"{seen(text)} is no web address; write it whole, beginning with https://")
     if "@" in parts.netloc:
         raise AddressRefused("an address with a user name in it is not fetched; leave out what stands before the @")
-    host = _host(parts, text)
+    host = _parse_host(parts, text)
     try:
         port = DEFAULT_PORTS[scheme] if parts.port is None else parts.port
     except ValueError:
         raise AddressRefused(f"{seen(text)} names no possible port") from None
     if (host, port) not in allowed_private:
-        # A name that is private by its form is refused before anybody is asked about it.
+        # Private names are refused before any look-up.
         is_private = "." not in host or any(host == end or host.endswith(f".{end}") for end in PRIVATE_NAMES)
         if is_private and parsed(host) is None:
             raise AddressRefused(f"{host} is a private name, and only the public web is fetched; take another source")
@@ -97,10 +93,10 @@ def redirected(at: Target, location: str, *, allowed_private: Collection[HostAnd
 
 
 def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
-    """Refuse a blocked domain, what lies below it, and services that pass on its pages.
+    """Refuse a blocked domain, its subdomains, and services that pass on its pages.
 
     Raises:
-        AddressRefused: With the domain that is blocked.
+        AddressRefused: If it is blocked.
     """
     if (domain := blocked_domain(target.url, blocked_domains)) is not None:
         raise AddressRefused(f"{domain} is blocked, for it shows the very forecasts; take another source")
@@ -123,8 +119,8 @@ def _split(text: str) -> SplitResult:
         raise AddressRefused(f"{seen(text)} is no address") from None
 
 
-def _host(parts: SplitResult, text: str) -> str:
-    """Return the host in the form that is resolved, connected to and shown to the server."""
+def _parse_host(parts: SplitResult, text: str) -> str:
+    """Return the host in the form that is resolved, connected to and sent to the server."""
     host = (parts.hostname or "").removesuffix(".")
     if parts.netloc.startswith("["):
         address = parsed(host)

@@ -1,1 +1,1 @@
-"""What a page says of itself beside its text: its date, and whether it is a wall in the place of an article."""
+"""What a page's content tells about it: its date, and whether it is a wall in place of an article."""

@@ -1,4 +1,4 @@
-"""The date of a page: when it was published and last changed, and how sure that is."""
+"""The date of a page: when it was published and last changed, and how certain that is."""
 
 import itertools
 import json
@@ -40,7 +40,7 @@ _BOX = re.compile(
     r"mostread|most-read|read-more|more-(?:news|stories|from)|newsletter|latest)(?![a-z])",
     re.IGNORECASE,
 )
-"""Classes of elements that hold other pages' headlines, or readers' words."""
+"""Classes of elements that hold other pages' headlines or readers' comments."""
 _COMMENTS = re.compile(r"(?<![a-z])(?:comments?|disqus)(?![a-z])", re.IGNORECASE)
 _BESIDE = frozenset({"aside", "nav", "table"})
 _PAGE = frozenset({"html", "body", "main", "article"})
@@ -48,13 +48,13 @@ _MARKED = (
     "//*[@datetime or self::time or contains(concat(' ', normalize-space(@class), ' '), ' updated ') or "
     "(@itemprop | @property[not(parent::meta)])[contains(., 'ate') or contains(., 'modif')]]"
 )
-"""Elements that may hold a date: microdata, RDFa, times, and what microformats call `updated`."""
+"""Elements that may hold a date: microdata, RDFa, times, and microformats' `updated`."""
 _UNSHOWN = frozenset({"script", "style", "noscript", "template", "select", "svg"})
 _MAIL_DATE = re.compile(r"[A-Z][a-z]{2}, \d")
 _UNIX_SECONDS = re.compile(r"1\d{9}(\d{3})?")
 _IN_BROKEN_JSON = re.compile(r'"(date(?:Published|Modified))"\s*:\s*"([^"]{4,60})"', re.IGNORECASE)
 _PARTS = ("liveBlogUpdate", "hasPart", "acceptedAnswer", "suggestedAnswer")
-"""What has dates of its own, and is read with the article."""
+"""These have dates of their own, and are read with the article."""
 _SAME_HOSTS = re.compile(r"^(?:www\d?|m|mobile|amp|edition)\.")
 _SAME_PAGES = re.compile(r"(?:/amp|/index\.\w+|\.amp)?/?$|^/amp(?=/)")
 _MAX_DATE_CHARACTERS = 100
@@ -63,43 +63,38 @@ _FAILURES = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError
 
 
 _Address = tuple[str, str, frozenset[str]]
-"""Host, path and query."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a page's data say of when it was published or changed."""
+    """A date in a page's data."""
 
     kind: Literal["published", "modified"]
     at: Dated | None
-    """None where it cannot be read."""
+    """None if it cannot be parsed."""
     is_own: bool
-    """Whether it is surely said of the article itself; what is not proves nothing, and counts where it is later."""
+    """Whether it certainly belongs to the article itself. Other dates prove nothing, and count if they are later."""
 
 
 def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
-    """Return the date of an HTML page: of its article's own data or its address, else a guess.
+    """Return the date of an HTML page: from its article's data or its address, else a guess.
 
-    Of several dates the latest counts. Neighbours' dates (a teaser's, a
-    comment's, a table row's) are not the page's. Where the text names a later
-    day that it does not announce, or says that it was changed on one, or the
-    page's data hold a date that cannot be read, nothing is proved.
+    The latest of several dates counts. Neighbours' dates (a teaser's, a comment's, a table row's) are not the page's.
+    The date is no proof if the text names a later day that it does not announce, if it says that it was changed on one,
+    or if the page's data hold a date that cannot be parsed.
 
-    Args:
-        html: Decoded.
-        url: Its address, which often has the day in it.
-        text: What of it is shown; None to take it from the page.
+    `url` often contains the day. `text` is the shown text; None extracts it.
     """
     tree = tree_of(html)
     if tree is None:
         return PageDate(None, None, "unknown")
-    statements = [*_in_meta(tree), *_in_markup(tree), *_in_json_ld(tree, url)]
+    statements = [*_meta_statements(tree), *_markup_statements(tree), *_json_ld_statements(tree, url)]
     own_day = max((_day(said.at) for said in statements if said.is_own and said.at), default=date.min)
-    # A day alone, as people read it, says less than an instant on it.
+    # Drop whole days that people read: the article's own instants on such a day say more.
     statements = [said for said in statements if said.is_own or said.at is None or not _is_within(said.at, own_day)]
-    in_address = _in_address(url)
+    in_address = _date_in_address(url)
     confidence: Confidence = "stated"
-    # The first page of a site has others' headlines, whatever its template says of itself.
+    # A site's front page has other pages' headlines, whatever its template states.
     is_front = urlsplit(url).path in ("", "/") and not urlsplit(url).query
     if is_front or not any(said.is_own and said.at for said in statements):
         statements, confidence = [said for said in statements if said.at and in_address], "found"
@@ -108,12 +103,12 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
     if in_address is not None and _day(in_address) > day:
         published, day = in_address, _day(in_address)
     if published is None and modified is None:
-        guess = _by_htmldate(html, url)
+        guess = _guess_date(html, url)
         return PageDate(guess, None, "unknown" if guess is None else "guessed")
     text = main_text(html, url) if text is None else text
-    visible = _visible(tree)
+    visible = _visible_text(tree)
     if len(visible) < len(text):
-        # The text is from the data of a script, and so are its dates.
+        # The text comes from the data of a script, and so do its dates.
         visible += " ".join(script.text or "" for script in tree.iter("script"))
     if (
         any(said.at is None for said in statements)
@@ -125,7 +120,7 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
 
 
 def date_of_file(last_modified_at: datetime | None, text: str) -> PageDate:
-    """Return the date of a PDF or plain text: the server's, which a later day in the text speaks against."""
+    """Return the date of a PDF or plain text: the server's, unless the text names a later day."""
     if last_modified_at is None:
         return PageDate(None, None, "unknown")
     changed = _of_instant(last_modified_at)
@@ -133,7 +128,7 @@ def date_of_file(last_modified_at: datetime | None, text: str) -> PageDate:
 
 
 def dated(text: object) -> Dated | None:
-    """Return the instant a page's data name, or None if it is none.
+    """Parse a date in a page's data; return None if it is none.
 
     Examples:
         >>> dated("2026-02-13").latest_at.isoformat(), dated("2026-02-13T10:00:00+01:00").text
@@ -178,7 +173,7 @@ def _day(dated: Dated) -> date:
 
 
 def _is_within(dated: Dated, day: date) -> bool:
-    """Return whether a date is a day, and none later than another."""
+    """Return whether a date is a whole day, not after another day."""
     return _day(dated) <= day and dated == _of_day(_day(dated))
 
 
@@ -188,7 +183,7 @@ def _latest(statements: Iterable[_Statement], kind: str) -> Dated | None:
 
 
 def _statements(name: str, value: object, *, is_own: bool) -> Iterator[_Statement]:
-    """Yield what is said under a name, if that is one of a date."""
+    """Yield the statement of a field, if its name is one of a date."""
     plain = re.sub(r"[^a-z]", "", name.lower())
     if value is not None and value != "":
         if plain in _PUBLISHED:
@@ -197,8 +192,8 @@ def _statements(name: str, value: object, *, is_own: bool) -> Iterator[_Statemen
             yield _Statement("modified", dated(value), is_own)
 
 
-def _in_address(url: str) -> Dated | None:
-    """Return the day that an address has in its path; of several the latest."""
+def _date_in_address(url: str) -> Dated | None:
+    """Return the latest day in an address's path."""
     found = []
     for year, mark, month, day in _IN_ADDRESS.findall(urlsplit(url).path):
         if mark or (len(month), len(day)) == (2, 2):
@@ -207,19 +202,18 @@ def _in_address(url: str) -> Dated | None:
     return max(filter(None, found), key=_day, default=None)
 
 
-def _in_meta(tree: "HtmlElement") -> Iterator[_Statement]:
-    """Yield what meta tags say."""
+def _meta_statements(tree: "HtmlElement") -> Iterator[_Statement]:
     for tag in tree.iter("meta"):
         yield from _statements(
             tag.get("property") or tag.get("name") or tag.get("http-equiv") or "", tag.get("content"), is_own=True
         )
 
 
-def _in_markup(tree: "HtmlElement") -> Iterator[_Statement]:
-    """Yield what marked elements say (microdata), and times in the article that are not marked."""
+def _markup_statements(tree: "HtmlElement") -> Iterator[_Statement]:
+    """Yield dates in microdata, and unmarked times in the article."""
     found: list[tuple[HtmlElement, _Statement]] = []
     for element in tree.xpath(_MARKED):
-        home = _home(element)
+        home = _article_of(element)
         if home is None:
             continue
         title = element.get("title") or ""
@@ -228,7 +222,7 @@ def _in_markup(tree: "HtmlElement") -> Iterator[_Statement]:
         names = (element.get("itemprop") or element.get("property") or "").split()
         for name in names:
             found += [(home, said) for said in _statements(name.rpartition(":")[2], value, is_own=is_own)]
-        is_shown = home is not tree or says_changed(element.getparent().text or "") or _is_by_the_title(element)
+        is_shown = home is not tree or says_changed(element.getparent().text or "") or _is_near_title(element)
         if not names and is_shown and (at := dated(value)):
             found.append((home, _Statement("modified", at, is_own=False)))
     for element in tree.xpath("//*[contains(@itemtype, '/Answer')]//*[@datetime]"):
@@ -236,15 +230,15 @@ def _in_markup(tree: "HtmlElement") -> Iterator[_Statement]:
     homes = {home for home, _said in found}
     titled = {home for home in homes if home.find(".//h1") is not None}
     outermost = [home for home in titled if titled.isdisjoint(home.iterancestors())]
-    # Without the title in one of them it is a list, or a neighbour's alone.
+    # Several articles without the title are a list; a single one beside it is a neighbour.
     is_list = len(outermost) > 1 if titled else len(homes) > 1 or tree.find(".//h1") is not None
     for home, said in found:
         if home in titled or not titled:
             yield replace(said, is_own=said.is_own and not is_list)
 
 
-def _home(element: "HtmlElement") -> "HtmlElement | None":
-    """Return what an element belongs to: the article it is in, or the page; None where it is a neighbour's."""
+def _article_of(element: "HtmlElement") -> "HtmlElement | None":
+    """Return the article that an element is in, or the page; None if it belongs to a neighbour."""
     home = scope = None
     for outer in element.iterancestors():
         if outer.tag in _BESIDE or _is_box(outer):
@@ -259,23 +253,21 @@ def _home(element: "HtmlElement") -> "HtmlElement | None":
 
 
 def _is_box(element: "HtmlElement") -> bool:
-    """Return whether an element holds other pages' headlines or readers' words, by its class."""
     if element.tag in _PAGE:
         return False
     names = f"{element.get('class') or ''} {element.get('id') or ''}"
     return _BOX.search(names) is not None and element.find(".//h1") is None
 
 
-def _is_by_the_title(element: "HtmlElement") -> bool:
-    """Return whether an element stands in a block with the page's title."""
+def _is_near_title(element: "HtmlElement") -> bool:
     near = [outer for outer in itertools.islice(element.iterancestors(), 2) if outer.tag not in ("body", "html")]
     return any(outer.find(".//h1") is not None for outer in near)
 
 
 def _headings(tree: "HtmlElement") -> Iterator[str]:
-    """Yield titles with the lines below them, and the captions of pictures: they are no part of the text."""
+    """Yield titles with the lines below them, and captions of pictures: the main text lacks them."""
     for heading in itertools.islice(tree.iter("title", "h1", "figcaption"), _MAX_HEADINGS):
-        if _home(heading) is not None:
+        if _article_of(heading) is not None:
             yield " ".join(heading.text_content().split())
             below = itertools.islice(heading.itersiblings("div", "p", "span"), 2 if heading.tag == "h1" else 0)
             lines = (" ".join(line.text_content().split()) for line in below)
@@ -283,34 +275,36 @@ def _headings(tree: "HtmlElement") -> Iterator[str]:
 
 
 def _is_beside(element: "HtmlElement") -> bool:
-    """Return whether an element says nothing of the article: readers' words, or a box that is not in it."""
+    """Return whether an element is outside of the article: comments, or a box of other pages."""
     if _COMMENTS.search(f"{element.get('class') or ''} {element.get('id') or ''}") and element.tag not in _PAGE:
         return True
     is_box = element.tag in ("aside", "nav") or _is_box(element)
     return is_box and not any(outer.tag == "article" for outer in element.iterancestors())
 
 
-def _visible(tree: "HtmlElement") -> str:
-    """Return the text of a page but for what stands beside the article."""
+def _visible_text(tree: "HtmlElement") -> str:
+    """Return the text of a page without the elements beside the article."""
     shown = pieces_of(tree, lambda element: element.tag in _UNSHOWN or _is_beside(element))
     return " ".join(" ".join(piece for _element, piece in shown).split())
 
 
-def _in_json_ld(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
-    """Yield what the page's linked data say of its article, which is the one with the page's address."""
+def _json_ld_statements(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
+    """Yield the dates of the article in the page's linked data; it is the one with the page's address."""
     things: list[tuple[dict[str, object], bool]] = []
     for script in tree.iter("script"):
         if "ld+json" not in (script.get("type") or "").lower():
             continue
         try:
-            things += _things(json.loads(script.text or "", strict=False))
+            things += _linked_objects(json.loads(script.text or "", strict=False))
         except (ValueError, RecursionError):
             for name, said in _IN_BROKEN_JSON.findall(script.text or ""):
                 yield from _statements(name, said, is_own=False)
     pages = [url, *tree.xpath("//link[@rel='canonical']/@href"), *tree.xpath("//meta[@property='og:url']/@content")]
-    # That of a site's first page is left in templates.
+    # Templates may leave the front page's address in.
     places = [place for page in pages if any((place := _address(url, page))[1:])]
-    judged = [(thing, is_part, _is_of(thing, places, url), _is_article(thing)) for thing, is_part in things if thing]
+    judged = [
+        (thing, is_part, _is_of_page(thing, places, url), _is_article(thing)) for thing, is_part in things if thing
+    ]
     is_found = any(is_of and is_article for _thing, _is_part, is_of, is_article in judged)
     kinds = [str(thing.get("@type")) for thing, _is_part, is_of, is_article in judged if is_article and is_of is None]
     is_list = len(kinds) != len(set(kinds)) or any(
@@ -326,8 +320,8 @@ def _in_json_ld(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
                 yield replace(said, kind="modified") if is_part or not is_article else said
 
 
-def _things(value: object) -> Iterator[tuple[dict[str, object], bool]]:
-    """Yield the objects that linked data are about, and whether each is only a part of what was written."""
+def _linked_objects(value: object) -> Iterator[tuple[dict[str, object], bool]]:
+    """Yield the objects of linked data, and whether each is only a part of the article."""
     left = [(value, False)]
     while left:
         value, is_part = left.pop()
@@ -345,20 +339,20 @@ def _is_article(thing: dict[str, object]) -> bool:
     return any(_ARTICLE.search(str(kind)) for kind in (kinds if isinstance(kinds, list) else [kinds]))
 
 
-def _is_of(thing: dict[str, object], places: list[_Address], url: str) -> bool | None:
-    """Return whether an object's address is the page's; None if it has none."""
+def _is_of_page(thing: dict[str, object], places: list[_Address], url: str) -> bool | None:
+    """Return whether an object has the page's address; None if it has none."""
     main = thing.get("mainEntityOfPage")
     main = main.get("@id") or main.get("url") if isinstance(main, dict) else main
     named = [each for each in (thing.get("url"), main) if isinstance(each, str) and each]
     # An `@id` is often a name beside the address.
     named = named or [each for each in [thing.get("@id")] if isinstance(each, str) and each]
     addresses = [_address(url, each) for each in named]
-    # What a reader's way there adds to the query is not part of the address.
+    # Ignore parameters that the reader's way added to the query.
     return any(a[:2] == b[:2] and a[2] <= b[2] for a in addresses for b in places) if addresses else None
 
 
 def _address(base: str, url: str) -> _Address:
-    """Return what addresses of one page have in common."""
+    """Return the part that all addresses of one page share."""
     try:
         split = urlsplit(urljoin(base, url))
     except ValueError:
@@ -367,13 +361,12 @@ def _address(base: str, url: str) -> _Address:
     return _SAME_HOSTS.sub("", split.netloc.lower()), _SAME_PAGES.sub("", split.path), query
 
 
-def _by_htmldate(html: str, url: str) -> Dated | None:
-    """Return the day htmldate finds."""
+def _guess_date(html: str, url: str) -> Dated | None:
     from htmldate import find_date
 
     hush("htmldate")
     try:
-        # Left to itself it passes over days after today, which in a simulated world are ordinary.
+        # By default htmldate ignores days after today, but a simulated world has them.
         return dated(find_date(html, url=url, extensive_search=True, original_date=True, max_date=_LAST_DAY))
     except _FAILURES:
         return None

@@ -1,4 +1,4 @@
-"""Walls: pages that are shown instead of an article, to be paid, agreed to or passed by a person."""
+"""Walls: pages shown in place of an article, to be paid, agreed to or passed by a person."""
 
 import re
 from itertools import accumulate
@@ -98,7 +98,7 @@ _WALLS = (
         ),
     ),
 )  # fmt: skip
-"""Kind, how many words of prose beside it are an article, and what it says."""
+"""Kind, the number of words of prose beside the wall that make an article, and the wall's phrases."""
 _TITLES = {
     Obstacle.ROBOT_CHECK: _any(
         r"just a moment\.\.\.", r"attention required! \| cloudflare", r"access denied", r"robot check",
@@ -109,7 +109,7 @@ _TITLES = {
     ),
     Obstacle.CONSENT: _any(r"before you continue(?: to .{1,40})?"),
 }  # fmt: skip
-"""What only walls are called, as a whole."""
+"""Whole titles that only walls have."""
 _TITLED_WORDS = 200
 _WAITING = re.compile(r"\W*(?:loading|please wait|redirecting)\b.{0,30}", re.IGNORECASE)
 _WAITING_WORDS, _CELLS = 10, 4
@@ -117,7 +117,7 @@ _WAITING_WORDS, _CELLS = 10, 4
 _LOCKED = _any(r"isAccessibleForFree\W{1,12}false", r"content_tier[\"'\s]+content=[\"']locked")
 _SUBSCRIBE = _any(r"subscri(?:be|ption)", r"abonn", r"suscr[ií]", r"assine", r"подпис")
 _TEASER_WORDS, _LOCKED_WORDS = 100, 60
-"""What is shorter, on a page whose data say that it is not for free, is a teaser; with an offer and without."""
+"""On a page that its data call not free, shorter texts are teasers: 100 words with an offer, 60 without."""
 _CONSENT = _any(
     r"cookies?\b", r"\bconsent", r"privacy", r"personal data", r"personali[sz]ed", r"our partners", r"\bvendors\b",
     r"legitimate interest", r"einwillig", r"zustimm", r"datenschutz", r"consentement", r"vie privée", r"consentimiento",
@@ -133,29 +133,26 @@ _CHOICES = _any(
     r"acept|rechazar|aceitar|accett|accepteren|akkoord|akcept|zgadzam|принять",
 )  # fmt: skip
 _CONSENT_SHARE = 0.6
-"""Of the words of a page."""
+"""Of the page's words."""
 _PROSE_WORDS, _WALL_WORDS = 8, 25
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n")
 _WORD = re.compile(r"[^\W\d_]+")
 _DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
-"""Signs of which two are a word."""
+"""Two such characters count as a word."""
 
 
 def wall_of(html: str, text: str) -> Obstacle | None:
-    """Return what kind of wall a page is, or None if it is none.
+    """Return the kind of wall that a page is, or None.
 
-    A page with an article on it is none, whatever else it says: what counts is
-    how little is left without the sentences of the wall. Of a page that asks
-    for consent, these are most of it.
+    A page with an article is no wall, whatever else it says: what counts is how little remains without the wall's
+    sentences. On a page that asks for consent, most sentences are the wall's.
 
-    Args:
-        html: Decoded.
-        text: What would be shown of it; may be empty.
+    `text` is the text that would be shown; it may be empty.
     """
     tree = tree_of(html)
     if tree is None:
         return None
-    # All that people without JavaScript see, buttons and the title too.
+    # Everything that people without JavaScript see, with buttons and the title.
     shown = pieces_of(tree, lambda element: element.tag in ("script", "style", "template"))
     seen = " ".join(" ".join(piece for _element, piece in shown).split())[:MAX_SEEN_CHARACTERS]
     sentences = _SENTENCES.split((text or seen)[:MAX_SEEN_CHARACTERS])
@@ -167,8 +164,7 @@ def wall_of(html: str, text: str) -> Obstacle | None:
         return Obstacle.NEEDS_SCRIPT
     has_table = len(tree.xpath(f"(//td[normalize-space()])[position() <= {_CELLS}]")) == _CELLS
     for kind, few_words, phrases in _WALLS:
-        # Of an article a few sentences tell that it is one, long before all is searched.
-        # What a wall says is short.
+        # Lazily: a few sentences prove an article. Sentences of walls are short.
         rest = accumulate(
             words
             for each in sentences
@@ -193,13 +189,13 @@ def wall_of(html: str, text: str) -> Obstacle | None:
 
 
 def _is_readable(article: "HtmlElement") -> bool:
-    """Return whether a marked article says something else than that it wants consent."""
+    """Return whether an article has prose that does not ask for consent."""
     sentences = _SENTENCES.split(article.text_content()[:MAX_SEEN_CHARACTERS])
     return any(_is_prose(each.strip()) and not _CONSENT.search(each) for each in sentences)
 
 
 def _is_prose(sentence: str) -> bool:
-    """Return whether it is more than a heading or an entry of a menu."""
+    """Return whether a sentence is more than a heading or an entry of a menu."""
     if "©" in sentence:
         return False
     return sentence.rstrip().endswith((".", "!", "?", "。", "！", "？")) or _words(sentence) >= _PROSE_WORDS
