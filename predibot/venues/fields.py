@@ -1,8 +1,8 @@
 """The forms in which venues write values: numbers as text, lists inside strings, many shapes of time.
 
-Each function takes what JSON made of a field and returns one plain value, or
-raises a `ValueError` that says what was seen. Absent, null and "" mean "not
-stated"; anything else that cannot be read is refused, never guessed.
+Each function takes a field's JSON and returns one plain value, or raises a
+`ValueError` with what was seen. Absent, null and "" mean "not stated"; anything
+else that cannot be read is refused, never guessed.
 """
 
 import json
@@ -23,7 +23,7 @@ MAX_LIST_TEXT_CHARACTERS = 100_000
 MAX_SEEN_CHARACTERS = 60
 MAX_REASON_CHARACTERS = 300
 EARLIEST_END, LATEST_END = datetime(2020, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-"""A server writes the year 1 or 9999 for an end that it does not know."""
+"""Servers write the year 1 or 9999 for an unknown end."""
 LATEST_UNIX_SECONDS = 32_503_680_000
 """The year 3000: later instants are milliseconds taken for seconds."""
 
@@ -34,7 +34,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def loads(text: str | bytes) -> object:
-    """Return what a JSON text says; NaN and Infinity, which are not JSON, become text.
+    """Return the value of a JSON text; NaN and Infinity, which are not JSON, become text.
 
     Raises:
         ValueError: If it is not JSON, not UTF-8, or nested too deeply.
@@ -51,14 +51,14 @@ def dumps(value: object) -> str:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        # 1e999 is read as infinity; as text it can be stored, and no parser takes it for a number.
+        # 1e999 is read as infinity; text can be stored, and no parser takes it for a number.
         return json.dumps(loads(json.dumps(value)), sort_keys=True, separators=(",", ":"))
 
 
 def without(payload: object, names: Collection[str]) -> object:
-    """Return a payload without the fields of these names, however deep they are; nothing is changed in place."""
+    """Return a copy of a payload without the fields of these names, at any depth."""
     whole: list[Any] = [payload]
-    # A payload may be nested deeper than functions may call themselves.
+    # A stack of its own: a payload may be deeper than Python's recursion limit.
     holders: list[Any] = [whole]
     while holders:
         holder = holders.pop()
@@ -75,14 +75,14 @@ def without(payload: object, names: Collection[str]) -> object:
 
 
 def stored_without(payload: str, names: Collection[str]) -> str:
-    """Return a payload as it is stored, without the fields of these names; that of an earlier version may have some."""
+    """Return a stored payload without the fields of these names; older versions kept them."""
     if re.search(f'"(?:{"|".join(sorted(names))})":', payload) is None:
         return payload
     return dumps(without(loads(payload), names))
 
 
 def seen(value: object) -> str:
-    """Return a short harmless text of what was found instead of what was expected."""
+    """Return a short harmless text of an unexpected value."""
     text = repr(value)
     return text if len(text) <= MAX_SEEN_CHARACTERS else text[:MAX_SEEN_CHARACTERS] + "…"
 
@@ -114,7 +114,7 @@ def optional_number(value: object) -> float | None:
 
 
 def stated_number(value: object) -> float:
-    """Return a finite number that has to be there."""
+    """Return a finite number; it must be stated."""
     number = optional_number(value)
     if number is None:
         raise ValueError("no number is stated")
@@ -130,10 +130,10 @@ def optional_amount(value: object) -> float | None:
 
 
 def known_volume(value: object) -> float | None:
-    """Return a volume, or None where none is stated or what stands there cannot be one.
+    """Return a volume; None where none is stated, or it cannot be one.
 
-    Some venues state one below zero, "NaN" or "12,345": what was traded is then
-    unknown, and no reason to do without the market.
+    Some venues state one below zero, "NaN" or "12,345": the volume is then unknown,
+    and the market stays.
     """
     try:
         return optional_amount(value)
@@ -142,7 +142,7 @@ def known_volume(value: object) -> float | None:
 
 
 def known_flag(value: object) -> bool | None:
-    """Return a truth value, or None where none is stated or what stands there is none."""
+    """Return a truth value; None where none is stated, or it cannot be one."""
     try:
         return optional_flag(value)
     except ValueError:
@@ -156,12 +156,11 @@ def optional_price(value: object) -> float | None:
 
 
 def stated_price(value: object) -> float:
-    """Return a price in [0, 1] that has to be there."""
+    """Return a price in [0, 1]; it must be stated."""
     return _in_unit_interval(stated_number(value))
 
 
 def _in_unit_interval(number: float) -> float:
-    """Return the number if it can be the price of a share."""
     if not 0.0 <= number <= 1.0:
         raise ValueError(f"{number!r} is not a price in [0, 1]")
     return number
@@ -179,7 +178,7 @@ def optional_flag(value: object) -> bool | None:
 
 
 def optional_instant(value: object) -> datetime | None:
-    """Return the instant a text names, or None where none is stated."""
+    """Return the instant of a text, or None where none is stated."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -188,7 +187,7 @@ def optional_instant(value: object) -> datetime | None:
 
 
 def unix_instant(value: object) -> datetime:
-    """Return the instant of a count of seconds since 1970."""
+    """Return the instant of seconds since 1970."""
     seconds = stated_number(value)
     if not 0 <= seconds <= LATEST_UNIX_SECONDS:
         raise ValueError(f"{seen(value)} is not a time in seconds since 1970")
@@ -196,8 +195,8 @@ def unix_instant(value: object) -> datetime:
 
 
 def json_list(value: object) -> list[object]:
-    """Return a list that is written as one, as JSON inside a string, or not at all."""
-    value = None if value == "" else _decoded(value, "a list")
+    """Return a list, written as JSON or as JSON inside a string; empty where none is stated."""
+    value = None if value == "" else _decode_text(value, "a list")
     if value is None:
         return []
     if not isinstance(value, list):
@@ -206,12 +205,11 @@ def json_list(value: object) -> list[object]:
 
 
 def json_object(value: object) -> object:
-    """Return an object that may be written as JSON inside a string, or None."""
-    return None if value == "" else _decoded(value, "an object")
+    """Return an object, written as JSON or as JSON inside a string, or None."""
+    return None if value == "" else _decode_text(value, "an object")
 
 
-def _decoded(value: object, what: str) -> object:
-    """Return what is written as JSON inside a string; anything else as it is."""
+def _decode_text(value: object, what: str) -> object:
     if not isinstance(value, str):
         return value
     if len(value) > MAX_LIST_TEXT_CHARACTERS:
@@ -234,12 +232,12 @@ def optional_text(value: object) -> str:
 
 
 def short_text(value: object) -> str:
-    """Return a title or label; what is longer than 1,000 characters is cut and ends in an ellipsis."""
+    """Return a title or label, cut to 1,000 characters with an ellipsis."""
     return _cut(optional_text(value).strip(), MAX_TITLE_CHARACTERS)
 
 
 def stated_text(value: object) -> str:
-    """Return a title that has to be there."""
+    """Return a title; it must be stated."""
     text = short_text(value)
     if not text:
         raise ValueError("it is missing or empty")
@@ -247,17 +245,16 @@ def stated_text(value: object) -> str:
 
 
 def long_text(value: object) -> str:
-    """Return a description; what is longer than 20,000 characters is cut and ends in an ellipsis."""
+    """Return a description, cut to 20,000 characters with an ellipsis."""
     return _cut(optional_text(value), MAX_DESCRIPTION_CHARACTERS)
 
 
 def _cut(text: str, length: int) -> str:
-    """Return the text, visibly cut where it is too long."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def venue_id(value: object) -> str:
-    """Return an id of a venue, which may be written as a number."""
+    """Return a venue's id, which may be written as a number."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not _VENUE_ID.fullmatch(value):
@@ -286,14 +283,14 @@ def condition_id(value: object) -> str | None:
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
 KnownVolume = Annotated[float | None, BeforeValidator(known_volume)]
 KnownSize = Annotated[KnownVolume, AfterValidator(lambda number: number or None)]
-"""A number above zero."""
+"""Above zero."""
 KnownFlag = Annotated[bool | None, BeforeValidator(known_flag)]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
 Price = Annotated[float, BeforeValidator(stated_price)]
 
 
 def known_end(instant: datetime | None) -> datetime | None:
-    """Return an end, or None where it stands for one that is not known."""
+    """Return an end, or None for one that stands for "unknown"."""
     return instant if instant is not None and EARLIEST_END <= instant < LATEST_END else None
 
 
@@ -301,7 +298,6 @@ Number = Annotated[float, BeforeValidator(stated_number)]
 OptionalFlag = Annotated[bool | None, BeforeValidator(optional_flag)]
 OptionalInstant = Annotated[datetime | None, BeforeValidator(optional_instant)]
 KnownEnd = Annotated[OptionalInstant, AfterValidator(known_end)]
-"""When something ends; None where that is not known."""
 ShortText = Annotated[str, BeforeValidator(short_text)]
 StatedText = Annotated[str, BeforeValidator(stated_text)]
 LongText = Annotated[str, BeforeValidator(long_text)]

@@ -1,4 +1,4 @@
-"""The HTTP client of the venues: JSON in, JSON out, whole or not at all, within one deadline."""
+"""The HTTP client of the venues, and the base of live ones: JSON in and out, whole answers, one deadline."""
 
 import ipaddress
 import math
@@ -26,25 +26,25 @@ MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 MAX_TRIES = 6
 LONGEST_WAIT_SECONDS = 8.0
 SILENCE_SECONDS = 20.0
-"""How long a connection may say nothing before the try counts as failed."""
+"""A try fails after this long without a byte."""
 TRY_SHARE = 0.5
-"""Of a call's time, what a single try may take: an answer that drips leaves time for another."""
+"""The share of a call's time for one try, so that a dripping answer leaves time for another."""
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 BARRED_STATUSES = frozenset({401, 403, 407, 408, 425, 451})
-"""Final, but no sign of a changed contract: this network or moment is barred."""
+"""Final, but no change of the venue: this network or moment is barred."""
 KEY_STATUSES = frozenset({401, 402, 403})
-"""Where a key was sent, it is that which is refused."""
+"""They mean the key, where one was sent."""
 NO_SUCH_OBJECT = (400, 404, 422)
 SAME_WORK = timedelta(minutes=15)
-"""A settlement first seen this soon after the instant asked for counts as seen at that instant."""
+"""A settlement first seen this soon after the instant of the work counts as seen at it."""
 _NO_RATES: Mapping[str, float] = MappingProxyType({})
 
 
 class RequestRefused(VenueChanged):
-    """The venue refuses this very request; asking again would not help."""
+    """The venue refuses this very request; another try would not help."""
 
     def __init__(self, message: str, status: int) -> None:
-        """Keep the HTTP status, so that a caller can tell what is missing from what is wrong."""
+        """Keep the HTTP status: it tells what is missing from what is wrong."""
         super().__init__(message)
         self.status = status
 
@@ -68,21 +68,21 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         rng: random.Random | None = None,
         paces: Paces | None = None,
     ) -> None:
-        """Open the client; connections are made when they are needed.
+        """Open the client; connections are made on demand.
 
         Args:
             deadline_seconds: For one call with all its tries and waits.
             key: As `JsonClient` sends it; most venues want none.
-            authorization: See there.
-            key_parameter: See there.
+            authorization: See `JsonClient`.
+            key_parameter: See `JsonClient`.
             requests_per_10_seconds: By address prefix; see `RateLimiter`.
             transport: Replaces the network in tests.
-            max_response_bytes: Decoded; more is refused.
-            now: For a `Retry-After` that is a date, where the answer has none.
+            max_response_bytes: Decoded; a longer answer is refused.
+            now: For a `Retry-After` that is a date, in an answer without one.
             monotonic: A clock in seconds that never goes back.
-            sleep: Waits that many seconds; Ctrl-C goes through it.
+            sleep: Waits that many seconds.
             rng: For the jitter of the waits.
-            paces: What this process shares with others; left out, it is alone.
+            paces: Limits shared with other processes; None for this one alone.
         """
         self._key = key
         self._client = JsonClient(
@@ -117,7 +117,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         self._client.close()
 
     def until(self, seconds: float) -> float:
-        """Return the instant so many seconds from now, on the clock that `get` takes its `until` from."""
+        """Return the deadline in so many seconds, on the client's clock."""
         return self._monotonic() + seconds
 
     def get(
@@ -133,22 +133,22 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         Args:
             url: Without a query.
             params: The query.
-            until: When the work that this call is a part of has to be done; see `until`.
-            check: Given a decoded answer; raises `TryAgain` where it is none, and another try may have one.
+            until: The deadline of the whole work; see `until`.
+            check: Raises `TryAgain` for an answer that a further try may replace.
 
         Raises:
             RequestRefused: If the venue refuses it; its `status` says how.
             VenueChanged: If the answer is no JSON, or too long.
             VenueUnavailable: If no whole answer came within the deadline.
-            UsageError: If the address is none, or the key is refused.
+            UsageError: If the address is wrong, or the key is refused.
         """
-        return self._call("GET", url, params, None, until, check)
+        return self._request("GET", url, params, None, until, check)
 
     def post(self, url: str, body: object) -> object:
         """Return the decoded answer to a POST of JSON that only reads; errors as in `get`."""
-        return self._call("POST", url, (), body, math.inf, lambda answer: None)
+        return self._request("POST", url, (), body, math.inf, lambda answer: None)
 
-    def _call(
+    def _request(
         self,
         method: str,
         url: str,
@@ -157,7 +157,6 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         until: float,
         check: Callable[[object], None],
     ) -> object:
-        """Try until there is a whole answer, the venue refuses, or the deadline is reached."""
         deadline = min(self.until(self._deadline_seconds), until)
 
         def once() -> object:
@@ -167,7 +166,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
                 received = self._client.ask(method, url, params=list(params), body=body, seconds=seconds)
             except AnswerLate as late:
                 raise AnswerLate(f"{late}; is call_deadline_seconds high enough?") from None
-            answer = self._read(received)
+            answer = self._decode(received)
             check(answer)
             return answer
 
@@ -178,8 +177,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         except BadAnswer as error:
             raise VenueChanged(str(error)) from None
 
-    def _read(self, received: Received) -> object:
-        """Return the JSON of a success, and raise what anything else means."""
+    def _decode(self, received: Received) -> object:
         status = received.status
         if received.is_success:
             return received.json(fields.loads)
@@ -194,14 +192,14 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         if status >= 500:
             raise VenueUnavailable(f"{said}; try again later")
         if 300 <= status < 400:
-            # Where it leads is not shown: an address may quote the key.
+            # The new address is not shown: it may quote the key.
             fix = "redirects are not followed: fix the address in the settings, or update predibot"
             raise RequestRefused(f"{said}; {fix}", status)
         raise RequestRefused(f"{said}; see whether the address in the settings and predibot are up to date", status)
 
 
 def is_local(url: str) -> bool:
-    """Return whether an address is one of this machine's own."""
+    """Return whether an address is on this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -210,7 +208,7 @@ def is_local(url: str) -> bool:
 
 
 class LiveVenue(Venue):
-    """A venue that is asked over HTTP, as of now; thread-safe. Closing it closes its connections."""
+    """A venue asked over HTTP, as of now; thread-safe."""
 
     name, live = "", True
 
@@ -226,10 +224,10 @@ class LiveVenue(Venue):
         """Open a client.
 
         Args:
-            clock: Says now at the venue; the sandbox has its own.
-            name: The venue whose instruments these are; left out, its own.
+            clock: The time at the venue; the sandbox has its own.
+            name: The venue of the instruments; by default this one.
             live: Whether quotes age while a bot thinks.
-            list_deadline_seconds: For a list of events, as its venue counts it.
+            list_deadline_seconds: For a list of events; each venue says what it covers.
             options: Of `VenueClient`.
         """
         self._clock = clock
@@ -247,13 +245,13 @@ class LiveVenue(Venue):
         self._client.close()
 
     def _first_seen_at(self, as_of: datetime) -> datetime:
-        """Return when what is seen now was first seen: for work that stands at an instant, at that."""
+        """Return when something seen now was first seen: at `as_of`, for work at that instant."""
         now = self._clock()
         return as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
 
 
 def open_live(asked: VenueRequest, client: Callable[..., LiveVenue], **urls: str) -> OpenVenue:
-    """Return a live venue at the instant it is asked for, with a client as patient as the settings say."""
+    """Return a live venue at the requested instant, with the deadlines of the settings."""
     now, closing = asked.live_instant(), ExitStack()
     venue = client(
         **urls,
@@ -266,11 +264,11 @@ def open_live(asked: VenueRequest, client: Callable[..., LiveVenue], **urls: str
 
 
 _TOLERANCE = 0.05
-"""Volumes move while a list is read, so a small step in the wrong direction is no broken order."""
+"""Volumes change while a list is read: a small wrong step is no broken order."""
 
 
 def disorder(volumes: Sequence[float | None]) -> tuple[str, ...]:
-    """Return a note on a list that should have had the highest volume first; none where it has.
+    """Return a note where a list is not in order of volume, highest first; a venue's order is only a hint.
 
     Examples:
         >>> disorder([9.0, 7.0, None, 8.0, 1.0])

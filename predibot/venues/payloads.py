@@ -1,4 +1,4 @@
-"""The reader of a venue's payloads, whose module is imported with the first of them."""
+"""Readers of venues' payloads that are imported with the first payload."""
 
 from importlib import import_module
 
@@ -6,15 +6,15 @@ from predibot.contracts import PayloadReader
 
 
 def late_payloads(module: str) -> PayloadReader:
-    """Return the reader that a module calls `PAYLOADS`; the import costs some hundredths of a second."""
+    """Return the `PAYLOADS` of a module; its import, some hundredths of a second, waits for the first use."""
     return PayloadReader(
-        lambda payload, read_at: _of(module).event(payload, read_at),
-        lambda payload: _of(module).id(payload),
-        lambda payload: _of(module).without_results(payload),
-        lambda payload: _of(module).no_first(payload),
+        lambda payload, read_at: _reader(module).event(payload, read_at),
+        lambda payload: _reader(module).id(payload),
+        lambda payload: _reader(module).without_results(payload),
+        lambda payload: _reader(module).no_first(payload),
     )
 
 
-def _of(module: str) -> PayloadReader:
+def _reader(module: str) -> PayloadReader:
     reader: PayloadReader = import_module(module).PAYLOADS
     return reader

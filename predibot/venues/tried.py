@@ -1,4 +1,4 @@
-"""Tried: what is assumed of hosts, each with a request where they can be reached; see `predibot doctor --live`."""
+"""Assumptions on venues' hosts, each tested with a request; see `predibot doctor --live`."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from predibot.net.json_client import JsonClient, Received
 
 _SECONDS = 20.0
 _MOST_SILENCES = 2
-"""Of a host, so that one out of reach costs no minutes."""
+"""A host out of reach must not cost minutes."""
 
 
 class Mismatch(Exception):
@@ -33,16 +33,16 @@ _FAILURES = (
 
 @dataclass(slots=True, kw_only=True)
 class Hosts:
-    """Whom to ask, and what was seen so far."""
+    """The hosts to ask, and what was seen so far."""
 
     client: JsonClient
     ends: str = ""
-    """What the latest answer says of the end of its address."""
+    """What the latest answer says about the end of its address."""
     silences: Counter[str] = field(default_factory=Counter)
     """How often each host gave no whole answer."""
 
     def answer(self, method: str, url: str, params: list[tuple[str, str]] | None = None, body: object = None) -> Any:
-        """Return the JSON that an address answers."""
+        """Return an address' JSON answer."""
         host = urlsplit(url).netloc
         if self.silences[host] >= _MOST_SILENCES:
             raise Mismatch(f"not tried: {host} gave no answer {_MOST_SILENCES} times before")
@@ -51,13 +51,13 @@ class Hosts:
         except TryAgain:
             self.silences[host] += 1
             raise
-        self.ends = _ends(received)
+        self.ends = _end_notice(received)
         if not received.is_success:
             raise Mismatch(f"{received.asked} answered {received.status}", status=received.status)
         return received.json()
 
     def rows(self, url: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
-        """Return the objects of a list that an address answers; there has to be one."""
+        """Return the objects of an address' list; it must have one."""
         return objects(self.answer("GET", url, list(params)), url.rpartition("/")[2])
 
 
@@ -65,7 +65,7 @@ _H = TypeVar("_H", bound=Hosts)
 
 
 def objects(listed: object, what: str) -> list[dict[str, Any]]:
-    """Return the objects of a list; what else stands there is nobody's."""
+    """Return the objects of a list; it must have one."""
     found = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
     if not found:
         raise Mismatch(f"no list of {what} but {str(listed)[:80]!r}")
@@ -73,7 +73,7 @@ def objects(listed: object, what: str) -> list[dict[str, Any]]:
 
 
 def tried(hosts: _H, checks: Mapping[str, Callable[[_H], str]]) -> Iterator[Assumption]:
-    """Yield each assumption with what was seen: what a check returns, or `Mismatch` and every other failure says."""
+    """Yield each assumption with what was seen: the result of its check, or its error."""
     for name, check in checks.items():
         hosts.ends = ""
         try:
@@ -83,6 +83,6 @@ def tried(hosts: _H, checks: Mapping[str, Callable[[_H], str]]) -> Iterator[Assu
         yield Assumption(name, holds, f"{seen}{hosts.ends}"[:300])
 
 
-def _ends(received: Received) -> str:
+def _end_notice(received: Received) -> str:
     said = [f"{name}: {received.headers[name]}" for name in ("deprecation", "sunset") if name in received.headers]
     return f" ({', '.join(said)})" if said else ""

@@ -6,8 +6,7 @@ from predibot.contracts import OpenVenue, Past, VenuePlugin, VenueRequest
 from predibot.errors import VenueMissing
 
 
-def _folder(argument: str) -> Path:
-    """Return where an archive lies; the same folder is the same venue, however it is written and from wherever."""
+def _archive_folder(argument: str) -> Path:
     folder = Path(argument).expanduser().resolve()
     if not argument or not folder.is_dir():
         raise VenueMissing(f"there is no archive folder {folder}. Look at the path, or name another with --venue")
@@ -17,7 +16,7 @@ def _folder(argument: str) -> Path:
 def _open(asked: VenueRequest) -> OpenVenue:
     from predibot.venues.archive.reader import Archive
 
-    archive = Archive(_folder(asked.argument))
+    archive = Archive(_archive_folder(asked.argument))
     now = asked.as_of or (archive.instants[-1] if asked.purpose == "decide" else asked.clock())
     return OpenVenue(asked.spec, archive, now)
 
@@ -26,13 +25,13 @@ def _past(asked: VenueRequest) -> Past:
     from predibot.venues.archive.past import RecordedPast
     from predibot.venues.archive.reader import Archive
 
-    return RecordedPast(asked.spec, Archive(_folder(asked.argument)))
+    return RecordedPast(asked.spec, Archive(_archive_folder(asked.argument)))
 
 
-def _recorded(argument: str) -> str:
+def _recorded_venue_name(argument: str) -> str:
     from predibot.venues.archive.layout import recorded_venue
 
-    return recorded_venue(_folder(argument))
+    return recorded_venue(_archive_folder(argument))
 
 
 VENUE = VenuePlugin(
@@ -40,7 +39,7 @@ VENUE = VenuePlugin(
     live=False,
     usage="archive:FOLDER",
     needs_argument=True,
-    check=lambda argument: str(_folder(argument)),
+    check=lambda argument: str(_archive_folder(argument)),
     past=_past,
-    instruments_of=_recorded,
+    instruments_of=_recorded_venue_name,
 )

@@ -7,9 +7,9 @@ venue.json                                                {"venue": name}; witho
 resolutions.json                                          {condition id: {"resolved_at": ..., "payouts": [yes, no]}}
 ```
 
-A market that has no condition id has its own there.
-Payouts are one an outcome, in the order of the snapshots, or the word `refund`. A
-resolution may also be a list of revisions, each with `effective_at`.
+A market without a condition id stands there under its own id. Payouts are one an
+outcome, in the order of the snapshots, or the word `refund`. A resolution may
+also be a list of revisions, each with `effective_at`.
 """
 
 import json
@@ -33,31 +33,31 @@ MAX_NAME_CHARACTERS = 80
 MAX_FILE_BYTES = 64 * 2**20
 MAX_FILES = 500_000
 MAX_WIDE_FILE_BYTES = 32 * 2**20
-"""Of a file with one character beyond U+FFFF, for which all of its text takes four bytes a character in memory."""
+"""With one character beyond U+FFFF, a text takes four bytes a character in memory."""
 _WIDE = re.compile(rb"[\xf0-\xf4]")
 _NO_FIRST = re.compile(r'\[[\s\\]*"\s*no[\s\\]*"\s*,', re.IGNORECASE)
-"""A list of outcomes, which may be written inside a string."""
+"""A list of outcomes, which may stand inside a string."""
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
-"""An instant and a price that nobody has checked yet."""
+"""An instant and a price that is not checked yet."""
 Series = tuple[Row, ...]
 FileKey = tuple[int, int, int, int]
-"""Device, number, size and last change: the same of all links to a file."""
+"""Device, number, size and last change: the same for all links to a file."""
 _TOKEN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _INSTANT_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z")
 
 
 class FileBroken(VenueChanged):
-    """A file of the archive does not hold what it should."""
+    """A file of the archive is malformed."""
 
 
 def snapshot_name(instant: datetime) -> str:
-    """Return the folder name of a snapshot taken at an instant of whole seconds."""
+    """Return the folder name of a snapshot at an instant of whole seconds."""
     return instant.astimezone(UTC).strftime(_INSTANT_FORMAT)
 
 
 def snapshot_instant(name: str) -> datetime | None:
-    """Return the instant a folder name states, or None where it is no snapshot's name."""
+    """Return the instant of a snapshot's folder name; None for other names."""
     if not _INSTANT_NAME.fullmatch(name):
         return None
     try:
@@ -67,27 +67,26 @@ def snapshot_instant(name: str) -> datetime | None:
 
 
 def snapshot_file(folder: Path, instant: datetime) -> Path:
-    """Return where the events of a snapshot are."""
+    """Return the path of a snapshot's events."""
     return folder / SNAPSHOTS / snapshot_name(instant) / EVENTS_FILE
 
 
 def price_file(folder: Path, token_id: str) -> Path | None:
-    """Return where a token's prices are; None for a name that is no token id and could lead elsewhere."""
+    """Return the path of a token's prices; None for a name that is no token id and could lead elsewhere."""
     return folder / PRICES / f"{token_id}.json" if _TOKEN_NAME.fullmatch(token_id) else None
 
 
 def price_files(folder: Path) -> tuple[Path, ...]:
-    """Return where prices are, by name; whatever else lies beside them is left out.
+    """Return the paths of all prices by name; other files are left out.
 
     Raises:
         VenueChanged: If they lie outside the archive.
         VenueUnavailable: If they cannot be listed.
     """
-    return tuple(sorted(entry for entry in _entries(folder, PRICES) if price_file(folder, entry.stem) == entry))
+    return tuple(sorted(entry for entry in _list_folder(folder, PRICES) if price_file(folder, entry.stem) == entry))
 
 
-def _entries(folder: Path, name: str) -> list[Path]:
-    """Return what lies in a folder of the archive; nothing where it has none of that name."""
+def _list_folder(folder: Path, name: str) -> list[Path]:
     check_inside(folder, folder / name)
     try:
         return [folder / name / each for each in names_in(folder / name, MAX_FILES)]
@@ -98,11 +97,11 @@ def _entries(folder: Path, name: str) -> list[Path]:
 
 
 def file_key(folder: Path, path: Path) -> FileKey | None:
-    """Return which file is at a path, None where there is none; two links to one file have the same.
+    """Return the key of a file; None where there is no file.
 
     Raises:
         VenueChanged: If it is a link that leads out of the archive.
-        VenueUnavailable: If that cannot be seen.
+        VenueUnavailable: If it cannot be read.
     """
     try:
         found = path.lstat()
@@ -132,15 +131,15 @@ def check_inside(folder: Path, path: Path) -> None:
 
 
 def read_json(folder: Path, path: Path) -> object | None:
-    """Return what a file of the archive holds, or None where there is no such file.
+    """Return the content of a file, or None where there is none.
 
     Raises:
-        VenueChanged: If it is not JSON, too much of it, no file, or lies outside the archive.
+        VenueChanged: If it is not JSON, too large, no plain file, or outside the archive.
         VenueUnavailable: If it cannot be read.
     """
     check_inside(folder, path)
     try:
-        return fields.loads(_text(path))
+        return fields.loads(_read_text(path))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -150,23 +149,22 @@ def read_json(folder: Path, path: Path) -> object | None:
 
 
 def may_list_no_first(folder: Path, path: Path) -> bool:
-    """Return whether any market of a snapshot can have No before Yes; much faster than to read what it says.
+    """Return whether a market of a snapshot may list No before Yes; much faster than parsing it.
 
     Raises:
         OSError, ValueError, VenueError: If it cannot be read.
     """
     check_inside(folder, path)
-    return _NO_FIRST.search(_text(path)) is not None
+    return _NO_FIRST.search(_read_text(path)) is not None
 
 
-def _text(path: Path) -> str:
-    """Return what a file says; its bytes are let go of before it is parsed."""
-    content = _content(path)
+def _read_text(path: Path) -> str:
+    content = _read_bytes(path)
     return content.decode(json.detect_encoding(content), "surrogatepass")
 
 
-def _content(path: Path) -> bytes:
-    """Return the bytes of a file, which an archive of somebody else's may have made to hang or to fill the memory."""
+def _read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file; a stranger's archive may try to hang us or to fill the memory."""
     try:
         content = plain_bytes(path, MAX_FILE_BYTES)
     except NotPlain as error:
@@ -182,10 +180,10 @@ def _content(path: Path) -> bytes:
 
 
 def recorded_venue(folder: Path) -> str:
-    """Return the name of the venue that was recorded; archives of an older predibot do not say it.
+    """Return the name of the recorded venue; archives of an older predibot do not state it.
 
     Raises:
-        VenueChanged: If what says it cannot be read.
+        VenueChanged: If its file is malformed.
         VenueUnavailable: If the archive cannot be read.
     """
     said = read_json(folder, folder / VENUE_FILE)
@@ -206,17 +204,15 @@ def snapshot_instants(folder: Path) -> tuple[datetime, ...]:
         VenueChanged: If the snapshots lie outside the archive.
         VenueUnavailable: If they cannot be listed.
     """
-    instants = (snapshot_instant(entry.name) for entry in _entries(folder, SNAPSHOTS))
+    instants = (snapshot_instant(entry.name) for entry in _list_folder(folder, SNAPSHOTS))
     return tuple(sorted(instant for instant in instants if instant is not None))
 
 
 def read_series(folder: Path, path: Path) -> Series:
-    """Return the rows of a price file by instant; of two at one instant the last counts.
-
-    Their prices are not checked: some may lie after the instant asked for.
+    """Return the rows of a price file by instant, unchecked; of two at one instant the last counts.
 
     Raises:
-        VenueChanged: If the file does not hold a history.
+        VenueChanged: If the file holds no history.
         VenueUnavailable: If it cannot be read.
     """
     payload = read_json(folder, path)

@@ -1,4 +1,4 @@
-"""A recording as a past: opened once for all instants, and cut off at one of them."""
+"""An archive as a past: open once for all instants, and cut off at one of them."""
 
 import shutil
 import tempfile
@@ -17,16 +17,15 @@ from predibot.venues.archive.resolutions import known_at
 
 
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:
-    """Write an archive without anything that is later than an instant.
+    """Write an archive without anything later than an instant.
 
-    Asked as of the instant or an earlier one, it answers as the whole archive
-    does. A price file or a resolution that cannot be read is taken over as it
-    is: nobody learns anything from it, and its complaint stays the same.
+    Up to the instant it answers as the whole archive does. A malformed price file or
+    resolution is copied as it is, so that its complaint stays the same.
 
     Args:
         folder: The archive; only read.
-        into: An empty folder; what has nothing later in it is a hard link where the disk allows that.
-        instant: The last that is kept.
+        into: An empty folder; files without anything later become hard links where the disk allows it.
+        instant: The last instant to keep.
 
     Raises:
         UsageError: If the cut cannot be written.
@@ -35,8 +34,8 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
     try:
         for taken_at in layout.snapshot_instants(folder):
             if taken_at <= instant:
-                _place(folder, layout.snapshot_file(folder, taken_at), layout.snapshot_file(into, taken_at))
-        _place(folder, folder / layout.VENUE_FILE, into / layout.VENUE_FILE)
+                _link_or_copy(folder, layout.snapshot_file(folder, taken_at), layout.snapshot_file(into, taken_at))
+        _link_or_copy(folder, folder / layout.VENUE_FILE, into / layout.VENUE_FILE)
         for path in layout.price_files(folder):
             _cut_prices(folder, path, into / layout.PRICES / path.name, instant)
         _cut_resolutions(folder, into, instant)
@@ -44,8 +43,7 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
         raise UsageError(f"{into} cannot be written: {error}; make room there, or set TMPDIR") from error
 
 
-def _place(folder: Path, path: Path, target: Path) -> None:
-    """Put a file into the cut as it is, where there is one."""
+def _link_or_copy(folder: Path, path: Path, target: Path) -> None:
     layout.check_inside(folder, path)
     if not path.is_file():
         return
@@ -61,10 +59,10 @@ def _cut_prices(folder: Path, path: Path, target: Path, instant: datetime) -> No
     try:
         series = layout.read_series(folder, path)
     except VenueChanged:
-        _place(folder, path, target)
+        _link_or_copy(folder, path, target)
         return
     if not series or series[-1][0] <= instant:
-        _place(folder, path, target)
+        _link_or_copy(folder, path, target)
         return
     history = [{"t": at.timestamp(), "p": price} for at, price in series if at <= instant]
     _write(target, {"history": history})
@@ -74,14 +72,14 @@ def _cut_resolutions(folder: Path, into: Path, instant: datetime) -> None:
     path = folder / layout.RESOLUTIONS_FILE
     stored = layout.read_json(folder, path)
     if not isinstance(stored, dict):
-        _place(folder, path, into / layout.RESOLUTIONS_FILE)
+        _link_or_copy(folder, path, into / layout.RESOLUTIONS_FILE)
         return
-    cut = {condition_id: _known_by(row, instant) for condition_id, row in stored.items()}
+    cut = {condition_id: _keep_known(row, instant) for condition_id, row in stored.items()}
     _write(into / layout.RESOLUTIONS_FILE, {condition_id: row for condition_id, row in cut.items() if row is not None})
 
 
-def _known_by(stored: object, instant: datetime) -> object | None:
-    """Return what was known of one market by an instant, or None where that is nothing."""
+def _keep_known(stored: object, instant: datetime) -> object | None:
+    """Return the revisions of a market known by an instant, or None without any."""
     rows = stored if isinstance(stored, list) else [stored]
     try:
         kept = [row for row in rows if known_at(row) <= instant]
@@ -97,7 +95,7 @@ def _write(path: Path, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPast:
-    """A market archive: it answers each instant as of then."""
+    """A market archive, which answers each instant as of then."""
 
     spec: str
     archive: Archive
@@ -105,22 +103,22 @@ class RecordedPast:
 
     @property
     def venue_name(self) -> str:
-        """Return whose markets were recorded."""
+        """Return the recorded venue."""
         return self.archive.name
 
     @property
     def folder(self) -> Path:
-        """Return where the archive lies."""
+        """Return the archive's folder."""
         return self.archive.folder
 
     @property
     def first_at(self) -> datetime:
-        """Return when the first snapshot was taken."""
+        """Return the instant of the first snapshot."""
         return self.archive.instants[0]
 
     @property
     def last_at(self) -> datetime:
-        """Return when the last snapshot was taken."""
+        """Return the instant of the last snapshot."""
         return self.archive.instants[-1]
 
     def known_until(self) -> datetime:
@@ -140,7 +138,7 @@ class RecordedPast:
         return OpenVenue(self.spec, self.archive, instant)
 
     def cut_at(self, instant: datetime) -> OpenVenue:
-        """Return a copy of the archive in a temporary folder, without anything later."""
+        """Return a temporary copy of the archive without anything later."""
         with ExitStack() as closing:
             folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="predibot-cut-"))).resolve()
             write_cut(self.folder, folder, instant)

@@ -1,8 +1,7 @@
-"""The archive venue: a folder of recorded snapshots, prices and resolutions, served strictly as of an instant.
+"""The archive venue: recorded snapshots, prices and resolutions, served strictly as of an instant.
 
-Law: nothing recorded after the instant asked for changes any answer. Only the
-names of later snapshots are seen, and what is written in later price points
-and later resolutions is not even checked.
+Law: nothing recorded after the instant changes any answer. Of later snapshots
+only names are seen; later price points and resolutions are not even checked.
 """
 
 import threading
@@ -29,37 +28,32 @@ from predibot.venues.archive.resolutions import known_at, known_revisions
 MAX_QUOTE_AGE = timedelta(hours=24)
 MAX_CACHED_SERIES = 2_000
 MAX_CACHED_POINTS = 500_000
-"""Each takes some 140 bytes."""
+"""Each takes about 140 bytes."""
 MAX_ENTRIES = 20_000
-"""Events and markets of a snapshot together; as venues send them they have 180 values each, and a file 3 million."""
+"""Events and markets of a snapshot together; each has about 180 values, and a file at most 3 million."""
 BINARY_OUTCOME = "binary_outcome"
 
 
-class _Unpriced(Exception):
-    """The prices of one market cannot be read, where its quote would come from them."""
+class _PricesUnreadable(Exception):
+    """A market's prices are needed for its quote and cannot be read."""
 
 
 class Archive(Venue):
-    """A venue of the past.
+    """A venue of the past, with the instruments of the recorded venue.
 
-    Its instruments are those of the venue that was recorded. Each token has a price file of its own:
-    where only the NO side of a market was recorded, YES has no history, and
-    none is made up from it.
+    Each token has a price file of its own: where only NO was recorded, YES has no
+    history, and none is derived.
     """
 
     live = False
-    """It answers for the past."""
     name = ""
-    """The venue whose instruments these are."""
+    """The recorded venue."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an archive.
-
-        Args:
-            folder: Where it lies; see `layout`.
+        """Open an archive; see `layout`.
 
         Raises:
-            UsageError: If there is no such folder, it holds no snapshot, or nobody here reads what was recorded.
+            UsageError: If there is no such folder, it has no snapshot, or no installed venue reads it.
         """
         if not folder.is_dir():
             raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
@@ -71,39 +65,35 @@ class Archive(Venue):
         self._payloads = payloads
         self._lock = threading.Lock()
         self._series: OrderedDict[layout.FileKey, layout.Series | layout.FileBroken] = OrderedDict()
-        """By file, so that many links to one are read once; of what is broken, why."""
+        """Prices by file, so that links to one file are read once; the error of a broken file."""
         self._keys: dict[str, layout.FileKey | None] = {}
-        """Which file has the prices of a token, looked up once."""
+        """Each token's price file."""
         self._points = 0
-        """How many of them there are in all series that are kept."""
+        """Points in all cached series."""
         self._snapshot: tuple[datetime, list[object]] | None = None
         self._resolutions: Mapping[str, object] | None = None
         self._no_first: list[frozenset[str]] = [frozenset()]
-        """Which markets so many of the first snapshots list with No before Yes, as far as they were looked at."""
+        """Which markets the first snapshots list with No before Yes; grows with the snapshots looked at."""
         self.instants = layout.snapshot_instants(folder)
         """When snapshots were taken, oldest first."""
         if not self.instants:
             raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record` wrote")
 
     def known_until(self) -> datetime:
-        """Return the instant of the last that is recorded: a snapshot, a price or a resolution.
-
-        What cannot be read is passed over here; a caller that asks for it is told.
+        """Return the instant of the last snapshot, price or resolution; malformed ones are left out.
 
         Raises:
             VenueError: If the folder or `resolutions.json` cannot be read.
         """
-        return max(chain([self.instants[-1]], self._known_resolutions_at(), self._last_prices_at()))
+        return max(chain([self.instants[-1]], self._resolution_instants(), self._last_price_instants()))
 
-    def _known_resolutions_at(self) -> Iterator[datetime]:
-        """Yield since when each revision is known."""
-        for stored in self._stored_resolutions().values():
+    def _resolution_instants(self) -> Iterator[datetime]:
+        for stored in self._read_resolutions().values():
             for row in stored if isinstance(stored, list) else [stored]:
                 with suppress(ValueError):
                     yield known_at(row)
 
-    def _last_prices_at(self) -> Iterator[datetime]:
-        """Yield the instant of the last price of each token."""
+    def _last_price_instants(self) -> Iterator[datetime]:
         files = {self._key_of(path): path for path in layout.price_files(self.folder)}
         for path in files.values():
             with suppress(layout.FileBroken):
@@ -111,14 +101,13 @@ class Archive(Venue):
                     yield series[-1][0]
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return the events of the latest snapshot at or before the instant, in the order of the file.
+        """Return the events of the latest snapshot by the instant, in the file's order; closed ones too.
 
-        Closed events of the snapshot are among them and say so. A snapshot is
-        read whole, so `enough` is not asked.
+        A snapshot is read whole, so `enough` is not called.
 
         Raises:
             UsageError: If no snapshot is that old.
-            VenueChanged: If the snapshot cannot be read, or lists too much.
+            VenueChanged: If the snapshot is malformed or too large.
         """
         taken_at, payloads = self._snapshot_at(as_of)
         events: dict[str, Event] = {}
@@ -131,7 +120,7 @@ class Archive(Venue):
                 continue
             entries += len(event.markets) + len(skips)
             if entries > MAX_ENTRIES:
-                raise self._too_much(taken_at)
+                raise self._too_many_entries(taken_at)
             if event.id in events:
                 skipped.append(Skip("event", event.id, "the snapshot lists it twice; the first is taken"))
                 continue
@@ -139,11 +128,11 @@ class Archive(Venue):
         return EventPage(tuple(events.values()), tuple(skipped))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return one event of the latest snapshot at or before the instant.
+        """Return an event of the latest snapshot by the instant.
 
         Raises:
             UsageError: If no snapshot is that old, or it has no such event.
-            VenueChanged: If the snapshot or the event cannot be read.
+            VenueChanged: If the snapshot or the event is malformed.
         """
         taken_at, payloads = self._snapshot_at(as_of)
         payload = next((payload for payload in payloads if self._payloads.id(payload) == event_id), None)
@@ -157,10 +146,10 @@ class Archive(Venue):
         return self._as_of(event, taken_at=taken_at, as_of=as_of, skipped=[])
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return the recorded prices of one token with start < at <= until.
+        """Return the recorded prices of a token with start < at <= until.
 
         Raises:
-            VenueChanged: If its file, or a point of it up to `until`, cannot be read.
+            VenueChanged: If its file, or a point up to `until`, is malformed.
         """
         path = layout.price_file(self.folder, instrument.id) if instrument.kind == BINARY_OUTCOME else None
         series = () if path is None else self._series_at(path)
@@ -169,10 +158,10 @@ class Archive(Venue):
         return PricePath(instrument, tuple(self._point(instrument, row) for row in series[first:last]))
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return the revisions recorded for these markets that were effective and resolved by the instant.
+        """Return the revisions of these markets that were effective and resolved by the instant.
 
         Raises:
-            VenueChanged: If `resolutions.json` cannot be read.
+            VenueChanged: If `resolutions.json` is malformed.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
@@ -187,7 +176,7 @@ class Archive(Venue):
         return ResolutionPage(found, tuple(skipped))
 
     def no_first(self, as_of: datetime) -> frozenset[str]:
-        """Return by their `resolution_key` the markets that snapshots by an instant list with No before Yes."""
+        """Return the `resolution_key`s of markets that snapshots by an instant list with No before Yes."""
         with self._lock:
             for at in self.instants[len(self._no_first) - 1 : bisect_right(self.instants, as_of)]:
                 found = self._no_first[-1]
@@ -199,7 +188,7 @@ class Archive(Venue):
             return self._no_first[bisect_right(self.instants, as_of)]
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return the quotes the event already carries: the past has no fresher ones."""
+        """Return the event's own quotes: the past has no fresher ones."""
         playing = [market for market in event.markets if market.is_tradable]
         quotes = {market.id: market.quote for market in playing if not market.is_named}
         for market in (market for market in playing if market.is_named):
@@ -208,7 +197,6 @@ class Archive(Venue):
         return {name: quote for name, quote in quotes.items() if quote is not None}
 
     def _snapshot_at(self, as_of: datetime) -> tuple[datetime, list[object]]:
-        """Return the latest snapshot at or before an instant, and when it was taken."""
         position = bisect_right(self.instants, as_of)
         if position == 0:
             first = format_instant(self.instants[0])
@@ -222,7 +210,6 @@ class Archive(Venue):
             return self._snapshot
 
     def _read_snapshot(self, taken_at: datetime) -> list[object]:
-        """Return the event objects of one snapshot."""
         path = layout.snapshot_file(self.folder, taken_at)
         payload = layout.read_json(self.folder, path)
         if payload is None:
@@ -230,10 +217,10 @@ class Archive(Venue):
         if not isinstance(payload, list):
             raise VenueChanged(f"{path} is not a list of events; take the snapshot out of the archive")
         if len(payload) > MAX_ENTRIES:
-            raise self._too_much(taken_at)
+            raise self._too_many_entries(taken_at)
         return payload
 
-    def _too_much(self, taken_at: datetime) -> VenueChanged:
+    def _too_many_entries(self, taken_at: datetime) -> VenueChanged:
         path = layout.snapshot_file(self.folder, taken_at)
         return VenueChanged(
             f"{path} lists more than {MAX_ENTRIES:,} events and markets; take the snapshot out of the archive, "
@@ -241,57 +228,55 @@ class Archive(Venue):
         )
 
     def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime, skipped: list[Skip]) -> Event:
-        """Return an event of a snapshot as it was known at a later instant.
+        """Return an event without anything known only later.
 
-        A market is closed if it is settled by then, and has no quote that is too old; one whose prices are needed
-        and cannot be read is left out and noted.
+        A settled market is closed, and an old quote is replaced. A market whose prices
+        are needed for that and cannot be read is left out and noted.
         """
         stale = as_of - taken_at > MAX_QUOTE_AGE
         markets = []
         for market in event.markets:
             try:
-                known = self._last_known(market, as_of) if stale else market
-            except _Unpriced as error:
+                known = self._requoted(market, as_of) if stale else market
+            except _PricesUnreadable as error:
                 skipped.append(Skip("market", market.id, str(error), event.id))
                 continue
-            closed = market.closed or self._settled(market.ref, as_of)
+            closed = market.closed or self._is_resolved(market.ref, as_of)
             markets.append(replace(known, closed=closed))
         return replace(event, markets=tuple(markets))
 
-    def _settled(self, ref: MarketRef, as_of: datetime) -> bool:
-        """Return whether a resolution is known; what it says is `resolutions`' concern."""
+    def _is_resolved(self, ref: MarketRef, as_of: datetime) -> bool:
+        """Return whether a resolution is known; a malformed one is reported by `resolutions`."""
         try:
             return bool(self._revisions(ref, as_of))
         except ValueError:
             return False
 
-    def _last_known(self, market: Market, as_of: datetime) -> Market:
-        """Return a market with the last prices of its tokens; of two outcomes that of YES says both."""
+    def _requoted(self, market: Market, as_of: datetime) -> Market:
+        """Return a market with the last prices of its tokens; YES alone for two outcomes."""
         asked = market.instruments(self.name)[: None if market.is_named else 1]
         quotes = [self._history_quote(instrument, as_of) for instrument in asked]
         names = [instrument.id for instrument in asked] if market.is_named else [market.id]
         return market.quoted_by({name: quote for name, quote in zip(names, quotes, strict=True) if quote is not None})
 
     def _history_quote(self, instrument: Instrument, as_of: datetime) -> Quote | None:
-        """Return the last price that is at most 24 h old as a quote of its own instant."""
+        """Return the last price of at most 24 h ago as a quote at its own instant."""
         # A path leaves out its start, and a price of exactly 24 hours still counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
         try:
             points = self.price_path(instrument, start=start, until=as_of).points
         except layout.FileBroken as error:
-            raise _Unpriced(str(error)) from error
+            raise _PricesUnreadable(str(error)) from error
         return Quote(at=points[-1].at, history=points[-1].price) if points else None
 
     def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:
-        """Return what is known of one market."""
-        stored = self._stored_resolutions().get(ref.resolution_key)
+        stored = self._read_resolutions().get(ref.resolution_key)
         known = () if stored is None else known_revisions(stored, as_of=as_of)
         if known and ref.resolution_key in self.no_first(as_of):
             return tuple(each if each.payouts else each.in_order((1, 0)) for each in known)
         return known
 
-    def _stored_resolutions(self) -> Mapping[str, object]:
-        """Return `resolutions.json`, read once; an archive without one knows no resolution."""
+    def _read_resolutions(self) -> Mapping[str, object]:
         with self._lock:
             if self._resolutions is None:
                 path = self.folder / layout.RESOLUTIONS_FILE
@@ -302,7 +287,6 @@ class Archive(Venue):
             return self._resolutions
 
     def _series_at(self, path: Path) -> layout.Series:
-        """Return what is in a price file, read once as long as there is room to keep it."""
         key = self._key_of(path)
         if key is None:
             return ()
@@ -310,10 +294,10 @@ class Archive(Venue):
         with self._lock:
             if key not in self._series:
                 try:
-                    self._keep(key, layout.read_series(self.folder, path))
+                    self._cache_series(key, layout.read_series(self.folder, path))
                 except layout.FileBroken as error:
                     # Without what was read until then, which its frames hold.
-                    self._keep(key, layout.FileBroken(str(error)))
+                    self._cache_series(key, layout.FileBroken(str(error)))
             self._series.move_to_end(key)
             series = self._series[key]
         if isinstance(series, layout.FileBroken):
@@ -326,15 +310,15 @@ class Archive(Venue):
                 self._keys[path.stem] = layout.file_key(self.folder, path)
             return self._keys[path.stem]
 
-    def _keep(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:
-        """Keep what a file holds, and of the others what was asked for last; a call inside the lock."""
+    def _cache_series(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:
+        """Cache a file's prices and drop those used longest ago; call it with the lock held."""
         self._series[key] = series
-        self._points += _points_of(series)
+        self._points += _point_count(series)
         while len(self._series) > 1 and (len(self._series) > MAX_CACHED_SERIES or self._points > MAX_CACHED_POINTS):
-            self._points -= _points_of(self._series.popitem(last=False)[1])
+            self._points -= _point_count(self._series.popitem(last=False)[1])
 
     def _point(self, instrument: Instrument, row: layout.Row) -> PricePoint:
-        """Return one point, checked only when somebody may see it."""
+        """Return a point; it is checked only when it may be seen."""
         try:
             return PricePoint(row[0], fields.stated_price(row[1]))
         except ValueError as error:
@@ -342,5 +326,5 @@ class Archive(Venue):
             raise layout.FileBroken(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error
 
 
-def _points_of(series: layout.Series | layout.FileBroken) -> int:
+def _point_count(series: layout.Series | layout.FileBroken) -> int:
     return 0 if isinstance(series, layout.FileBroken) else len(series)

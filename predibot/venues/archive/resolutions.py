@@ -1,4 +1,4 @@
-"""Recorded resolutions: the revisions of `resolutions.json`, as far as they were known at an instant."""
+"""Recorded resolutions: the revisions in `resolutions.json`, as of an instant."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,30 +9,29 @@ from predibot.venues import fields
 PAYOUT_TOLERANCE = 1e-6
 MAX_PAYOUTS = 100
 REFUND = "refund"
-"""Written instead of the payouts of a market that was voided without any."""
+"""Written in place of payouts for a market that was voided without any."""
 
 
 def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...]:
-    """Return the revisions of one market that were effective at or before an instant, oldest first.
+    """Return the revisions of a market that were effective by an instant, oldest first.
 
-    What lies later is not looked at, so that a future which cannot be read
-    changes nothing. Of two revisions effective at one instant the later written
-    one counts.
+    Later ones are not read, so that a malformed future changes nothing. Of two at
+    one instant the later written one counts.
 
     Args:
         stored: A row of `resolutions.json`, or a list of them.
-        as_of: Nothing effective or resolved after it is seen.
+        as_of: Nothing effective or resolved later is seen.
 
     Raises:
-        ValueError: If a row cannot be read.
+        ValueError: If a row is malformed.
     """
     rows = stored if isinstance(stored, list) else [stored]
     known: dict[datetime, Resolution] = {}
     for row in rows:
-        fields = _fields(row)
-        resolved_at, effective_at = _instants(fields)
+        fields = _check_object(row)
+        resolved_at, effective_at = _parse_instants(fields)
         if max(effective_at, resolved_at) <= as_of:
-            payouts = _payouts(fields.get("payouts"))
+            payouts = _parse_payouts(fields.get("payouts"))
             known[effective_at] = (
                 Resolution(None, resolved_at, "venue", effective_at)
                 if payouts is None
@@ -42,32 +41,29 @@ def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...
 
 
 def known_at(row: object) -> datetime:
-    """Return the instant from which one revision is known: it is effective then, and its market resolved.
+    """Return the instant from which a revision is known: it is effective, and its market resolved.
 
     Raises:
-        ValueError: If the row states no readable instant.
+        ValueError: If the row states no valid instant.
     """
-    return max(_instants(_fields(row)))
+    return max(_parse_instants(_check_object(row)))
 
 
-def _fields(row: object) -> Mapping[str, object]:
+def _check_object(row: object) -> Mapping[str, object]:
     if not isinstance(row, Mapping):
         raise ValueError(f"{fields.seen(row)} is not a resolution")
     return row
 
 
-def _instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
-    """Return when a revision's market resolved, and since when the revision is effective.
-
-    It may state either alone: it is then settled since it is effective, and the other way round.
-    """
+def _parse_instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
+    """Return when a revision's market resolved, and when the revision became effective; each defaults to the other."""
     resolved, effective = row.get("resolved_at"), row.get("effective_at")
     resolved_at = fields.unix_instant(effective if resolved is None else resolved)
     return resolved_at, resolved_at if effective is None else fields.unix_instant(effective)
 
 
-def _payouts(payouts: object) -> tuple[float, ...] | None:
-    """Return what a share of each outcome paid; None where it is stated that there were no payouts."""
+def _parse_payouts(payouts: object) -> tuple[float, ...] | None:
+    """Return what a share of each outcome paid; None for a refund."""
     if payouts == REFUND:
         return None
     if not isinstance(payouts, list) or not 2 <= len(payouts) <= MAX_PAYOUTS:

@@ -1,7 +1,7 @@
-"""Writing a market archive: snapshots once and whole, histories and resolutions merged into what is there.
+"""Writing a market archive: snapshots once and whole; histories and resolutions merge with earlier ones.
 
-Every file is written beside its place and renamed when it is whole, so that a
-reader never sees half of one. One writer at a time: two would each replace the
+Every file is written under another name and renamed when it is whole, so that a
+reader never sees half of one. One writer at a time: two would overwrite each
 other's merge.
 """
 
@@ -23,14 +23,13 @@ _UNFINISHED = ".unfinished-"
 
 
 def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]) -> Path:
-    """Write the event objects read at an instant, and return the snapshot's folder.
+    """Write the events read at an instant, and return the snapshot's folder.
 
-    A name has whole seconds; a fraction is rounded up, because a snapshot must
-    not claim to have been known before it was.
+    Its name has whole seconds, rounded up: a snapshot must not claim to have been
+    known before it was.
 
     Raises:
-        UsageError: If there is a snapshot of this instant already, or the
-            folder cannot be written.
+        UsageError: If there is a snapshot of this instant, or the folder cannot be written.
     """
     whole = instant.replace(microsecond=0) + timedelta(seconds=1 if instant.microsecond else 0)
     place = layout.snapshot_file(folder, whole).parent
@@ -51,24 +50,23 @@ def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]
 
 
 def write_venue(folder: Path, name: str) -> None:
-    """Write down which venue is recorded, where that is not what an archive without a word is of.
+    """Write the recorded venue's name, unless it is the default.
 
     Raises:
-        UsageError: If the archive is a recording of another venue, or cannot be written.
+        UsageError: If the archive records another venue, or cannot be written.
     """
     known = layout.recorded_venue(folder) if folder.is_dir() else default_venue()
     if known == name:
         return
     if layout.snapshot_instants(folder):
         raise UsageError(f"{folder} is a recording of {known}, and not of {name}; name another folder")
-    _replace(folder, folder / layout.VENUE_FILE, {"venue": name})
+    _replace_file(folder, folder / layout.VENUE_FILE, {"venue": name})
 
 
 def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, object]]) -> int:
-    """Add points to the prices of a token, and return how many are new.
+    """Add points to a token's prices, and return how many are new.
 
-    What is recorded already stays: a point at the same time is not replaced, so
-    that a replay of the past does not change.
+    A recorded point is never replaced, so that a replay does not change.
 
     Args:
         folder: The archive.
@@ -77,28 +75,28 @@ def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, obj
 
     Raises:
         UsageError: If the id is no token id, or the file cannot be written.
-        VenueChanged: If a point, or the file as it is, cannot be read.
+        VenueChanged: If a point, or the present file, is malformed.
     """
     path = layout.price_file(folder, token_id)
     if path is None:
         raise UsageError(f"{token_id[:100]!r} is not a token id; letters, digits, - and _ name a price file")
     stored = {at.timestamp(): price for at, price in layout.read_series(folder, path)}
-    fresh = {at: price for at, price in map(_checked_point, points) if at not in stored}
+    fresh = {at: price for at, price in map(_parse_point, points) if at not in stored}
     if fresh:
-        rows = [{"t": _whole(at), "p": price} for at, price in sorted({**stored, **fresh}.items())]
-        _replace(folder, path, {"history": rows})
+        rows = [{"t": _whole_seconds(at), "p": price} for at, price in sorted({**stored, **fresh}.items())]
+        _replace_file(folder, path, {"history": rows})
     return len(fresh)
 
 
 def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: datetime) -> int:
     """Add resolutions by `resolution_key`, and return how many are new or corrected.
 
-    A payout that differs from the last one stored becomes a further revision,
-    effective from `seen_at`; what was known before stays known as of before.
+    A payout that differs from the last one becomes a further revision, effective
+    from `seen_at`; the earlier ones stay.
 
     Raises:
-        UsageError: If an id is no condition id, or the file cannot be written.
-        VenueChanged: If the file as it is cannot be read.
+        UsageError: If a key is none, or the file cannot be written.
+        VenueChanged: If the present file is malformed.
     """
     path = folder / layout.RESOLUTIONS_FILE
     stored = layout.read_json(folder, path)
@@ -109,19 +107,19 @@ def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: 
     for name, resolution in rows.items():
         if layout.price_file(folder, name) is None:
             raise UsageError(f"{name[:100]!r} is not the id of a condition or a market; only those name a resolution")
-        revisions = _revised(stored.get(name), resolution, seen_at)
+        revisions = _revise(stored.get(name), resolution, seen_at)
         if revisions is not None:
             stored[name] = revisions
             changed += 1
     if changed:
-        _replace(folder, path, stored)
+        _replace_file(folder, path, stored)
     return changed
 
 
-def _revised(stored: object, resolution: Resolution, seen_at: datetime) -> object | None:
+def _revise(stored: object, resolution: Resolution, seen_at: datetime) -> object | None:
     """Return the row to store for a market, or None where nothing changed."""
     if stored is None:
-        return _row(resolution, resolution.effective_at)
+        return _resolution_row(resolution, resolution.effective_at)
     rows = stored if isinstance(stored, list) else [stored]
     try:
         last = known_revisions(rows, as_of=LAST_INSTANT)[-1]
@@ -131,37 +129,35 @@ def _revised(stored: object, resolution: Resolution, seen_at: datetime) -> objec
         return None
     dated = [{"effective_at": row.get("resolved_at"), **row} for row in rows if isinstance(row, dict)]
     effective_at = max(seen_at, last.effective_at).timestamp()
-    return [*dated, {**_row(resolution, seen_at), "effective_at": _whole(effective_at)}]
+    return [*dated, {**_resolution_row(resolution, seen_at), "effective_at": _whole_seconds(effective_at)}]
 
 
-def _row(resolution: Resolution, effective_at: datetime) -> dict[str, object]:
-    """Return a resolution as the archive writes it; `effective_at` only where it says something."""
+def _resolution_row(resolution: Resolution, effective_at: datetime) -> dict[str, object]:
+    """Return a resolution as the archive writes it; `effective_at` only where it differs."""
     paid = resolution.payout_yes
     payouts = list(resolution.payouts) or ([] if paid is None else [paid, 1.0 - paid])
     row: dict[str, object] = {
-        "resolved_at": _whole(resolution.settled_at.timestamp()),
+        "resolved_at": _whole_seconds(resolution.settled_at.timestamp()),
         "payouts": payouts or REFUND,
     }
     if effective_at != resolution.settled_at:
-        row["effective_at"] = _whole(effective_at.timestamp())
+        row["effective_at"] = _whole_seconds(effective_at.timestamp())
     return row
 
 
-def _checked_point(point: Mapping[str, object]) -> tuple[float, float]:
-    """Return the time and the price of a point."""
+def _parse_point(point: Mapping[str, object]) -> tuple[float, float]:
     try:
         return fields.unix_instant(point.get("t")).timestamp(), fields.stated_price(point.get("p"))
     except ValueError as error:
         raise VenueChanged(f"a price point cannot be recorded: {error}") from error
 
 
-def _whole(seconds: float) -> int | float:
+def _whole_seconds(seconds: float) -> int | float:
     """Return whole seconds without a decimal point, as venues write them."""
     return int(seconds) if seconds == int(seconds) else seconds
 
 
-def _replace(folder: Path, path: Path, value: object) -> None:
-    """Put a file in its place at once."""
+def _replace_file(folder: Path, path: Path, value: object) -> None:
     layout.check_inside(folder, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

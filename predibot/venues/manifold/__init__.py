@@ -10,7 +10,7 @@ CURRENCY = "MANA"
 
 
 def _open(asked: VenueRequest) -> OpenVenue:
-    # A client costs a tenth of a second, which only those pay who ask it.
+    # Importing the client takes a tenth of a second, so it happens late.
     from predibot.venues.http import open_live
     from predibot.venues.manifold.client import Manifold
 

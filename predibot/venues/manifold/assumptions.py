@@ -1,4 +1,4 @@
-"""What is assumed of Manifold's host, each tried where it can be reached; see `predibot doctor --live`."""
+"""Assumptions on Manifold's host, each tested with a request; see `predibot doctor --live`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _FEW = 5
 
 @dataclass(slots=True, kw_only=True)
 class _Host(Hosts):
-    """What was seen so far."""
+    """The host, and what was seen so far."""
 
     url: str
     """With `/v0`."""
@@ -28,16 +28,13 @@ class _Host(Hosts):
     bets: list[dict[str, Any]] = field(default_factory=list)
 
     def search(self, *params: tuple[str, str]) -> list[dict[str, Any]]:
-        """Return a page of the list of markets."""
         ordered = (("term", ""), ("sort", "24-hour-vol"), ("limit", str(PAGE_SIZE)))
         return self.rows(f"{self.url}/search-markets", *ordered, *params)
 
     def market(self, contract: str) -> Any:
-        """Return a whole market."""
         return self.answer("GET", f"{self.url}/market/{contract}")
 
     def played(self) -> list[dict[str, Any]]:
-        """Return the markets of the list that are played, those that are paid in money aside."""
         found = [each for each in self.listed if unplayed(each) is None]
         if not found:
             raise Mismatch("not tried: no market that can be played was listed before")
@@ -45,12 +42,12 @@ class _Host(Hosts):
 
 
 def assumptions(url: str) -> Iterator[Assumption]:
-    """Yield each assumption with what was seen; about a dozen requests, none of which needs a key."""
+    """Yield each assumption with what was seen; about a dozen requests without a key."""
     with JsonClient(takes_compressed=True) as client:
         yield from tried(_Host(client=client, url=f"{url.rstrip('/')}/v0"), _CHECKS)
 
 
-def _open(host: _Host) -> str:
+def _check_open(host: _Host) -> str:
     host.listed = host.search(("filter", "open"), ("offset", "0"))
     resolved = [payload_id(each) for each in host.listed if each.get("isResolved")]
     if resolved:
@@ -58,7 +55,7 @@ def _open(host: _Host) -> str:
     return f"{len(host.listed)} markets, {len(host.played())} of them played"
 
 
-def _volumes(host: _Host) -> str:
+def _check_volumes(host: _Host) -> str:
     volumes = [fields.known_volume(each.get("volume24Hours")) for each in host.played()]
     stated = len(volumes) - volumes.count(None)
     if not stated:
@@ -66,14 +63,14 @@ def _volumes(host: _Host) -> str:
     return f"{stated} of {len(volumes)} state it"
 
 
-def _offset(host: _Host) -> str:
+def _check_offset(host: _Host) -> str:
     if not host.listed:
         raise Mismatch("not tried: there is no page to go on from")
     first = {payload_id(each) for each in host.listed}
     try:
         again = host.search(("filter", "open"), ("offset", str(len(host.listed))))
     except Mismatch as empty:
-        # Only an empty page is the end of it.
+        # Only an empty page ends the list.
         if empty.status or len(host.listed) == PAGE_SIZE:
             raise
         return f"the list has one page of {len(host.listed)}"
@@ -82,13 +79,13 @@ def _offset(host: _Host) -> str:
     return f"the next page begins with {payload_id(again[0])}"
 
 
-def _whole(host: _Host) -> str:
+def _check_market(host: _Host) -> str:
     asked, gone, answers = [payload_id(each) for each in host.played()[:_FEW]], 0, 0
     for contract in asked:
         try:
             event, _ = parse_event(host.market(contract), quoted_at=_NEVER)
         except Mismatch as refused:
-            # One that was taken down is listed for a while.
+            # A market that was taken down stays listed for a while.
             if refused.status != HTTPStatus.NOT_FOUND:
                 raise
             gone += 1
@@ -101,10 +98,10 @@ def _whole(host: _Host) -> str:
     return f"{len(asked) - gone} of {len(asked)} with {answers} answers"
 
 
-def _bets(host: _Host) -> str:
+def _check_bets(host: _Host) -> str:
     for each in host.played()[:_FEW]:
         asked = payload_id(each)
-        host.bets = host.rows(f"{host.url}/bets", ("contractId", asked), *_BETS)
+        host.bets = host.rows(f"{host.url}/bets", ("contractId", asked), *_BETS_PARAMS)
         foreign = [bet for bet in host.bets if bet.get("contractId") != asked]
         made = [fields.stated_number(bet.get("createdTime")) for bet in host.bets]
         prices = [price for bet in host.bets if (price := manifold_price(bet)) is not None]
@@ -115,18 +112,18 @@ def _bets(host: _Host) -> str:
     raise Mismatch("no bet says to what price it moved")
 
 
-def _before(host: _Host) -> str:
+def _check_before(host: _Host) -> str:
     if len(host.bets) < 2:
         raise Mismatch("not tried: there were no two bets before")
     asked, known = host.bets[0], {bet.get("id") for bet in host.bets[:1]}
     contract = ("contractId", str(asked.get("contractId")))
-    older = host.rows(f"{host.url}/bets", contract, ("before", str(asked.get("id"))), *_BETS)
+    older = host.rows(f"{host.url}/bets", contract, ("before", str(asked.get("id"))), *_BETS_PARAMS)
     if any(bet.get("id") in known for bet in older):
         raise Mismatch("the bet it was to begin before came again")
     return f"{len(older)} bets before {asked.get('id')}"
 
 
-def _resolved(host: _Host) -> str:
+def _check_resolutions(host: _Host) -> str:
     read, unread = 0, dict[str, str]()
     rows = [each for each in host.search(("filter", "resolved"), ("offset", "0")) if unplayed(each) is None]
     for each in rows[:_FEW]:
@@ -137,13 +134,13 @@ def _resolved(host: _Host) -> str:
     return f"{read} markets and answers of {len(rows[:_FEW])}"
 
 
-_BETS = (("limit", "1000"), ("includeZeroShareRedemptions", "true"))
+_BETS_PARAMS = (("limit", "1000"), ("includeZeroShareRedemptions", "true"))
 _CHECKS: Mapping[str, Callable[[_Host], str]] = {
-    "open markets are listed": _open,
-    "what a day traded is stated": _volumes,
-    "offset leads on": _offset,
-    "a market is read by id": _whole,
-    "bets of a market, the latest first": _bets,
-    "bets before one": _before,
-    "resolutions": _resolved,
+    "open markets are listed": _check_open,
+    "what a day traded is stated": _check_volumes,
+    "offset leads on": _check_offset,
+    "a market is read by id": _check_market,
+    "bets of a market, the latest first": _check_bets,
+    "bets before one": _check_before,
+    "resolutions": _check_resolutions,
 }

@@ -22,31 +22,30 @@ from predibot.venues.manifold.parse import contract_of, parse_event, parse_resol
 
 PAGE_SIZE = 100
 LARGEST_OFFSET = 1_000
-"""Beyond it the list cannot be read; it begins with what traded most in a day."""
+"""The list cannot be read beyond it; it begins with the day's highest volumes."""
 BETS_A_PAGE = 1_000
 MAX_BET_PAGES = 500
 REQUESTS_PER_10_SECONDS = {"": 500 / 6}
 MAX_KEPT_CONTRACTS = 256
 MAX_KEPT_POINTS = 500_000
 FEW_MARKETS = 5
-"""So many of a page may be unreadable, or half of it; more are the venue's fault."""
+"""So many markets of a page may be unreadable, or half of it; more are the venue's fault."""
 _AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Bets:
-    """What the bets of a contract moved its prices to, as far back as they were read."""
+    """The prices that the bets of a contract moved to, over a window."""
 
     since: datetime
-    """Everything after it was read."""
+    """The window's start, excluded."""
     until: datetime
-    """Everything up to it was read."""
+    """The window's end, included."""
     points: Mapping[str | None, tuple[PricePoint, ...]]
-    """By answer, None of a binary market, oldest first."""
+    """By answer, None for a binary market; oldest first."""
 
     @property
     def size(self) -> int:
-        """Return how many points are held."""
         return sum(map(len, self.points.values()))
 
 
@@ -59,9 +58,10 @@ class Manifold(LiveVenue):
         """Open a client.
 
         Args:
-            url: Of the host, without `/v0`.
-            options: Of `LiveVenue`, whose deadline of a list is one of each page with its markets; without
-                `requests_per_10_seconds` the venue's own limits, and none for a host on this machine.
+            url: The host, without `/v0`.
+            options: Of `LiveVenue`. The list's deadline is for each page with its markets.
+                `requests_per_10_seconds` defaults to the venue's limits, and to none on
+                this machine.
         """
         self._url = f"{url.rstrip('/')}/v0"
         own = {} if is_local(url) else {f"{self._url}{path}": count for path, count in REQUESTS_PER_10_SECONDS.items()}
@@ -71,21 +71,20 @@ class Manifold(LiveVenue):
         self._reading: dict[str, threading.Lock] = {}
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return the open markets that traded most in a day, as events.
+        """Return the open markets with the day's highest volumes, as events.
 
-        The venue answers for now, whatever `as_of` says. Of a market that is
-        no event of ours, such as a poll, the list says enough: a note counts
-        them by kind.
+        The venue answers for now, whatever `as_of` says. Markets that are not played,
+        such as polls, are counted by kind in a note.
 
         Raises:
             VenueUnavailable: If a page or a market of it could not be read; never part of a list.
-            VenueChanged: If a page does not keep the contract.
+            VenueChanged: If a page breaks the contract.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
         unplayed_counts: dict[str, int] = {}
         complete = False
-        for payloads, reasons, failed, complete in self._pages():
+        for payloads, reasons, failed, complete in self._read_pages():
             quoted_at = self._clock()
             skipped += [Skip("event", contract, str(error)) for contract, error in failed.items()]
             for reason in reasons:
@@ -93,7 +92,7 @@ class Manifold(LiveVenue):
             for payload in payloads:
                 event, skips = parse_event(payload, quoted_at=quoted_at)
                 skipped.extend(skips)
-                # It may have ended between the list and the look at it.
+                # It may have closed since it was listed.
                 events.extend([event] if event is not None and not event.closed else [])
             if not complete and enough is not None and enough(events):
                 break
@@ -102,15 +101,15 @@ class Manifold(LiveVenue):
         return EventPage(tuple(events), tuple(skipped), complete, (*notes, *odd))
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
-        """Yield the open markets page by page as `/market/{id}` writes them, without those that are no event of ours.
+        """Yield the open markets that are played, page by page, as `/market/{id}` writes them.
 
         Errors as in `events`.
 
         Args:
-            enough: Asked between pages with all objects so far.
+            enough: Called between pages with all objects so far.
         """
         objects: list[object] = []
-        for payloads, _, failed, _ in self._pages():
+        for payloads, _, failed, _ in self._read_pages():
             for error in failed.values():
                 raise error
             objects.extend(payloads)
@@ -119,14 +118,14 @@ class Manifold(LiveVenue):
                 return
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return one market as it is now, open or closed, as an event.
+        """Return a market, open or closed, as an event as of now.
 
         Raises:
-            UsageError: If the venue knows no such market, or it is of a kind that is not played.
-            VenueUnavailable: If it did not answer.
-            VenueChanged: If it cannot be read.
+            UsageError: If there is no such market, or its kind is not played.
+            VenueUnavailable: If the venue did not answer.
+            VenueChanged: If the market cannot be read.
         """
-        payload = self._market(event_id)
+        payload = self._read_market(event_id)
         if payload is None:
             raise UsageError(f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids")
         if (reason := unplayed(payload)) is not None:
@@ -137,35 +136,35 @@ class Manifold(LiveVenue):
         return event
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return what each bet with start < at <= until moved the price to, oldest first; NO has what YES lacks to 1.
+        """Return the price after each bet with start < at <= until, oldest first; NO is 1 less YES.
 
-        A limit order has the price of its placing, and a bet on one of several
-        answers that add up to one moves the others. Bets that were cancelled,
-        not filled, or are redemptions moved nothing.
+        A limit order has the price of its placing, and a bet on one of several answers
+        that add up to one moves the others. Bets that were cancelled, not filled, or are
+        redemptions move nothing.
 
         Raises:
             VenueUnavailable: If a part could not be read.
-            VenueChanged: If an answer does not keep the contract.
+            VenueChanged: If an answer breaks the contract.
         """
         try:
-            return PricePath(instrument, self._points(instrument.id, start, until))
+            return PricePath(instrument, self._price_points(instrument.id, start, until))
         except UsageError:
             return PricePath(instrument)
 
     def raw_history(self, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
-        """Return `{"t", "p"}` points of a token with start < t <= until, made from its bets; else as `price_path`.
+        """Return `{"t", "p"}` points of a token with start < t <= until, made from bets; errors as in `price_path`.
 
         Raises:
             UsageError: If the id is no token of this venue.
         """
-        return [{"t": point.at.timestamp(), "p": point.price} for point in self._points(token_id, start, until)]
+        return [{"t": point.at.timestamp(), "p": point.price} for point in self._price_points(token_id, start, until)]
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return a fresh quote for each market of the event that is still open: the chance that is displayed.
+        """Return the displayed chance of each of the event's markets that is still open.
 
         Raises:
             VenueUnavailable: If it could not be read.
-            VenueChanged: If the answer does not keep the contract.
+            VenueChanged: If the answer breaks the contract.
         """
         fresh = self.event(event.id, self._clock())
         wanted = {market.id for market in event.markets}
@@ -178,12 +177,12 @@ class Manifold(LiveVenue):
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
         """Return what these markets paid, as far as they are settled by the instant.
 
-        A settlement counts from the instant the venue states, else from our
-        first sight of it: `as_of` where that lies less than 15 minutes back.
+        A settlement counts from the venue's instant, else from our first sight of it:
+        `as_of` where that lies less than 15 minutes back.
 
         Raises:
             VenueUnavailable: If they could not be read whole.
-            VenueChanged: If an answer does not keep the contract.
+            VenueChanged: If an answer breaks the contract.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
@@ -194,7 +193,7 @@ class Manifold(LiveVenue):
             except ValueError as error:
                 skipped.append(Skip("resolution", ref.id, str(error)))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            payloads, failed = self._markets(pool, [*by_contract])
+            payloads, failed = self._read_markets(pool, [*by_contract])
         for contract, failure in failed.items():
             skipped += [Skip("resolution", name, str(failure)) for name in by_contract[contract]]
         for contract, payload in payloads.items():
@@ -212,19 +211,17 @@ class Manifold(LiveVenue):
                     found[name] = (resolution,)
         return ResolutionPage(found, tuple(skipped))
 
-    def _pages(self) -> Iterator[tuple[list[object], list[str], Mapping[str, VenueError], bool]]:
-        """Yield the open markets of each page of the list, why others of it are not played, and whether it is the last.
+    def _read_pages(self) -> Iterator[tuple[list[object], list[str], Mapping[str, VenueError], bool]]:
+        """Yield each page of open markets: the markets, why others are not played, errors by id, and whether it ends.
 
-        Between the latter two is what was answered instead of a few of them, by id.
-
-        The list shows neither answers nor descriptions, so each market is asked for.
+        The list shows neither answers nor descriptions, so each market is requested.
         """
         url = f"{self._url}/search-markets"
         fixed = [("term", ""), ("filter", "open"), ("sort", "24-hour-vol"), ("limit", str(PAGE_SIZE))]
         offset, seen = 0, set[str]()
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             while offset <= LARGEST_OFFSET:
-                # Of each page: at the pace that the venue allows, all of them take minutes.
+                # A deadline for each page: at the venue's rate limit, all take minutes.
                 until = self._client.until(self._list_deadline_seconds)
                 listed = self._client.get(url, [*fixed, ("offset", str(offset))], until=until)
                 rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
@@ -237,20 +234,20 @@ class Manifold(LiveVenue):
                 reasons = [unplayed(row) for row in fresh]
                 played = [payload_id(row) for row, reason in zip(fresh, reasons, strict=True) if reason is None]
                 reasons += ["a row is no object"] * (len(listed) - len(rows))
-                whole, failed = self._markets(pool, played, until=until)
-                # One that was taken down since is on no list any more.
+                whole, failed = self._read_markets(pool, played, until=until)
+                # A market may be taken down after it was listed.
                 payloads = [payload for payload in whole.values() if payload is not None]
                 reasons += ["it was taken down since"] * (len(whole) - len(payloads))
                 yield payloads, [reason for reason in reasons if reason is not None], failed, not listed
                 if not listed:
                     return
-                # A page may be shorter than was asked for; only an empty one is the end.
+                # A page may be short; only an empty one is the end.
                 offset += len(listed)
 
-    def _markets(
+    def _read_markets(
         self, pool: ThreadPoolExecutor, contracts: Sequence[str], *, until: float = math.inf
     ) -> tuple[dict[str, object | None], dict[str, VenueError]]:
-        """Return what `_market` does of each, and apart from them why a few cannot be read.
+        """Return the markets of a page, and why a few cannot be read.
 
         Raises:
             VenueError: If more than `FEW_MARKETS` cannot be read, or half of them.
@@ -258,7 +255,7 @@ class Manifold(LiveVenue):
 
         def ask(contract: str) -> object | None:
             try:
-                return self._market(contract, until=until)
+                return self._read_market(contract, until=until)
             except VenueError as error:
                 return error
 
@@ -268,8 +265,8 @@ class Manifold(LiveVenue):
             raise next(iter(failed.values()))
         return {contract: answer for contract, answer in answers.items() if contract not in failed}, failed
 
-    def _market(self, contract: str, *, until: float = math.inf) -> object | None:
-        """Return one market object as the venue wrote it; None where there is none."""
+    def _read_market(self, contract: str, *, until: float = math.inf) -> object | None:
+        """Return a market object as the venue wrote it; None where there is none."""
         try:
             contract_of(contract)
             url = f"{self._url}/market/{contract}"
@@ -284,8 +281,7 @@ class Manifold(LiveVenue):
             raise VenueChanged(f"asked for market {contract}, got {fields.seen(payload)}; update predibot")
         return payload
 
-    def _points(self, token_id: str, start: datetime, until: datetime) -> tuple[PricePoint, ...]:
-        """Return the prices of one token."""
+    def _price_points(self, token_id: str, start: datetime, until: datetime) -> tuple[PricePoint, ...]:
         name, _, side = token_id.rpartition("-")
         try:
             contract, answer = contract_of(name)
@@ -293,14 +289,14 @@ class Manifold(LiveVenue):
             side = ""
         if side not in SIDES:
             raise UsageError(f"{token_id[:100]!r} is not a token of {self.name}; one ends in -YES or -NO")
-        points = self._bets(contract, start, until).points.get(answer, ())
+        points = self._cached_bets(contract, start, until).points.get(answer, ())
         first = bisect_right(points, start, key=lambda point: point.at)
         last = bisect_right(points, until, key=lambda point: point.at)
         asked = points[first:last]
         return asked if side == "YES" else tuple(PricePoint(point.at, 1.0 - point.price) for point in asked)
 
-    def _bets(self, contract: str, start: datetime, until: datetime) -> _Bets:
-        """Return the prices of a contract that cover a window; its sides and answers share what was read once."""
+    def _cached_bets(self, contract: str, start: datetime, until: datetime) -> _Bets:
+        """Return a contract's prices that cover a window; its sides and answers share one reading."""
         with self._lock:
             reading = self._reading.setdefault(contract, threading.Lock())
         with reading:
@@ -317,16 +313,16 @@ class Manifold(LiveVenue):
             return kept
 
     def _read_bets(self, contract: str, start: datetime) -> _Bets:
-        """Read the bets of a contract, the latest first, until they are older than an instant.
+        """Read a contract's bets, latest first, back to an instant.
 
-        An order that was made before it and filled later need not be found: who filled it has a bet of that instant.
+        An older order that was filled later may be missed: the bet that filled it has that price.
         """
         url, read_at = f"{self._url}/bets", self._clock()
         priced: list[tuple[datetime, str | None, float]] = []
         before, seen = "", set[str]()
         for _ in range(MAX_BET_PAGES):
             query = [("contractId", contract), ("limit", str(BETS_A_PAGE)), *([("before", before)] if before else [])]
-            # Left out otherwise: by these a bet on one of several answers moves the others.
+            # These bets move the other answers, and the venue leaves them out by default.
             query.append(("includeZeroShareRedemptions", "true"))
             try:
                 rows = self._client.get(url, query)
@@ -337,22 +333,22 @@ class Manifold(LiveVenue):
             if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
                 raise VenueChanged(f"{url} answered no list of bets but {fields.seen(rows)}; update predibot")
             if not rows:
-                return _bets_of(priced, datetime.min.replace(tzinfo=UTC), read_at)
+                return _make_bets(priced, datetime.min.replace(tzinfo=UTC), read_at)
             before = str(rows[-1].get("id"))
             if before in seen:
                 raise VenueChanged(f"{url} answered bet {before[:40]!r} twice: it ignores before; update predibot")
             seen.add(before)
-            priced += [row for each in rows if (row := _priced(each, contract)) is not None]
-            if _made_at(rows[-1]) <= start:
-                return _bets_of(priced, start, read_at)
+            priced += [row for each in rows if (row := _parse_bet(each, contract)) is not None]
+            if _bet_instant(rows[-1]) <= start:
+                return _make_bets(priced, start, read_at)
         raise VenueUnavailable(f"{url}: {MAX_BET_PAGES} pages of bets of {contract} and no end; ask for fewer days")
 
 
-def _priced(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None, float] | None:
-    """Return when a bet moved which answer to what price; None where it moved none.
+def _parse_bet(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None, float] | None:
+    """Return when a bet moved which answer to what price; None where it moved nothing.
 
     Raises:
-        VenueChanged: If it cannot be read; a path without it would be another.
+        VenueChanged: If it cannot be read: a path without it would be wrong.
     """
     if bet.get("contractId") != contract:
         raise VenueChanged(f"asked for bets of {contract}, got one of {fields.seen(bet.get('contractId'))}")
@@ -363,14 +359,14 @@ def _priced(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None
         raise VenueChanged(f"bet {fields.seen(bet.get('id'))} of {contract} cannot be read: {error}") from error
 
 
-def _made_at(bet: Mapping[str, Any]) -> datetime:
+def _bet_instant(bet: Mapping[str, Any]) -> datetime:
     try:
         return fields.unix_instant(fields.stated_number(bet.get("createdTime")) / 1000)
     except ValueError as error:
         raise VenueChanged(f"bet {fields.seen(bet.get('id'))} has no createdTime: {error}; update predibot") from error
 
 
-def _bets_of(priced: Sequence[tuple[datetime, str | None, float]], since: datetime, until: datetime) -> _Bets:
+def _make_bets(priced: Sequence[tuple[datetime, str | None, float]], since: datetime, until: datetime) -> _Bets:
     """Return the points by answer, oldest first; of two at one instant the last made counts."""
     points: dict[str | None, dict[datetime, float]] = {}
     # They came latest first.

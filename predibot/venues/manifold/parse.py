@@ -1,12 +1,11 @@
-"""The Manifold parser: a market object becomes an event of ours with one market, or one an answer; pure.
+"""The Manifold parser: a market object becomes an event with one market, or one an answer; pure.
 
-A binary market is an event with one market. Of a market with several answers
-each answer is a market of the event, exclusive where the answers' chances add
-up to one. Everything else that Manifold has (polls, numbers, bounties) is
-skipped with its kind.
+A binary market is an event with one market. With several answers, each answer
+is a market, exclusive where the answers' chances add up to one. Other kinds
+(polls, numbers, bounties) are skipped.
 
-A market is named by the id of its contract, and behind a hyphen by that of its
-answer. Its two tokens are that name with `-YES` and `-NO`.
+A market's id is that of its contract, followed by a hyphen and the answer's
+where there are answers. Its tokens are that id with `-YES` and `-NO`.
 """
 
 import re
@@ -31,12 +30,12 @@ UNKNOWN_ID = "?"
 _ID = re.compile(r"[A-Za-z0-9_]{1,40}")
 _PLAYED = ("BINARY", "MULTIPLE_CHOICE")
 _SHARED = ("MKT", "CHOOSE_MULTIPLE")
-"""The words of a resolution in which several answers win a part each."""
+"""Resolutions in which several answers win a part each."""
 
 RESULT_FIELDS = frozenset(
     {"isResolved", "resolution", "resolutionProbability", "resolutions", "resolutionTime", "resolverId"}
 )
-"""Fields that say how a question came out, of a market or of an answer."""
+"""Fields that state an outcome, of a market or of an answer."""
 
 
 def manifold_id(value: object) -> str:
@@ -47,38 +46,38 @@ def manifold_id(value: object) -> str:
 
 
 def contract_of(market_id: str) -> tuple[str, str | None]:
-    """Return the ids of the contract and of the answer that a market's id is made of; no answer of a binary one.
+    """Return the ids of contract and answer in a market's id; None for the answer of a binary market.
 
     Raises:
-        ValueError: If it is no id of such a market.
+        ValueError: If it is no such id.
     """
     contract, hyphen, answer = market_id.partition("-")
     return manifold_id(contract), manifold_id(answer) if hyphen else None
 
 
 def market_ref(contract: str, answer: str | None = None) -> MarketRef:
-    """Return how a market is named."""
+    """Return a market's names."""
     name = contract if answer is None else f"{contract}-{answer}"
     return MarketRef(name, None, tuple(f"{name}-{side}" for side in SIDES))
 
 
-def _milliseconds(value: object) -> datetime | None:
-    """Return the instant of a count of milliseconds, or None where none is stated."""
+def _parse_milliseconds(value: object) -> datetime | None:
+    """Return the instant of milliseconds since 1970, or None where none is stated."""
     number = fields.optional_number(value)
     if number is None:
         return None
-    # Some end in the year 275760, the last that a browser knows.
+    # Some end in the year 275760, JavaScript's last.
     if number / 1000 >= fields.LATEST_UNIX_SECONDS:
         return None
     return fields.unix_instant(number / 1000)
 
 
 _Id = Annotated[str, BeforeValidator(manifold_id)]
-_Instant = Annotated[datetime | None, BeforeValidator(_milliseconds)]
+_Instant = Annotated[datetime | None, BeforeValidator(_parse_milliseconds)]
 
 
-class _ResolvedWire(Wire):
-    """What a market or an answer says of its end."""
+class _EndWire(Wire):
+    """The end of a market or an answer."""
 
     id: _Id
     resolution: fields.ShortText = ""
@@ -86,8 +85,8 @@ class _ResolvedWire(Wire):
     share: fields.OptionalPrice = Field(default=None, alias="resolutionProbability")
 
 
-class _AnswerWire(_ResolvedWire):
-    """One answer of a market with several."""
+class _AnswerWire(_EndWire):
+    """One of several answers of a market."""
 
     text: fields.StatedText
     stated: fields.OptionalPrice = Field(default=None, alias="probability")
@@ -97,12 +96,12 @@ class _AnswerWire(_ResolvedWire):
 
     @property
     def probability(self) -> float | None:
-        """Return its chance by the first of its two names that states one."""
+        """Return its chance, which has two names."""
         return self.stated_short if self.stated is None else self.stated
 
 
-class _ResolutionWire(_ResolvedWire):
-    """The few fields that say whether and how a market was settled; its answers are parsed one by one."""
+class _ResolutionWire(_EndWire):
+    """The fields on settlement; answers are parsed one by one."""
 
     kind: fields.StatedText = Field(alias="outcomeType")
     is_resolved: fields.OptionalFlag = Field(default=None, alias="isResolved")
@@ -114,7 +113,7 @@ class _ResolutionWire(_ResolvedWire):
 
 
 class _ContractWire(_ResolutionWire):
-    """A market as `/market/{id}` writes it."""
+    """A market of `/market/{id}`."""
 
     question: fields.StatedText
     slug: fields.ShortText = ""
@@ -132,11 +131,11 @@ class _ContractWire(_ResolutionWire):
     @property
     def words(self) -> str:
         """Return the description as plain text."""
-        return self.text or fields.long_text(" ".join(_texts(self.description)))
+        return self.text or fields.long_text(" ".join(_document_texts(self.description)))
 
 
-def _texts(document: object) -> list[str]:
-    """Return the texts of a rich document in their order, however deep it is."""
+def _document_texts(document: object) -> list[str]:
+    """Return the texts of a rich document in order, to a bounded depth."""
     if isinstance(document, str):
         return [document]
     found, waiting = list[str](), [(document, 0)]
@@ -152,11 +151,11 @@ def _texts(document: object) -> list[str]:
 
 
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    """Return a market object as an event, and a skip for everything of it that cannot be read or played.
+    """Return a market object as an event, and a skip for everything that cannot be read or played.
 
     Args:
         payload: One object of `/market/{id}`, decoded from JSON.
-        quoted_at: When its chances were read; what closes by then is closed.
+        quoted_at: When its chances were read; a market that ended by then is closed.
 
     Returns:
         The event, or None with a skip of kind `event`.
@@ -170,7 +169,7 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
     skipped: list[Skip] = []
     markets: dict[str, Market] = {}
     if parsed.kind == "BINARY":
-        market = _market(parsed, None, quoted_at)
+        market = _make_market(parsed, None, quoted_at)
         markets[market.id] = market
     for entry in parsed.answers if parsed.kind != "BINARY" else ():
         try:
@@ -178,32 +177,32 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
         except ValidationError as error:
             skipped.append(Skip("market", payload_id(entry), fields.reason_of(error), parsed.id))
             continue
-        market = _market(parsed, answer, quoted_at)
+        market = _make_market(parsed, answer, quoted_at)
         if market.id in markets:
             skipped.append(Skip("market", market.id, "the event lists it twice; the first is taken", parsed.id))
         elif answer.is_other and parsed.adds_answers != "DISABLED":
-            # A share of it becomes another thing with each answer that is added.
+            # Each added answer changes what "other" means.
             skipped.append(Skip("market", market.id, "answers may still be taken out of it", parsed.id))
         else:
             markets[market.id] = market
-    return _event(parsed, tuple(markets.values()), payload, quoted_at), tuple(skipped)
+    return _make_event(parsed, tuple(markets.values()), payload, quoted_at), tuple(skipped)
 
 
 def unplayed(payload: object) -> str | None:
-    """Return why a market object, be it whole or as lists show it, is no event of ours; None where it is one."""
+    """Return why a market object, whole or from a list, is not played; None where it is."""
     stated = payload if isinstance(payload, Mapping) else {}
     kind = stated.get("outcomeType")
     if kind not in _PLAYED:
         return f"it is a market of kind {fields.seen(kind)}; played are {' and '.join(_PLAYED)}"
     if stated.get("deleted") is True:
         return "it was deleted"
-    # Those of a lottery were paid in money, and share the question with one in mana.
+    # Sweepstakes markets were paid in money, beside the same question in mana.
     if (token := stated.get("token") or "MANA") != "MANA":
         return f"it is paid in {fields.seen(token)}, not in mana"
     return None
 
 
-def _event(parsed: _ContractWire, markets: tuple[Market, ...], payload: object, quoted_at: datetime) -> Event:
+def _make_event(parsed: _ContractWire, markets: tuple[Market, ...], payload: object, quoted_at: datetime) -> Event:
     return Event(
         id=parsed.id,
         title=parsed.question,
@@ -223,14 +222,12 @@ def _event(parsed: _ContractWire, markets: tuple[Market, ...], payload: object, 
 
 
 def _is_closed(parsed: _ContractWire, answer: _AnswerWire | None, at: datetime) -> bool | None:
-    """Return whether nobody can trade any more: it is resolved, or its end has passed."""
     if (answer is not None and answer.resolution) or (parsed.closes_at is not None and parsed.closes_at <= at):
         return True
     return parsed.is_resolved
 
 
-def _market(parsed: _ContractWire, answer: _AnswerWire | None, quoted_at: datetime) -> Market:
-    """Return a binary market, or an answer as one."""
+def _make_market(parsed: _ContractWire, answer: _AnswerWire | None, quoted_at: datetime) -> Market:
     chance = parsed.probability if answer is None else answer.probability
     return Market(
         ref=market_ref(parsed.id, None if answer is None else answer.id),
@@ -249,31 +246,31 @@ def _market(parsed: _ContractWire, answer: _AnswerWire | None, quoted_at: dateti
 def parse_resolutions(
     payload: object, *, first_seen_at: datetime
 ) -> tuple[Mapping[str, Resolution], Mapping[str, str]]:
-    """Return how a market object and its answers were settled, and why what is settled cannot be read.
+    """Return how a market object and its answers were settled, and which settlements cannot be read and why.
 
-    YES pays 1 and NO pays 0, whatever `resolutionProbability` says; it is the
-    payout of MKT alone. CANCEL voids without a payout. Where answers exclude
-    each other, the resolution is the id of the one that won, or shares of
-    several; else each answer has one of its own, or is cancelled with the whole.
+    YES pays 1 and NO pays 0, whatever `resolutionProbability` says: it is the payout
+    of MKT alone. CANCEL voids without a payout. Exclusive answers are resolved to
+    the id of the winner, or to shares of several; other answers each have a
+    resolution, or are cancelled with the whole.
 
     Args:
         payload: One object of `/market/{id}`.
-        first_seen_at: What counts as the instant of settlement where the venue does not state one.
+        first_seen_at: The instant of settlement where the venue states none.
 
     Returns:
-        Both by the id of the market, as far as they are settled; the id `?` where none can be read.
+        Both by the id of the market; `?` where no id can be read.
     """
     try:
         parsed = _ResolutionWire.model_validate(payload)
     except ValidationError as error:
         return {}, {payload_id(payload): fields.reason_of(error)}
     if parsed.kind == "BINARY":
-        return _settled({parsed.id: (parsed, parsed)}, first_seen_at) if parsed.is_resolved else ({}, {})
-    answers: dict[str, _ResolvedWire] = {}
+        return _settle({parsed.id: (parsed, parsed)}, first_seen_at) if parsed.is_resolved else ({}, {})
+    answers: dict[str, _EndWire] = {}
     unread: dict[str, str] = {}
     for entry in parsed.answers:
         try:
-            answer = _ResolvedWire.model_validate(entry)
+            answer = _EndWire.model_validate(entry)
         except ValidationError as error:
             unread[f"{parsed.id}-{payload_id(entry)}"] = fields.reason_of(error)
             continue
@@ -281,13 +278,13 @@ def parse_resolutions(
     names = {answer: market_ref(parsed.id, answer).id for answer in answers}
     if not parsed.sum_to_one:
         if parsed.is_resolved and parsed.resolution == "CANCEL":
-            # A cancelled whole voids what was not resolved before.
+            # Cancelling the whole voids the answers without a resolution.
             answers = {
                 name: each if each.resolution else each.model_copy(update={"resolution": "CANCEL"})
                 for name, each in answers.items()
             }
         ended = {names[each.id]: (each, parsed) for each in answers.values() if each.resolution or parsed.is_resolved}
-        found, unsaid = _settled(ended, first_seen_at)
+        found, unsaid = _settle(ended, first_seen_at)
         return found, unread | unsaid
     if not parsed.is_resolved:
         return {}, unread
@@ -296,18 +293,20 @@ def parse_resolutions(
         won = dict.fromkeys(answers)
     elif parsed.resolution in answers:
         won = {answer: float(answer == parsed.resolution) for answer in answers}
-    elif parsed.resolution in _SHARED and (shares := _shares(parsed.shares or {}, answers)) is not None:
+    elif parsed.resolution in _SHARED and (shares := _normalise_shares(parsed.shares or {}, answers)) is not None:
         won = {answer: shares.get(answer, 0.0) for answer in answers}
     else:
         said = f"it is resolved to {fields.seen(parsed.resolution)}, which says of no answer what it pays"
         return {}, unread | dict.fromkeys(names.values(), said)
-    return {names[answer]: _paying(paid, parsed.resolved_at, first_seen_at) for answer, paid in won.items()}, unread
+    return {
+        names[answer]: _make_resolution(paid, parsed.resolved_at, first_seen_at) for answer, paid in won.items()
+    }, unread
 
 
-def _settled(
-    ended: Mapping[str, tuple[_ResolvedWire, _ResolvedWire]], first_seen_at: datetime
+def _settle(
+    ended: Mapping[str, tuple[_EndWire, _EndWire]], first_seen_at: datetime
 ) -> tuple[dict[str, Resolution], dict[str, str]]:
-    """Return what each of those that ended pays by its own word, and why some do not say it."""
+    """Return the payouts of ended markets by their own words, and which words cannot be read."""
     found, unread = dict[str, Resolution](), dict[str, str]()
     for name, (each, whole) in ended.items():
         paid = {"YES": 1.0, "NO": 0.0, "MKT": each.share, "CANCEL": None}.get(each.resolution)
@@ -318,26 +317,26 @@ def _settled(
                 else f"it is resolved to {fields.seen(each.resolution)}, which is none of YES, NO, MKT and CANCEL"
             )
             continue
-        found[name] = _paying(paid, each.resolved_at or whole.resolved_at, first_seen_at)
+        found[name] = _make_resolution(paid, each.resolved_at or whole.resolved_at, first_seen_at)
     return found, unread
 
 
-def _shares(stated: Mapping[str, float | None], answers: Mapping[str, _ResolvedWire]) -> dict[str, float] | None:
-    """Return which part of one each answer pays, or None where that is not said."""
+def _normalise_shares(stated: Mapping[str, float | None], answers: Mapping[str, _EndWire]) -> dict[str, float] | None:
+    """Return the part of one that each answer pays, or None where the shares do not fit the answers."""
     total = sum(share or 0.0 for share in stated.values())
     if total <= 0.0 or not stated.keys() <= answers.keys():
         return None
     return {answer: (share or 0.0) / total for answer, share in stated.items()}
 
 
-def _paying(paid: float | None, at: datetime | None, first_seen_at: datetime) -> Resolution:
+def _make_resolution(paid: float | None, at: datetime | None, first_seen_at: datetime) -> Resolution:
     if at is None:
         return Resolution(paid, first_seen_at, "first_sight", first_seen_at)
     return Resolution(paid, at, "venue", at)
 
 
 def payload_id(payload: object) -> str:
-    """Return the id an object claims, or `UNKNOWN_ID` where it has none that can be read."""
+    """Return an object's id, or `UNKNOWN_ID` where it has none that can be read."""
     stated: Any = payload.get("id") if isinstance(payload, Mapping) else None
     try:
         return manifold_id(stated)

@@ -9,7 +9,7 @@ GAMMA_URL, CLOB_URL = "https://gamma-api.polymarket.com", "https://clob.polymark
 
 
 def _open(asked: VenueRequest) -> OpenVenue:
-    # A client costs a tenth of a second, which only those pay who ask it.
+    # Importing the client takes a tenth of a second, so it happens late.
     from predibot.venues.http import open_live
     from predibot.venues.polymarket.client import Polymarket
 
@@ -22,7 +22,7 @@ def _urls(settings: VenueSettings) -> tuple[str, str]:
 
 
 def _probes(settings: VenueSettings) -> Mapping[str, str]:
-    """Return the very lists that are read: a host as a whole says nothing of one that is to be switched off."""
+    """Return the lists that predibot reads: a host may answer while its list is switched off."""
     gamma_url, clob_url = (url.rstrip("/") for url in _urls(settings))
     return {"gamma": f"{gamma_url}/events/keyset?closed=false&limit=1", "clob": f"{clob_url}/time"}
 

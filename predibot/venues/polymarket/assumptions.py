@@ -1,4 +1,4 @@
-"""What is assumed of Polymarket's hosts, each tried where they can be reached; see `predibot doctor --live`."""
+"""Assumptions on Polymarket's hosts, each tested with a request; see `predibot doctor --live`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from predibot.venues.polymarket.price_history import FINE_MINUTES
 from predibot.venues.tried import Hosts, Mismatch, objects, tried
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
-_OPEN = (("closed", "false"), ("ascending", "false"))
+_OPEN_PARAMS = (("closed", "false"), ("ascending", "false"))
 _DAYS = timedelta(days=2)
 
 
 @dataclass(slots=True, kw_only=True)
 class _PolymarketHosts(Hosts):
-    """What was seen so far."""
+    """The hosts, and what was seen so far."""
 
     gamma_url: str
     clob_url: str
@@ -38,13 +38,11 @@ class _PolymarketHosts(Hosts):
         return rows
 
     def first(self) -> list[dict[str, Any]]:
-        """Return the events of the first page."""
         if not self.events:
             raise Mismatch("not tried: no event was listed before")
         return self.events
 
     def markets(self) -> list[Mapping[str, Any]]:
-        """Return the open markets with tokens of the events that were listed."""
         inner = (market for event in self.events for market in event.get("markets") or ())
         found: list[Mapping[str, Any]] = [
             each for each in inner if isinstance(each, dict) and not each.get("closed") and tokens_of(each)
@@ -55,34 +53,34 @@ class _PolymarketHosts(Hosts):
 
 
 def assumptions(gamma_url: str, clob_url: str) -> Iterator[Assumption]:
-    """Yield each assumption with what was seen; about fifteen requests, none of which needs a key."""
+    """Yield each assumption with what was seen; about fifteen requests without a key."""
     with JsonClient(takes_compressed=True) as client:
         hosts = _PolymarketHosts(client=client, gamma_url=gamma_url.rstrip("/"), clob_url=clob_url.rstrip("/"))
         yield from tried(hosts, _CHECKS)
 
 
-def _events(hosts: _PolymarketHosts) -> str:
-    hosts.events = hosts.listed("events", ("order", "volume1wk"), *_OPEN)
+def _check_events(hosts: _PolymarketHosts) -> str:
+    hosts.events = hosts.listed("events", ("order", "volume1wk"), *_OPEN_PARAMS)
     read = [event for each in hosts.events if (event := parse_event(each, quoted_at=_NEVER)[0]) is not None]
     if len(read) < 0.8 * len(hosts.events):
         raise Mismatch(f"{len(read)} of {len(hosts.events)} events can be read")
     return f"{len(read)} of {len(hosts.events)} events can be read"
 
 
-def _page_size(hosts: _PolymarketHosts) -> str:
+def _check_page_size(hosts: _PolymarketHosts) -> str:
     if len(hosts.first()) > PAGE_SIZE:
         raise Mismatch(f"{len(hosts.events)} came where 500 were asked for")
     return f"{len(hosts.events)} came where 500 were asked for"
 
 
-def _open(hosts: _PolymarketHosts) -> str:
+def _check_open(hosts: _PolymarketHosts) -> str:
     closed = [payload_id(each) for each in hosts.first() if each.get("closed")]
     if closed:
         raise Mismatch(f"{len(closed)} are closed, such as {closed[0]}")
     return "none of them is closed"
 
 
-def _order(hosts: _PolymarketHosts) -> str:
+def _check_order(hosts: _PolymarketHosts) -> str:
     volumes = [fields.known_volume(each.get("volume1wk")) for each in hosts.first()]
     stated = [each for each in volumes if each is not None]
     if not stated:
@@ -91,20 +89,20 @@ def _order(hosts: _PolymarketHosts) -> str:
     return "; ".join([f"{lacking} of {len(volumes)} state no volume of a week", *disorder(stated)])
 
 
-def _cursor(hosts: _PolymarketHosts) -> str:
+def _check_cursor(hosts: _PolymarketHosts) -> str:
     if not hosts.next_cursor and len(hosts.first()) < PAGE_SIZE:
         return f"the list has one page of {len(hosts.events)}, so it was not tried"
     if not hosts.next_cursor:
         raise Mismatch("a full page has no next_cursor")
     first = {payload_id(each) for each in hosts.events}
     cursor = str(hosts.next_cursor)
-    again = hosts.listed("events", ("order", "volume1wk"), *_OPEN, ("after_cursor", cursor))
+    again = hosts.listed("events", ("order", "volume1wk"), *_OPEN_PARAMS, ("after_cursor", cursor))
     if payload_id(again[0]) in first or hosts.next_cursor == cursor:
         raise Mismatch("the next page is the first one again, or names the same cursor")
     return f"the next page begins with {payload_id(again[0])}"
 
 
-def _event(hosts: _PolymarketHosts) -> str:
+def _check_event(hosts: _PolymarketHosts) -> str:
     asked = payload_id(hosts.first()[0])
     event, _ = parse_event(hosts.answer("GET", f"{hosts.gamma_url}/events/{asked}"), quoted_at=_NEVER)
     if event is None or event.id != asked or not event.markets:
@@ -112,7 +110,7 @@ def _event(hosts: _PolymarketHosts) -> str:
     return f"event {asked} with {len(event.markets)} markets"
 
 
-def _by_id(hosts: _PolymarketHosts) -> str:
+def _check_markets_by_id(hosts: _PolymarketHosts) -> str:
     asked = [payload_id(each) for each in hosts.markets()[:3]]
     rows = hosts.listed("markets", *(("id", each) for each in asked), ("closed", "false"))
     if sorted(map(payload_id, rows)) != sorted(asked):
@@ -120,15 +118,15 @@ def _by_id(hosts: _PolymarketHosts) -> str:
     return f"asked for {len(asked)}, got these"
 
 
-def _of_events(hosts: _PolymarketHosts) -> str:
-    rows = hosts.listed("markets", ("order", "volumeNum"), *_OPEN)
+def _check_markets_of_events(hosts: _PolymarketHosts) -> str:
+    rows = hosts.listed("markets", ("order", "volumeNum"), *_OPEN_PARAMS)
     named = sum(bool(event_ids_of(each)) for each in rows)
     if not named:
         raise Mismatch("no market names its event")
     return f"{named} of {len(rows)} markets name their event"
 
 
-def _settled(hosts: _PolymarketHosts) -> str:
+def _check_settlements(hosts: _PolymarketHosts) -> str:
     rows = hosts.listed("markets", ("closed", "true"))
     still_open = [payload_id(each) for each in rows if not each.get("closed")]
     if still_open:
@@ -139,7 +137,7 @@ def _settled(hosts: _PolymarketHosts) -> str:
     return f"{len(rows)} closed markets, statuses as known"
 
 
-def _old_list(hosts: _PolymarketHosts) -> str:
+def _check_old_list(hosts: _PolymarketHosts) -> str:
     asked = payload_id(hosts.markets()[0])
     try:
         rows = hosts.answer("GET", f"{hosts.gamma_url}/markets", [("id", asked), ("closed", "false")])
@@ -150,7 +148,7 @@ def _old_list(hosts: _PolymarketHosts) -> str:
     return f"it still answers, {len(rows)} of 1"
 
 
-def _books(hosts: _PolymarketHosts) -> str:
+def _check_books(hosts: _PolymarketHosts) -> str:
     token = tokens_of(hosts.markets()[0])[0]
     books = [parse_book(each) for each in hosts.answer("POST", f"{hosts.clob_url}/books", body=[{"token_id": token}])]
     if [each for each, _ in books] != [token]:
@@ -158,14 +156,14 @@ def _books(hosts: _PolymarketHosts) -> str:
     return "the book of the token asked for"
 
 
-def _history(hosts: _PolymarketHosts) -> str:
+def _check_history(hosts: _PolymarketHosts) -> str:
     token = tokens_of(hosts.markets()[0])[0]
     params = [("market", token), ("interval", "max"), ("fidelity", "720")]
     hosts.points = hosts.answer("GET", f"{hosts.clob_url}/prices-history", params)["history"]
-    return _read(hosts.points)
+    return _count_points(hosts.points)
 
 
-def _window(hosts: _PolymarketHosts) -> str:
+def _check_window(hosts: _PolymarketHosts) -> str:
     if not hosts.points:
         raise Mismatch("not tried: there was no point before")
     token, last = tokens_of(hosts.markets()[0])[0], fields.unix_instant(hosts.points[-1]["t"])
@@ -173,7 +171,7 @@ def _window(hosts: _PolymarketHosts) -> str:
     params = [(name, str(int(at.timestamp()))) for name, at in zip(("startTs", "endTs"), bounds, strict=True)]
     params += [("market", token), ("fidelity", str(FINE_MINUTES))]
     points = hosts.answer("GET", f"{hosts.clob_url}/prices-history", params)["history"]
-    said = _read(points)
+    said = _count_points(points)
     # What lies outside, such as the point of now that is always appended, is dropped where prices are read.
     inside = sum(bounds[0] <= fields.unix_instant(each["t"]) <= last for each in points)
     if not inside:
@@ -181,24 +179,24 @@ def _window(hosts: _PolymarketHosts) -> str:
     return f"{inside} of {said} are of two days"
 
 
-def _read(points: list[dict[str, Any]]) -> str:
+def _count_points(points: list[dict[str, Any]]) -> str:
     if not points or not all(0.0 <= float(each["p"]) <= 1.0 and each["t"] > 0 for each in points):
         raise Mismatch(f"{len(points)} points, not all with a time and a price")
     return f"{len(points)} points"
 
 
 _CHECKS: Mapping[str, Callable[[_PolymarketHosts], str]] = {
-    "events are listed by keyset": _events,
-    "a page holds at most 100": _page_size,
-    "closed=false lists what is open": _open,
-    "volume1wk is stated, its order a hint": _order,
-    "after_cursor leads on": _cursor,
-    "an event is read by id": _event,
-    "markets are listed by id": _by_id,
-    "markets name their events": _of_events,
-    "settlements and their statuses": _settled,
-    "the old list of markets": _old_list,
-    "order books by token": _books,
-    "price history by token": _history,
-    "price history of a window": _window,
+    "events are listed by keyset": _check_events,
+    "a page holds at most 100": _check_page_size,
+    "closed=false lists what is open": _check_open,
+    "volume1wk is stated, its order a hint": _check_order,
+    "after_cursor leads on": _check_cursor,
+    "an event is read by id": _check_event,
+    "markets are listed by id": _check_markets_by_id,
+    "markets name their events": _check_markets_of_events,
+    "settlements and their statuses": _check_settlements,
+    "the old list of markets": _check_old_list,
+    "order books by token": _check_books,
+    "price history by token": _check_history,
+    "price history of a window": _check_window,
 }

@@ -29,7 +29,7 @@ from predibot.venues.polymarket.price_history import read_history
 ORDER = "volume1wk"
 MARKETS_PER_REQUEST = 100
 MARKET_LISTS = ("/markets/keyset", "/markets")
-"""The later one is past its announced end since May 2026, and still answered then."""
+"""The second is past its announced end since May 2026, and still answered then."""
 BOOKS_PER_REQUEST = 500
 GAMMA_REQUESTS_PER_10_SECONDS = {"": 4_000, "/events": 500, "/markets": 300, "/comments": 200}
 CLOB_REQUESTS_PER_10_SECONDS = {
@@ -41,9 +41,9 @@ CLOB_REQUESTS_PER_10_SECONDS = {
 }
 _GONE = (404, 410)
 _REFUSES_AN_ID = (400, 413, 414, 422, 431)
-"""One that it does not understand, or more of them than fit."""
+"""An unknown id, or more ids than fit."""
 FEW_IDS = 5
-"""So many may be refused, or half of those that are asked about; more are no fault of the ids."""
+"""So many ids may be refused, or half of them; more are not the ids' fault."""
 _T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
@@ -58,32 +58,33 @@ class Polymarket(LiveVenue):
         """Open a client for a pair of hosts.
 
         Args:
-            gamma_url: Where the Gamma dialect is spoken.
-            clob_url: Where the CLOB dialect is spoken.
-            options: Of `LiveVenue`, whose deadline of a list is one of all pages, to which each that came adds two
-                seconds; without `requests_per_10_seconds` the venue's own limits, and none for a host on this machine.
+            gamma_url: Gamma's address.
+            clob_url: The CLOB's address.
+            options: Of `LiveVenue`. The list's deadline is for all pages, and each page adds
+                two seconds. `requests_per_10_seconds` defaults to the venue's limits, and
+                to none on this machine.
         """
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
         self._market_lists = MARKET_LISTS
-        """The one that is asked first."""
+        """The first one is asked first."""
         rates = default_rates(self._gamma_url, self._clob_url)
         super().__init__(**{"requests_per_10_seconds": rates, **options})
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return the open events, about in the order of what they traded in a week, the most first.
+        """Return the open events, about in the order of the week's volume, highest first.
 
-        The venue answers for now, whatever `as_of` says; each quote carries the
-        instant its page was read.
+        The venue answers for now, whatever `as_of` says; each quote has the instant its
+        page was read.
 
         Raises:
             VenueUnavailable: If a page could not be read; never part of a list.
-            VenueChanged: If a page does not keep the contract.
+            VenueChanged: If a page breaks the contract.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
         complete = False
-        for number, (payloads, complete) in enumerate(self._pages("events", ORDER)):
+        for number, (payloads, complete) in enumerate(self._read_pages("events", ORDER)):
             self._check_end(number, payloads, complete=complete)
             quoted_at = self._clock()
             parsed = [parse_event(payload, quoted_at=quoted_at) for payload in payloads]
@@ -105,15 +106,15 @@ class Polymarket(LiveVenue):
     def events_by_market(
         self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None
     ) -> EventPage:
-        """Return the open events whose markets traded most in all their life, about in that order; else as `events`.
+        """Return the open events whose markets have the highest volumes of all time; otherwise as `events`.
 
-        A page of markets says which events these are of, so that few of all open ones are read.
+        Pages of markets name these events, so that few of all open events are read.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
         seen: set[str] = set()
         nameless, complete = 0, False
-        for number, (payloads, complete) in enumerate(self._pages("markets", "volumeNum")):
+        for number, (payloads, complete) in enumerate(self._read_pages("markets", "volumeNum")):
             self._check_end(number, payloads, complete=complete)
             named = [event_ids_of(payload) for payload in payloads if payload_id(payload) != UNKNOWN_ID]
             skipped += [Skip("market", UNKNOWN_ID, "it has no readable id")] * (len(payloads) - len(named))
@@ -123,7 +124,7 @@ class Polymarket(LiveVenue):
             fresh = [each for each in dict.fromkeys(each for ids in named for each in ids) if each not in seen]
             seen |= {*fresh}
             quoted_at = self._clock()
-            for payload in self._raw_events_of(fresh):
+            for payload in self._read_raw_events(fresh):
                 if isinstance(payload, Skip):
                     skipped.append(payload)
                     continue
@@ -139,24 +140,24 @@ class Polymarket(LiveVenue):
         """Yield the open events page by page as the venue wrote them; errors as in `events`.
 
         Args:
-            enough: Asked between pages with all objects so far.
+            enough: Called between pages with all objects so far.
         """
         objects: list[object] = []
-        for payloads, _ in self._pages("events", ORDER):
+        for payloads, _ in self._read_pages("events", ORDER):
             objects.extend(payloads)
             yield payloads
             if enough is not None and enough(objects):
                 return
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return one event as it is now, open or closed.
+        """Return an event, open or closed, as of now.
 
         Raises:
-            UsageError: If the venue knows no such event.
-            VenueUnavailable: If it did not answer.
-            VenueChanged: If it cannot be read, or none of its markets can.
+            UsageError: If there is no such event.
+            VenueUnavailable: If the venue did not answer.
+            VenueChanged: If the event, or every market of it, cannot be read.
         """
-        event, skips = parse_event(self._raw_event(event_id), quoted_at=self._clock())
+        event, skips = parse_event(self._read_raw_event(event_id), quoted_at=self._clock())
         if event is None:
             raise VenueChanged(f"{self.name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
         if skips and not event.markets:
@@ -171,13 +172,12 @@ class Polymarket(LiveVenue):
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return the recorded prices of a token with start < at <= until, oldest first.
 
-        Nothing of the last minute before now is among them; see
-        `polymarket_history.NOW_MARGIN`. An instrument without a token, such as
-        that of a market listed a minute ago, has no prices.
+        The last minute before now is left out; see `price_history.NOW_MARGIN`. An
+        instrument without a token, such as that of a new market, has no prices.
 
         Raises:
             VenueUnavailable: If a part could not be read.
-            VenueChanged: If an answer does not keep the contract.
+            VenueChanged: If an answer breaks the contract.
         """
         if not fields.TOKEN_ID.fullmatch(instrument.id):
             return PricePath(instrument)
@@ -188,7 +188,7 @@ class Polymarket(LiveVenue):
         )
 
     def raw_history(self, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
-        """Return `{"t", "p"}` points of a token with start < t <= until as the venue wrote them; else as `price_path`.
+        """Return the venue's `{"t", "p"}` points of a token with start < t <= until; errors as in `price_path`.
 
         Raises:
             UsageError: If the id is no token id.
@@ -199,16 +199,16 @@ class Polymarket(LiveVenue):
         return read_history(self._client, url, token_id, start=start, until=until, now=self._clock())
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return a fresh quote for each market of the event that is still open, takes orders and is quoted.
+        """Return a fresh quote for each of the event's markets that is open, takes orders and is quoted.
 
-        Displayed and last price come from Gamma, bid and ask from the order
-        book of YES: a side nobody stands on is None. Markets without a token
-        keep the bid and ask of Gamma. Of more than two outcomes each that is
-        quoted has a quote from its own book, by the id of its instrument.
+        Displayed and last price come from Gamma, bid and ask from the order book of
+        YES; an empty side is None. Markets without a token keep Gamma's bid and ask.
+        With more than two outcomes, each has a quote from its own book, by the id of its
+        instrument.
 
         Raises:
             VenueUnavailable: If they could not be read whole.
-            VenueChanged: If an answer does not keep the contract.
+            VenueChanged: If an answer breaks the contract.
         """
         fresh = self.event(event.id, self._clock())
         wanted = {market.id: market.ref for market in event.markets}
@@ -216,19 +216,21 @@ class Polymarket(LiveVenue):
         if fresh.closed or not markets:
             return {}
         tokens = [market.ref.token_ids[: None if market.is_named else 1] for market in markets]
-        books = self._books([token for of_market in tokens for token in of_market])
+        books = self._read_books([token for of_market in tokens for token in of_market])
         at = self._clock()
-        quotes = {market.id: _quote(market, market.quote, 0, books, at) for market in markets if not market.is_named}
+        quotes = {
+            market.id: _fresh_quote(market, market.quote, 0, books, at) for market in markets if not market.is_named
+        }
         quotes |= {
-            # It may be known since before it had tokens.
-            (market.ref if wanted[market.id].token_ids else wanted[market.id]).outcome(self.name, number).id: _quote(
-                market, quote, number, books, at
-            )
+            # The market may be known from before it had tokens.
+            (market.ref if wanted[market.id].token_ids else wanted[market.id])
+            .outcome(self.name, number)
+            .id: _fresh_quote(market, quote, number, books, at)
             for market in markets
             if market.is_named
             for number, quote in enumerate(market.outcome_quotes)
         }
-        turned = {market.id for market in markets if _is_turned(wanted[market.id], market.ref.token_ids)}
+        turned = {market.id for market in markets if _is_reversed(wanted[market.id], market.ref.token_ids)}
         return {
             market_id: quote.turned if market_id in turned else quote
             for market_id, quote in quotes.items()
@@ -238,20 +240,19 @@ class Polymarket(LiveVenue):
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
         """Return what these markets paid, as far as they are settled by the instant.
 
-        A settlement counts from the instant the venue states, else from our
-        first sight of it. That is `as_of` when it lies less than 15 minutes
-        back, because then it is the instant this very work stands at.
+        A settlement counts from the venue's instant, else from our first sight of it:
+        `as_of` where that lies less than 15 minutes back, as the work stands at it.
 
         Raises:
             VenueUnavailable: If they could not be read whole.
-            VenueChanged: If an answer does not keep the contract.
+            VenueChanged: If an answer breaks the contract.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
         asked = {ref.id: ref for ref in markets}
         ids = list(asked)
         for begin in range(0, len(ids), MARKETS_PER_REQUEST):
-            for payload in self._all_settled(ids[begin : begin + MARKETS_PER_REQUEST], skipped):
+            for payload in self._read_settlements(ids[begin : begin + MARKETS_PER_REQUEST], skipped):
                 resolution = parse_resolution(payload, first_seen_at=self._first_seen_at(as_of))
                 if isinstance(resolution, Skip):
                     skipped.append(resolution)
@@ -270,8 +271,7 @@ class Polymarket(LiveVenue):
                     found[ref.id] = (resolution,)
         return ResolutionPage(found, tuple(skipped))
 
-    def _pages(self, what: Literal["events", "markets"], order: str) -> Iterator[tuple[list[object], bool]]:
-        """Yield the pages of what is open, and whether each is the last."""
+    def _read_pages(self, what: Literal["events", "markets"], order: str) -> Iterator[tuple[list[object], bool]]:
         # Without `closed` the venue returns closed events.
         return pages(
             self._client,
@@ -283,15 +283,14 @@ class Polymarket(LiveVenue):
         )
 
     def _check_end(self, number: int, payloads: Sequence[object], *, complete: bool) -> None:
-        """Refuse a list that ends after its first full page."""
+        """Refuse a live list that ends after one full page."""
         if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:
             raise VenueChanged(
                 f"the list ends after one full page of {PAGE_SIZE}, and a venue has more than that: "
                 "next_cursor is missing; try again later, or update predibot"
             )
 
-    def _raw_event(self, event_id: str) -> object:
-        """Return one event object as the venue wrote it."""
+    def _read_raw_event(self, event_id: str) -> object:
         unknown = f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids"
         try:
             fields.venue_id(event_id)
@@ -306,24 +305,24 @@ class Polymarket(LiveVenue):
             raise VenueChanged(f"asked for event {event_id}, got {fields.seen(payload)}; update predibot")
         return payload
 
-    def _raw_events_of(self, ids: Sequence[str]) -> Iterator[object]:
-        """Yield the open events of ids, a skip where one cannot be read; what a list leaves out is asked for alone.
+    def _read_raw_events(self, ids: Sequence[str]) -> Iterator[object]:
+        """Yield the open events with these ids, or a skip; one that a list leaves out is requested alone.
 
         Raises:
-            VenueUnavailable: If it does not answer about more than `FEW_IDS` of them, or about half.
+            VenueUnavailable: If the venue gives no answer about more than `FEW_IDS` of them, or about half.
         """
         silences = 0
         for begin in range(0, len(ids), PAGE_SIZE):
             asked = ids[begin : begin + PAGE_SIZE]
-            # What is refused here is asked for alone below, which says of which it is.
-            answers = (answer for _, answer in _in_parts(asked, self._raw_open_events) if answer)
+            # An id refused here is requested alone below.
+            answers = (answer for _, answer in _ask_in_parts(asked, self._list_open_events) if answer)
             found = {payload_id(each): each for answer in answers for each in answer}
             for event_id in asked:
                 if event_id in found:
                     yield found[event_id]
                     continue
                 try:
-                    yield self._raw_event(event_id)
+                    yield self._read_raw_event(event_id)
                 except UsageError:
                     yield Skip("event", event_id, "a market names it, and the venue has no such event")
                 except VenueError as error:
@@ -332,26 +331,24 @@ class Polymarket(LiveVenue):
                         raise
                     yield Skip("event", event_id, str(error))
 
-    def _raw_open_events(self, ids: Sequence[str]) -> list[object]:
-        """Return the open events of these ids that the venue lists."""
+    def _list_open_events(self, ids: Sequence[str]) -> list[object]:
         params = [*(("id", event_id) for event_id in ids), ("closed", "false"), ("limit", str(PAGE_SIZE))]
         page = self._client.get(f"{self._gamma_url}/events/keyset", params)
         listed = page.get("events") if isinstance(page, dict) else None
         return listed if isinstance(listed, list) else []
 
-    def _all_settled(self, ids: Sequence[str], skipped: list[Skip]) -> Iterator[object]:
-        """Yield the market objects of those that are closed, and of the others those that are listed as open.
+    def _read_settlements(self, ids: Sequence[str], skipped: list[Skip]) -> Iterator[object]:
+        """Yield the closed markets of these ids, and of the others those listed as open.
 
-        A page may hold fewer than were asked for: what it leaves out is asked
-        for again, until none of that comes. One that the venue refuses to be asked
-        about is skipped.
+        A page may leave ids out: they are requested again until none comes. An id that
+        the venue refuses is skipped.
         """
         left = ids
         for closed in ("true", "false"):
             before = None
             while left and left != before:
                 done = set[str]()
-                for part, payloads in _in_parts(left, partial(self._markets, closed=closed)):
+                for part, payloads in _ask_in_parts(left, partial(self._read_markets, closed=closed)):
                     if payloads is None:
                         skipped.append(Skip("resolution", part[0], "the venue refuses to be asked about its id"))
                         done.update(part)
@@ -360,11 +357,8 @@ class Polymarket(LiveVenue):
                     done.update(payload_id(payload) for payload in payloads)
                 before, left = left, [market_id for market_id in left if market_id not in done]
 
-    def _markets(self, ids: Sequence[str], *, closed: str) -> list[object]:
-        """Return the market objects of these ids that the venue lists; one whose id cannot be read is skipped later.
-
-        Of its two lists the one is asked where the other is gone.
-        """
+    def _read_markets(self, ids: Sequence[str], *, closed: str) -> list[object]:
+        """Return the listed markets of these ids, from the second list where the first is gone."""
         params = [*(("id", market_id) for market_id in ids), ("closed", closed), ("limit", str(len(ids)))]
         path, other = self._market_lists
         try:
@@ -386,14 +380,14 @@ class Polymarket(LiveVenue):
             raise VenueChanged(f"{url} answered market {payload_id(foreign)}, which was not asked for; update predibot")
         return payloads
 
-    def _books(self, token_ids: Sequence[str]) -> Mapping[str, Depth]:
-        """Return the order books of tokens; one the venue has none for is absent."""
+    def _read_books(self, token_ids: Sequence[str]) -> Mapping[str, Depth]:
+        """Return the order books of tokens; tokens without one are absent."""
         url = f"{self._clob_url}/books"
         books: dict[str, Depth] = {}
         for begin in range(0, len(token_ids), BOOKS_PER_REQUEST):
             asked = token_ids[begin : begin + BOOKS_PER_REQUEST]
             broken: VenueChanged | None = None
-            for part, payloads in _in_parts(
+            for part, payloads in _ask_in_parts(
                 asked, lambda part: self._client.post(url, [{"token_id": t} for t in part])
             ):
                 if not isinstance(payloads, list | None):
@@ -414,11 +408,11 @@ class Polymarket(LiveVenue):
         return books
 
 
-def _in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterator[tuple[Sequence[str], _T | None]]:
-    """Yield what is answered about ids, in halves where they are refused together; None about one refused alone.
+def _ask_in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterator[tuple[Sequence[str], _T | None]]:
+    """Yield the answers about ids, in halves where they are refused together; None about an id refused alone.
 
     Raises:
-        RequestRefused: If it is refused for another reason than an id, or for most of the ids.
+        RequestRefused: If the reason is no id, or most ids are refused.
     """
     parts, alone = [ids], 0
     while parts:
@@ -438,18 +432,20 @@ def _in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterato
 
 
 def default_rates(gamma_url: str, clob_url: str) -> dict[str, float]:
-    """Return what the venue allows per 10 seconds by address prefix; nothing for hosts on this machine."""
+    """Return the venue's requests per 10 seconds by address prefix; none on this machine."""
     table = ((gamma_url, GAMMA_REQUESTS_PER_10_SECONDS), (clob_url, CLOB_REQUESTS_PER_10_SECONDS))
     return {f"{url}{path}": count for url, counts in table if not is_local(url) for path, count in counts.items()}
 
 
-def _is_turned(known: MarketRef, listed: Sequence[str]) -> bool:
-    """Return whether a market is known by the venue's second outcome as its first, as where it was imported."""
+def _is_reversed(known: MarketRef, listed: Sequence[str]) -> bool:
+    """Return whether a market is known with the venue's second outcome first, as an import may have it."""
     return bool(known.token_ids) and known.token_ids != tuple(listed) and known.token_ids == tuple(reversed(listed))
 
 
-def _quote(market: Market, known: Quote | None, number: int, books: Mapping[str, Depth], at: datetime) -> Quote | None:
-    """Return an outcome's fresh quote, counted from 0; None where nothing at all is quoted."""
+def _fresh_quote(
+    market: Market, known: Quote | None, number: int, books: Mapping[str, Depth], at: datetime
+) -> Quote | None:
+    """Return the fresh quote of an outcome by its number; None where nothing is quoted."""
     listed = known or Quote(at=at)
     if not market.ref.token_ids:
         return replace(known, at=at) if known else None

@@ -1,4 +1,4 @@
-"""Order books of the CLOB: what is bid and asked for one token."""
+"""Order books of the CLOB: the bids and asks of a token."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -12,7 +12,7 @@ from predibot.venues import fields
 
 
 class _LevelWire(Wire):
-    """One level as the CLOB writes it."""
+    """A level as the CLOB writes it."""
 
     price: fields.Price
     size: fields.OptionalAmount = None
@@ -30,7 +30,7 @@ class _BookWire(Wire):
 
 
 def parse_book(payload: object) -> tuple[str, Depth]:
-    """Return a token and the levels of its book that are kept with a quote.
+    """Return a token and the levels of its book that a quote keeps.
 
     Raises:
         VenueChanged: If it cannot be read.
@@ -39,11 +39,11 @@ def parse_book(payload: object) -> tuple[str, Depth]:
         book = _BookWire.model_validate(payload)
     except ValidationError as error:
         raise VenueChanged(f"an order book cannot be read: {fields.reason_of(error)}; update predibot") from error
-    bids = _levels(book.bids, key=lambda level: -level.price)
-    return book.asset_id, Depth(bids, _levels(book.asks, key=lambda level: level.price))
+    bids = _best_levels(book.bids, key=lambda level: -level.price)
+    return book.asset_id, Depth(bids, _best_levels(book.asks, key=lambda level: level.price))
 
 
-def _levels(wires: list[_LevelWire], *, key: Callable[[Level], float]) -> tuple[Level, ...]:
-    """Return the levels that somebody stands behind, the best first."""
+def _best_levels(wires: list[_LevelWire], *, key: Callable[[Level], float]) -> tuple[Level, ...]:
+    """Return the best levels with a size, best first."""
     found = sorted((Level(level.price, level.size) for level in wires if level.size), key=key)
     return tuple(found[:MAX_DEPTH_LEVELS])

@@ -1,4 +1,4 @@
-"""Reading a keyset list of Gamma page by page, and noticing when it does not keep its contract."""
+"""Keyset lists of Gamma: reads one page by page, and notices when it breaks its contract."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,27 +9,26 @@ from predibot.venues.http import VenueClient
 from predibot.venues.polymarket.parse import UNKNOWN_ID, payload_id
 
 PAGE_SIZE = 100
-"""Gamma clamps larger ones without a word."""
+"""Gamma silently clamps larger ones."""
 MAX_PAGES = 1_000
 PAGE_SECONDS = 2.0
-"""What each page that came adds to the time for the whole list."""
+"""Each page adds this to the time for the whole list."""
 
 
 class PageGuard:
-    """Remembers what pages began with, and refuses what shows that paging does not work."""
+    """Remembers earlier pages, and refuses signs that paging does not work."""
 
     def __init__(self) -> None:
-        """Begin before the first page."""
+        """Start before the first page."""
         self._first_ids: set[str] = set()
         self._cursors: set[str] = set()
         self._ids: set[str] = set()
 
     def fresh(self, entries: Sequence[object]) -> list[object]:
-        """Return the entries of a page that were on no page before, after checking it.
+        """Check a page, and return its entries that were on no page before.
 
-        An entry moves from one page to the next when something overtakes it
-        while the list is read; it is taken once. What stands on one page more than
-        once did not move, so it is no reason to pass over anything on the next.
+        An entry that moves to the next page while the list is read is taken once. One
+        that a page repeats did not move, so the next page may have it again.
 
         Raises:
             VenueChanged: If the page begins like an earlier one.
@@ -50,7 +49,7 @@ class PageGuard:
         """Return where the next page begins, or None after the last one.
 
         Raises:
-            VenueChanged: If the cursor is none, or was given before.
+            VenueChanged: If the cursor is malformed, or came before.
         """
         cursor = page.get("next_cursor")
         if cursor is None or cursor == "":
@@ -74,19 +73,19 @@ def pages(
 ) -> Iterator[tuple[list[object], bool]]:
     """Yield the objects of each page, and whether it is the last.
 
-    A short page is not the end: only the absence of `next_cursor` is.
+    A short page is not the end: only a missing `next_cursor` is.
 
     Args:
-        client: Asks.
-        url: Of the list, such as `.../events/keyset`.
-        field: What holds the objects, `events` or `markets`.
-        order: The camelCase field to order by, highest first; a hint, which the venue may not keep.
+        client: Makes the requests.
+        url: The list, such as `.../events/keyset`.
+        field: The field of the objects, `events` or `markets`.
+        order: The camelCase field to order by, highest first; only a hint.
         params: Filters.
-        deadline_seconds: For the whole list, and `PAGE_SECONDS` more for each page that came.
+        deadline_seconds: For the whole list; each page adds `PAGE_SECONDS`.
 
     Raises:
         VenueUnavailable: If a page cannot be read, or the list does not end in time.
-        VenueChanged: If a page does not keep the contract.
+        VenueChanged: If a page breaks the contract.
     """
     guard = PageGuard()
     fixed = [*params, ("order", order), ("ascending", "false"), ("limit", str(PAGE_SIZE))]
@@ -109,7 +108,7 @@ def pages(
         cursor = guard.next_cursor(page)
         left = until - client.until(0.0)
         yield fresh, cursor is None
-        # What is done with a page is not the list's time.
+        # The caller's work on a page does not count.
         until = client.until(left + PAGE_SECONDS)
         if cursor is None:
             return

@@ -1,12 +1,11 @@
 """The Polymarket parser: Gamma's event and market objects become ours, or a skip with its reason; pure.
 
-Texts longer than their bound (title 1,000 characters, description 20,000) are
-cut and end in an ellipsis, because a long text does not make a market
-unplayable; the payload beside them stays whole. Lists longer than their bound
-are refused.
+Long texts (title 1,000 characters, description 20,000) are cut with an ellipsis:
+a market stays playable, and its payload stays whole. Lists above their bound are
+refused.
 
-The payload that is kept beside an event has no field that states a result: an
-archive may hold what was written after the instant it stands for.
+The payload kept beside an event has no field that states a result: an archive
+may hold what was written after its instant.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,22 +36,22 @@ MAX_MARKETS = 5_000
 SETTLED_TOLERANCE = 1e-4
 """Markets of the AMM years settled at 0.0000008 and 0.999999."""
 RESOLVED_TOLERANCE = 1e-3
-"""Of a market that the venue itself says is resolved: 0.9995 and 0.0005 are a last price otherwise."""
+"""For a market that the venue calls resolved: elsewhere 0.9995 and 0.0005 are a last price."""
 KNOWN_STATUSES = frozenset({"", "resolved", "proposed", "disputed", "challenged"})
-"""Any but the first two is taken for pending."""
+"""All but the first two mean pending, and so do unknown ones."""
 UNKNOWN_ID = "?"
 _T = TypeVar("_T")
 _EXCLUSIVE = "negRisk"
-"""The group of mutually exclusive markets to which the venue gives no id; of an event it has that of the event."""
+"""Stands for the id that the venue does not give to a group of exclusive markets; the event's id is added."""
 
 RESULT_FIELDS = frozenset(
     {"eventMetadata", "finalPrice", "score", "period", "elapsed", "ended", "finishedTimestamp", "tweetCount", "winner"}
 )
-"""Fields that say how a question came out: closing prices, final scores, counts; wherever they stand."""
+"""Fields that state an outcome, at any depth: closing prices, final scores, counts."""
 
 
 _List = BeforeValidator(fields.json_list)
-"""Before it `FailFast()`: of a million wrong entries only the first is told."""
+"""Behind `FailFast()`, so that of a million wrong entries only the first is reported."""
 
 
 class _FeeWire(Wire):
@@ -62,7 +61,6 @@ class _FeeWire(Wire):
     exponent: fields.OptionalAmount = None
 
     def to_domain(self) -> FeeSchedule:
-        """Return our fee schedule."""
         return FeeSchedule(rate=self.rate, exponent=1.0 if self.exponent is None else self.exponent)
 
 
@@ -82,7 +80,7 @@ class _GammaMarket(Wire):
     volume_24h_usd: fields.KnownVolume = Field(default=None, alias="volume24hr")
     volume_number_usd: fields.KnownVolume = Field(default=None, alias="volumeNum")
     volume_text_usd: fields.KnownVolume = Field(default=None, alias="volume")
-    """The same as text, and stated where the number is null."""
+    """The same as text; stated where the number is null."""
     bid: fields.OptionalPrice = Field(default=None, alias="bestBid")
     ask: fields.OptionalPrice = Field(default=None, alias="bestAsk")
     last: fields.OptionalPrice = Field(default=None, alias="lastTradePrice")
@@ -111,7 +109,6 @@ class _GammaMarket(Wire):
         return self
 
     def to_domain(self, *, quoted_at: datetime) -> Market:
-        """Return our market, quoted at the instant of reading."""
         return Market(
             ref=MarketRef(self.id, self.condition_id, yes_first(self.outcomes, self.token_ids)),
             question=self.question,
@@ -133,25 +130,24 @@ class _GammaMarket(Wire):
         )
 
     def _outcome_quotes(self, at: datetime) -> tuple[Quote | None, ...]:
-        """Return what is displayed of each of more than two outcomes: of what its fields bid and ask, nobody says."""
+        """Return the displayed prices of more than two outcomes; it is unclear which one bid and ask describe."""
         if len(self.outcomes) <= 2:
             return ()
         return tuple(Quote(at=at, displayed=price) for price in self.prices) or (None,) * len(self.outcomes)
 
     def _quote(self, at: datetime) -> Quote | None:
-        """Return what was quoted of YES, or None where nothing was.
+        """Return the quote of YES, or None.
 
-        Where NO stands first, nobody says which of both its fields bid, ask and last are of.
+        Where NO comes first, it is unclear which outcome bid, ask and last describe.
         """
         displayed = next(iter(yes_first(self.outcomes, self.prices)), None)
-        quoted = (None, None, None) if _is_turned(self.outcomes) else (self.bid, self.ask, self.last)
+        quoted = (None, None, None) if _is_no_first(self.outcomes) else (self.bid, self.ask, self.last)
         if displayed is None and not any(each is not None for each in quoted):
             return None
         bid, ask, last = quoted
         return Quote(at=at, bid=bid, ask=ask, displayed=displayed, last=last)
 
     def _fees(self) -> FeeSchedule | None:
-        """Return what a taker pays; None where it is not stated."""
         if self.fees_enabled is False:
             return FeeSchedule(0.0)
         return None if self.fee_schedule is None else self.fee_schedule.to_domain()
@@ -173,14 +169,13 @@ class _GammaEvent(Wire):
     markets: Annotated[list[object], _List, Field(max_length=MAX_MARKETS)] = Field(default=[])
 
     def to_domain(self, *, markets: tuple[Market, ...], payload: object) -> Event:
-        """Return our event with the markets that could be read."""
         return Event(
             id=self.id,
             title=self.title,
             markets=markets,
             slug=self.slug,
             description=self.description,
-            tags=tuple(_tags(self.tags)),
+            tags=tuple(_parse_tags(self.tags)),
             closes_at=self.closes_at,
             closed=self.closed,
             archived=bool(self.archived),
@@ -190,8 +185,7 @@ class _GammaEvent(Wire):
         )
 
 
-def _tags(entries: Sequence[Any]) -> Iterator[Tag]:
-    """Yield the tags that can be read."""
+def _parse_tags(entries: Sequence[Any]) -> Iterator[Tag]:
     for entry in entries:
         with suppress(ValueError, AttributeError):
             tag = Tag(*(fields.short_text(entry.get(name)) for name in ("label", "slug")))
@@ -199,8 +193,8 @@ def _tags(entries: Sequence[Any]) -> Iterator[Tag]:
                 yield tag
 
 
-def _statuses(value: object) -> list[str]:
-    """Return what was said of a resolution, one after the other; a list that cannot be read says what nobody knows."""
+def _parse_statuses(value: object) -> list[str]:
+    """Return the statuses of a resolution in order; an unreadable list is an unknown status."""
     try:
         return [str(each).strip() for each in fields.json_list(value) if each not in (None, "")]
     except ValueError:
@@ -208,7 +202,7 @@ def _statuses(value: object) -> list[str]:
 
 
 class _SettlementWire(Wire):
-    """The few fields that say whether and how a market settled."""
+    """The fields on settlement."""
 
     id: fields.VenueId
     closed: fields.OptionalFlag = None
@@ -216,16 +210,16 @@ class _SettlementWire(Wire):
     prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     closed_at: fields.OptionalInstant = Field(default=None, alias="closedTime")
     status: fields.ShortText = Field(default="", alias="umaResolutionStatus")
-    statuses: Annotated[list[str], BeforeValidator(_statuses)] = Field(default=[], alias="umaResolutionStatuses")
+    statuses: Annotated[list[str], BeforeValidator(_parse_statuses)] = Field(default=[], alias="umaResolutionStatuses")
 
     @property
     def known_status(self) -> str:
-        """Return the venue's word; its list is of what was, and may end before what is."""
+        """Return the latest status; the list is history and may lack it."""
         return (self.status or next(reversed(self.statuses), "")).casefold()
 
     @property
     def payouts(self) -> tuple[float, ...] | None:
-        """Return what a share of each outcome paid, or None while that is not settled, or nobody can say who won."""
+        """Return what a share of each outcome paid; None before the settlement, or with an unclear winner."""
         count = len(self.prices)
         is_resolved = self.known_status == "resolved"
         if not self.closed or not (is_resolved or self.known_status == ""):
@@ -233,9 +227,9 @@ class _SettlementWire(Wire):
         if count != (len(self.outcomes) or 2) or not 2 <= count <= MAX_OUTCOMES:
             return None
         even = 1.0 / count
-        # A third is written with so many digits, one half is exact.
+        # A third is rounded, one half is exact.
         if max(abs(price - even) for price in self.prices) <= (0.0 if count == 2 else SETTLED_TOLERANCE):
-            # What never traded shows the same.
+            # A market that never traded shows the same prices.
             return (even,) * count if is_resolved else None
         paid = tuple(float(round(price)) for price in self.prices)
         most = RESOLVED_TOLERANCE if is_resolved else SETTLED_TOLERANCE
@@ -243,18 +237,18 @@ class _SettlementWire(Wire):
         return yes_first(self.outcomes, paid) if fits and sum(paid) == 1.0 else None
 
 
-def _is_turned(outcomes: Sequence[object]) -> bool:
+def _is_no_first(outcomes: Sequence[object]) -> bool:
     return [str(each).strip().casefold() for each in outcomes] == ["no", "yes"]
 
 
 def yes_first(outcomes: Sequence[object], listed: Sequence[_T]) -> tuple[_T, ...]:
-    """Return what a market lists in the order of its outcomes, with that of Yes first where they are labelled No, Yes.
+    """Return what a market lists in the order of its outcomes, with Yes first where they are No, Yes.
 
     Examples:
         >>> yes_first(["No", "Yes"], ["0.2", "0.8"]), yes_first(["Up", "Down"], ["0.2", "0.8"])
         (('0.8', '0.2'), ('0.2', '0.8'))
     """
-    return tuple(reversed(listed)) if _is_turned(outcomes) else tuple(listed)
+    return tuple(reversed(listed)) if _is_no_first(outcomes) else tuple(listed)
 
 
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
@@ -265,8 +259,7 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
         quoted_at: When its quotes were read.
 
     Returns:
-        The event, or None with a skip of kind `event`. Markets without an end
-        of their own get the event's.
+        The event, or None with a skip of kind `event`. Markets without an end get the event's.
     """
     try:
         parsed = _GammaEvent.model_validate(payload)
@@ -288,7 +281,7 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
 
 
 def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None = None) -> Market | Skip:
-    """Return one market, or why it cannot be read."""
+    """Return a market, or why it cannot be read."""
     try:
         return _GammaMarket.model_validate(payload).to_domain(quoted_at=quoted_at)
     except ValidationError as error:
@@ -296,18 +289,16 @@ def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None =
 
 
 def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
-    """Return how a market object settled; None while it is not, a skip where that cannot be read.
+    """Return how a market object settled; None before that, a skip where it cannot be read.
 
-    Settled is a market that is closed, of which the venue says that it is resolved
-    or says nothing, and whose prices all fit 1 for one outcome and 0 for the others
-    to within 1e-4. Only one that it says is resolved may be as far off as 1e-3, or
-    be at exactly 0.5/0.5, or an equal part for each of more. Everything else is
-    not: proposed or disputed, 0/0, 1/1, or open at any price.
+    A market is settled if it is closed, its status is resolved or absent, and its
+    prices are 1 for one outcome and 0 for the others, to within 1e-4. With the
+    status resolved, 1e-3 is enough, and exactly 0.5/0.5, or equal parts of more,
+    count too. All else is unsettled: proposed, disputed, 0/0, 1/1, or open.
 
     Args:
         payload: One market object of Gamma.
-        first_seen_at: What counts as the instant of settlement where the venue
-            does not state one.
+        first_seen_at: The instant of settlement where the venue states none.
     """
     try:
         parsed = _SettlementWire.model_validate(payload)
@@ -323,7 +314,7 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
 
 
 def tokens_of(payload: object) -> tuple[str, ...]:
-    """Return the tokens of a market object in the order of its payouts; nothing where they cannot be read."""
+    """Return a market object's tokens in the order of its payouts; empty where they cannot be read."""
     if not isinstance(payload, Mapping):
         return ()
     try:
@@ -334,42 +325,42 @@ def tokens_of(payload: object) -> tuple[str, ...]:
 
 
 def no_first_of(payload: object) -> set[str]:
-    """Return by their `resolution_key` the markets of an event object that it lists with No before Yes."""
+    """Return the `resolution_key`s of an event object's markets that list No before Yes."""
     found = set[str]()
     for entry in payload.get("markets") or () if isinstance(payload, Mapping) else ():
         with suppress(ValueError, AttributeError):
-            if _is_turned(fields.json_list(entry.get("outcomes"))):
+            if _is_no_first(fields.json_list(entry.get("outcomes"))):
                 found.add(MarketRef(fields.venue_id(entry.get("id")), entry.get("conditionId")).resolution_key)
     return found
 
 
 def event_ids_of(payload: object) -> tuple[str, ...]:
-    """Return the ids of the events that a market object names as its own; nothing where none can be read."""
+    """Return the ids of the events that a market object names; empty where none can be read."""
     events = payload.get("events") if isinstance(payload, Mapping) else None
     ids = map(payload_id, events if isinstance(events, list) else ())
     return tuple(each for each in ids if each != UNKNOWN_ID)
 
 
 def status_of(payload: object) -> str:
-    """Return what the venue says of a market's resolution, in lower case; nothing where it says nothing.
+    """Return a market's resolution status in lower case, or "".
 
     Raises:
-        ValueError: If that cannot be read.
+        ValueError: If it cannot be read.
     """
     return _SettlementWire.model_validate(payload).known_status
 
 
 def payouts_of(payload: object) -> tuple[float, ...] | None:
-    """Return what a market object says that each outcome paid; None while it is not settled.
+    """Return the payouts in a market object; None before its settlement.
 
     Raises:
-        ValueError: If that cannot be read.
+        ValueError: If they cannot be read.
     """
     return _SettlementWire.model_validate(payload).payouts
 
 
 def payload_id(payload: object) -> str:
-    """Return the id an object claims, or `UNKNOWN_ID` where it has none that can be read."""
+    """Return an object's id, or `UNKNOWN_ID` where it has none that can be read."""
     try:
         return fields.venue_id(payload.get("id")) if isinstance(payload, Mapping) else UNKNOWN_ID
     except ValueError:

@@ -1,4 +1,4 @@
-"""The price history of a token at the CLOB: windows of at most 15 days, put together and cleaned."""
+"""The price history of a token at the CLOB: windows of at most 15 days, joined and cleaned."""
 
 import logging
 import math
@@ -12,13 +12,13 @@ from predibot.venues.http import RequestRefused, VenueClient
 WINDOW = timedelta(days=15)
 FINE_MINUTES = 60
 COARSE_MINUTES = 720
-"""Settled markets answer nothing finer."""
+"""Settled markets have nothing finer."""
 NOW_MARGIN = timedelta(seconds=60)
-"""The venue appends a point of *now* to every answer, whatever was asked.
+"""Points of the last minute are dropped.
 
-Nothing is accepted that is not a minute older than our now, so that this point,
-which belongs to no grid, is dropped for certain as long as the two clocks agree
-to a minute. What really happened in that minute is read next time.
+The venue appends a point of *now*, which is on no grid, to every answer. As long
+as the two clocks agree to a minute, this drops it for certain; the real prices
+of that minute are read next time.
 """
 
 _log = logging.getLogger(__name__)
@@ -27,23 +27,23 @@ _log = logging.getLogger(__name__)
 def read_history(
     client: VenueClient, url: str, token_id: str, *, start: datetime, until: datetime, now: datetime
 ) -> list[dict[str, object]]:
-    """Return the points of a token with start < t <= until as the venue wrote them, oldest first.
+    """Return the venue's points of a token with start < t <= until, oldest first.
 
-    Asks for hourly points, and for one every 12 hours where the whole range has
-    none. Of two points at one time the last one written counts. One that cannot
-    be read is left out, as long as another can.
+    Asks for hourly points, and for 12-hourly ones where the range has none. Of two
+    points at one time the last one written counts. Malformed points are left out as
+    long as a valid one remains.
 
     Args:
-        client: Asks.
-        url: Of the CLOB's `/prices-history`.
+        client: Makes the requests.
+        url: The CLOB's `/prices-history`.
         token_id: The token; the parameter is called `market` but takes no market.
-        start: Points at it are left out.
-        until: The last instant wanted.
-        now: The client's own instant; see `NOW_MARGIN`.
+        start: Excluded.
+        until: Included.
+        now: The client's clock; see `NOW_MARGIN`.
 
     Raises:
         VenueUnavailable: If a window could not be read.
-        VenueChanged: If an answer does not keep the contract.
+        VenueChanged: If an answer breaks the contract.
     """
     first = max(start, fields.EARLIEST_END)
     last = min(until, now - NOW_MARGIN)
@@ -53,7 +53,7 @@ def read_history(
         for from_seconds, to_seconds in windows(first, last):
             for point in _read_window(client, url, token_id, from_seconds, to_seconds, fidelity_minutes):
                 try:
-                    at = _checked_at(point, token_id)
+                    at = _point_instant(point, token_id)
                 except VenueChanged as error:
                     broken.append(error)
                     continue
@@ -86,7 +86,7 @@ def windows(start: datetime, until: datetime) -> Iterator[tuple[int, int]]:
 def _read_window(
     client: VenueClient, url: str, token_id: str, from_seconds: int, to_seconds: int, fidelity_minutes: int
 ) -> list[dict[str, object]]:
-    """Return the points of one answer; none where the CLOB does not know the token yet."""
+    """Return the points of an answer; none for a token that the CLOB does not know yet."""
     params = [
         ("market", token_id),
         ("startTs", str(from_seconds)),
@@ -107,8 +107,8 @@ def _read_window(
     return points
 
 
-def _checked_at(point: object, token_id: str) -> datetime:
-    """Return when a point is, once its price is known to be one."""
+def _point_instant(point: object, token_id: str) -> datetime:
+    """Return a point's instant, after a check of its price."""
     try:
         if not isinstance(point, dict):
             raise ValueError("it is no object")

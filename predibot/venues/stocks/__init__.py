@@ -1,4 +1,4 @@
-"""Stocks: daily prices in a folder of CSV files as a venue, and the providers that they are recorded from."""
+"""Stocks as a venue: daily prices in a folder of CSV files, and the providers to record them from."""
 
 from pathlib import Path
 
@@ -6,11 +6,10 @@ from predibot.contracts import OpenVenue, Past, VenuePlugin, VenueRequest
 from predibot.errors import VenueMissing
 from predibot.venues.payloads import late_payloads
 
-# Reading prices takes numpy, which only those wait for who play stocks.
+# Importing numpy takes time, so the readers are imported late.
 
 
-def _folder(argument: str) -> Path:
-    """Return where prices lie; the same folder is the same venue, however it is written and from wherever."""
+def _price_folder(argument: str) -> Path:
     folder = Path(argument).expanduser().resolve()
     if not argument or not folder.is_dir():
         raise VenueMissing(f"there is no folder of stocks {folder}. Look at the path, or name another with --venue")
@@ -26,7 +25,7 @@ def _past(asked: VenueRequest) -> Past:
     from predibot.venues.stocks.folder import read_folder
     from predibot.venues.stocks.past import StockPast
 
-    return StockPast(asked.spec, read_folder(_folder(asked.argument)))
+    return StockPast(asked.spec, read_folder(_price_folder(asked.argument)))
 
 
 VENUE = VenuePlugin(
@@ -34,9 +33,9 @@ VENUE = VenuePlugin(
     live=False,
     usage="stocks:FOLDER",
     needs_argument=True,
-    check=lambda argument: str(_folder(argument)),
+    check=lambda argument: str(_price_folder(argument)),
     past=_past,
     payloads=late_payloads("predibot.venues.stocks.past"),
-    # Of the providers that folders are recorded from.
+    # The providers' addresses, for recording.
     urls=("tiingo_url", "alpha_vantage_url"),
 )

@@ -1,7 +1,7 @@
 """Daily prices from Alpha Vantage, with a key.
 
-Where the shapes are from, and that nobody has verified them, stands in
-`predibot/sandbox/server/hosts/stock_prices.py`, which speaks them too.
+The shapes are unverified; their sources stand in
+`predibot/sandbox/server/hosts/stock_prices.py`, which serves them.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from predibot.venues.stocks.daily_prices import ReadPrices, TickerUnknown, read_
 
 OWN_URL = "https://www.alphavantage.co"
 MAX_BYTES = 16_000_000
-"""Of an answer; twenty-five years of a stock are 2 MB."""
+"""Twenty-five years of a stock are 2 MB."""
 COMPACT_DAYS = 130
-"""Within so many days before today lie fewer than the 100 rows of a compact answer."""
+"""So many days before today have fewer trading days than the 100 of a compact answer."""
 NOTE_SECONDS = 15.0
-"""How long to wait where too much was asked for in a minute."""
+"""The wait after too many requests in a minute."""
 NOTE_TRIES = 4
 _SERIES = "Time Series (Daily)"
 _NAMES = {
@@ -41,14 +41,14 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
         """Open the client.
 
         Args:
-            key: Sent as the parameter `apikey`, which is in no address that is logged or quoted.
+            key: Sent as the parameter `apikey`; no address with it is logged or quoted.
             url: Without `/query`.
-            now: The clock, which decides how much has to be asked for.
+            now: The clock, which decides on the size of the answer.
             client: Further arguments of `VenueClient`.
         """
         self._url = url.rstrip("/")
         self._now = now
-        # One a second; where a plan allows five a minute only, its notes are waited for.
+        # One a second; plans of five a minute answer with notes, after which we wait.
         rates = {self._url: 10.0}
         options = {"requests_per_10_seconds": rates, "max_response_bytes": MAX_BYTES, **client}
         self._client = VenueClient(key=key, key_parameter="apikey", now=now, **options)
@@ -58,10 +58,10 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
         self._client.close()
 
     def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
-        """Return the prices of a stock from a date to another; errors as the protocol has them."""
+        """Return a stock's prices between two dates; errors as in `PriceProvider`."""
         size = "compact" if self._now().date() - first < timedelta(days=COMPACT_DAYS) else "full"
         params = [("function", "TIME_SERIES_DAILY_ADJUSTED"), ("symbol", ticker), ("outputsize", size)]
-        answer = self._client.get(f"{self._url}/query", [*params, ("datatype", "json")], check=_check)
+        answer = self._client.get(f"{self._url}/query", [*params, ("datatype", "json")], check=_raise_for_note)
         if isinstance(answer, Mapping) and "Error Message" in answer:
             said = one_line(str(answer["Error Message"]))
             if "apikey" in said:
@@ -79,8 +79,8 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
         return read_days(rows, first, last)
 
 
-def _check(answer: object) -> None:
-    """Raise what a note with status 200 means: asked too often in a minute, in a day, or for what the plan has not."""
+def _raise_for_note(answer: object) -> None:
+    """Raise the error in a note with status 200: too often in a minute, in a day, or not in the plan."""
     said = next(
         (one_line(str(answer[name])) for name in ("Note", "Information") if name in answer)
         if isinstance(answer, Mapping) and _SERIES not in answer

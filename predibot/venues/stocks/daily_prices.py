@@ -1,4 +1,4 @@
-"""Daily prices of stocks as a provider states them: one row a trading day, read or left out with its reason."""
+"""Daily prices of stocks as a provider states them: one row a trading day, valid or left out with a reason."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,57 +17,57 @@ _SHOWN = 3
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def _price(value: object) -> float:
+def _parse_price(value: object) -> float:
     number = fields.stated_number(value)
     if not 0.0 < number <= HIGHEST_PRICE_USD:
         raise ValueError(f"{fields.seen(value)} is not a price above 0")
     return number
 
 
-def _amount(value: object) -> float:
+def _parse_amount(value: object) -> float:
     number = fields.stated_number(value)
     if number < 0.0:
         raise ValueError(f"{fields.seen(value)} is below zero")
     return number
 
 
-def _split(value: object) -> float:
+def _parse_split(value: object) -> float:
     number = fields.stated_number(value)
     if not 1.0 / LARGEST_SPLIT <= number <= LARGEST_SPLIT:
         raise ValueError(f"{fields.seen(value)} is not a number of new shares for an old one")
     return number
 
 
-def _day(value: object) -> date:
+def _parse_day(value: object) -> date:
     if not isinstance(value, str) or not _DAY.match(value):
         raise ValueError(f"{fields.seen(value)} is not a date")
     return date.fromisoformat(value[:10])
 
 
-_Price = Annotated[float, BeforeValidator(_price)]
-_Amount = Annotated[float, BeforeValidator(_amount)]
+_Price = Annotated[float, BeforeValidator(_parse_price)]
+_Amount = Annotated[float, BeforeValidator(_parse_amount)]
 
 
 @dataclass(frozen=True, slots=True)
 class DayPrices:
-    """A stock on a trading day; prices in USD a share of that day, neither adjusted for splits nor for dividends.
+    """A stock on a trading day; prices in USD a share of that day, unadjusted.
 
-    Read from a row of an answer; each provider has its own names for the fields.
+    The fields of a provider's row have other names.
     """
 
-    on: Annotated[date, BeforeValidator(_day)]
+    on: Annotated[date, BeforeValidator(_parse_day)]
     open: _Price
     high: _Price
     low: _Price
     close: _Price
     volume: _Amount
-    """Shares."""
+    """In shares."""
     adjusted_close: _Price
-    """As the provider states it now, with all later splits and dividends in it."""
+    """As stated now, with all later splits and dividends in it."""
     dividend_usd: _Amount
-    """A share; what the day is the ex-date of."""
-    split: Annotated[float, BeforeValidator(_split)]
-    """New shares an old one, from the open of the day on."""
+    """USD a share, on its ex-date."""
+    split: Annotated[float, BeforeValidator(_parse_split)]
+    """New shares an old one, from the day's open on."""
 
 
 _ROW = TypeAdapter(DayPrices)
@@ -75,37 +75,37 @@ _ROW = TypeAdapter(DayPrices)
 
 @dataclass(frozen=True, slots=True)
 class ReadPrices:
-    """What of an answer could be read."""
+    """The valid part of an answer."""
 
     days: tuple[DayPrices, ...]
     """Oldest first, one a date."""
     notes: tuple[str, ...] = ()
-    """What was left out, and why, in sentences."""
+    """A sentence on each row that was left out."""
 
 
 class TickerUnknown(VenueError):
-    """A provider has no stock of that name."""
+    """A provider has no such stock."""
 
 
 class PriceProvider(Protocol):
-    """A service that states daily prices of stocks."""
+    """A provider of daily stock prices."""
 
     def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
-        """Return the prices of a stock from a date to another, both included.
+        """Return a stock's prices between two dates, both included.
 
         Raises:
-            TickerUnknown: If it has no such stock.
-            UsageError: If the key is refused, or its plan has not what was asked for.
-            VenueChanged: If the answer is none that it documents.
+            TickerUnknown: If there is no such stock.
+            UsageError: If the key is refused, or its plan does not cover the request.
+            VenueChanged: If the answer does not follow the documentation.
             VenueUnavailable: If there was no answer, or the allowance is spent.
         """
 
 
 def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> ReadPrices:
-    """Return what can be read of some rows, whose fields have the names of `DayPrices`.
+    """Return the valid rows between two dates; their fields have the names of `DayPrices`.
 
-    A row of another date is passed over. One that cannot be read, and both of
-    two that contradict each other, are left out with a sentence.
+    Malformed rows, and both of two that contradict each other, are left out with a
+    sentence.
     """
     found: dict[date, DayPrices] = {}
     left_out: dict[str, str] = {}
@@ -113,7 +113,7 @@ def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> Rea
         try:
             day = _ROW.validate_python(row)
         except ValidationError as error:
-            # A date is what the sentence begins with, whatever stands in its place.
+            # The sentence begins with the date, or with the text in its place.
             left_out[fields.seen(row.get("on"))[1:11]] = fields.reason_of(error)
             continue
         if not first <= day.on <= last:

@@ -1,4 +1,4 @@
-"""A folder of daily prices as a past: read once for all instants, and cut off at one of them."""
+"""A folder of daily prices as a venue, and as a past that is read once and cut off at any instant."""
 
 import csv
 import json
@@ -32,13 +32,13 @@ NAME = "stocks"
 
 
 class StockVenue(Venue):
-    """Daily closes; a close of a date is known from 21:00 UTC of it, and a date without trading has none."""
+    """Daily closes: known from 21:00 UTC of their date; a date without trading has none."""
 
     name: ClassVar = NAME
     live: ClassVar = False
 
     def __init__(self, folder: StockFolder) -> None:
-        """Answer from a folder that was read."""
+        """Take a folder that was read."""
         self.folder = folder
         self._column = {ticker: number for number, ticker in enumerate(folder.tickers)}
         self._delisted_at = {
@@ -49,7 +49,7 @@ class StockVenue(Venue):
         }
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return every stock that was listed by an instant, in alphabetical order."""
+        """Return the stocks listed by an instant, in alphabetical order, each as an event."""
         known = self.folder.places(as_of)
         if known == 0:
             return EventPage(())
@@ -59,7 +59,7 @@ class StockVenue(Venue):
         return EventPage(events, notes=self._remarks(as_of))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return one stock, also where it is not traded any more."""
+        """Return a stock, also one that is delisted."""
         column = self._column.get(event_id)
         if column is None or self.folder.first_row[column] >= self.folder.places(as_of):
             raise UsageError(f"{self.folder.path} has no price of {event_id[:40]!r} by then; its files name the stocks")
@@ -78,7 +78,7 @@ class StockVenue(Venue):
         return PricePath(instrument, tuple(points))
 
     def closes(self, *, start: datetime, until: datetime) -> tuple[datetime, ...]:
-        """Return when the closes became known, with start < at <= until."""
+        """Return when closes became known, with start < at <= until."""
         return tuple(map(self.folder.instant, range(self.folder.places(start), self.folder.places(until))))
 
     def actions(self, instrument: Instrument, *, start: datetime, until: datetime) -> tuple[CorporateAction, ...]:
@@ -87,7 +87,7 @@ class StockVenue(Venue):
         return tuple(each for each in own if start < each.effective_at <= until)
 
     def last_closes(self, wanted: Collection[Instrument], at: datetime) -> Mapping[Instrument, Price]:
-        """Return the closes of the last trading day by an instant; of a halted or delisted stock there is none."""
+        """Return the closes of the last trading day by an instant; none for halted or delisted stocks."""
         if self.folder.places(at) == 0:
             return {}
         instant, row = self._last_row(at)
@@ -99,12 +99,12 @@ class StockVenue(Venue):
         return found
 
     def _last_row(self, at: datetime) -> tuple[datetime, list[float]]:
-        """Return when the last close by an instant was, and that of each stock then; there is one."""
+        """Return when the last close by an instant was, and each stock's close then."""
         place = self.folder.places(at) - 1
         return self.folder.instant(place), self.folder.close[place].tolist()
 
     def _remarks(self, as_of: datetime) -> tuple[str, ...]:
-        """Return what is wrong with the folder, as far as it could be known by an instant."""
+        """Return the folder's defects that could be known by an instant."""
         place = self.folder.places(as_of) - 1
         if place < 0:
             return ()
@@ -134,7 +134,7 @@ class StockVenue(Venue):
 
 
 def read_payload(payload: object, _read_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    """Return the stock of a payload that an event of this venue has."""
+    """Return the stock in an event's payload."""
     if not isinstance(payload, Mapping) or not isinstance(ticker := payload.get("ticker"), str):
         return None, (Skip("event", "?", "it is no object with a ticker"),)
     quote = None
@@ -156,27 +156,27 @@ PAYLOADS = PayloadReader(read_payload, _ticker_of)
 
 
 DECIDED_AFTER = timedelta(minutes=5)
-"""Behind the close, where nobody names an instant."""
+"""Default decisions take place this long after a close."""
 
 
 @dataclass(frozen=True, slots=True)
 class StockPast:
-    """A folder of stocks: it answers each instant as of then."""
+    """A folder of stocks, which answers each instant as of then."""
 
     spec: str
     prices: StockFolder
     venue_name: ClassVar = NAME
     _worlds: "list[World]" = field(default_factory=list, repr=False, compare=False)
-    """The simulated one that the prices are of, once somebody asked for it."""
+    """The simulated world, once somebody needed it."""
 
     @property
     def scripted_models(self) -> str:
-        """Return how the names of models begin that are scripts of a simulated world; none has other prices."""
+        """Return how the names of scripted models begin; only simulated prices have them."""
         return "" if self.prices.seed is None else "sandbox/"
 
     @property
     def folder(self) -> Path:
-        """Return where the prices lie."""
+        """Return the folder."""
         return self.prices.path
 
     @property
@@ -190,7 +190,7 @@ class StockPast:
         return self.prices.instant(-1) + DECIDED_AFTER
 
     def known_until(self) -> datetime:
-        """Return the instant of the last close."""
+        """Return five minutes after the last close."""
         return self.last_at
 
     def check(self, instant: datetime) -> None:
@@ -202,38 +202,38 @@ class StockPast:
             )
 
     def is_session(self, instant: datetime) -> bool:
-        """Return whether the UTC date of an instant is a trading day."""
+        """Return whether an instant's UTC date is a trading day."""
         day = np.datetime64(instant.astimezone(UTC).date(), "D")
         return bool(np.isin(day, self.prices.days))
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the stocks as of an instant."""
         if self.prices.seed is not None and not self._worlds:
-            self._worlds.append(_world(self.prices.seed, None))
+            self._worlds.append(_simulated_world(self.prices.seed, None))
         closing = ExitStack()
-        loopback = _news_and_forecasters(self._worlds[0], instant, closing) if self._worlds else None
+        loopback = _start_news_and_forecasters(self._worlds[0], instant, closing) if self._worlds else None
         return OpenVenue(self.spec, StockVenue(self.prices), instant, closing, loopback)
 
     def cut_at(self, instant: datetime) -> OpenVenue:
-        """Return a copy of the folder in a temporary one, without anything later."""
+        """Return a temporary copy of the folder without anything later."""
         with ExitStack() as closing:
             folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="predibot-cut-"))).resolve()
             write_cut(self.folder, folder, instant)
             seed = self.prices.seed
-            loopback = None if seed is None else _news_and_forecasters(_world(seed, instant), instant, closing)
+            loopback = (
+                None if seed is None else _start_news_and_forecasters(_simulated_world(seed, instant), instant, closing)
+            )
             venue = StockVenue(read_folder(folder))
             return OpenVenue(f"{NAME}:{folder}", venue, instant, closing.pop_all(), loopback)
 
 
-def _world(seed: int, altered_after: datetime | None) -> "World":
-    """Return the world of simulated stocks, which goes on in another way after an instant where one is named."""
+def _simulated_world(seed: int, altered_after: datetime | None) -> "World":
     from predibot.sandbox.world.world import World
 
     return World.from_seed(seed, events=1, altered_after=altered_after)
 
 
-def _news_and_forecasters(world: "World", instant: datetime, closing: ExitStack) -> Loopback:
-    """Return where the news of simulated stocks are found, and their scripted forecasters, as of an instant."""
+def _start_news_and_forecasters(world: "World", instant: datetime, closing: ExitStack) -> Loopback:
     from predibot.sandbox.server.server import SandboxServer
 
     server = closing.enter_context(SandboxServer(world, now=instant))
@@ -241,9 +241,9 @@ def _news_and_forecasters(world: "World", instant: datetime, closing: ExitStack)
 
 
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:
-    """Write a folder without the rows of dates whose close is not known by an instant, and without adjusted closes.
+    """Write a folder without rows whose close is not known by an instant, and without adjusted closes.
 
-    Those contain later splits and dividends; a sentence that rests on them is not repeated either.
+    Adjusted closes contain later splits and dividends, so remarks based on them go too.
 
     Raises:
         UsageError: If it cannot be written.

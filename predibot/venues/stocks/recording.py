@@ -1,10 +1,9 @@
-"""Recording stocks: daily prices of a provider, merged into a folder of CSV files.
+"""Recording stocks: a provider's daily prices, merged into a folder of CSV files.
 
-Every file is written beside its place and renamed when it is whole, actions
-before the prices that they belong to, so that a kill anywhere leaves what the
-next call goes on from. What is recorded stays: a close that the provider
-states in another way later is a sentence and no change. One writer at a time:
-two would each replace the other's actions.
+Every file is written under another name and renamed when it is whole, actions
+before their prices, so that the next call goes on after a kill anywhere. What is
+recorded stays: a close that the provider restates becomes a note. One writer at
+a time: two would overwrite each other's actions.
 """
 
 import csv
@@ -22,18 +21,17 @@ from predibot.venues.stocks.daily_prices import DayPrices, PriceProvider
 from predibot.whole_file import whole_file
 
 CLOSED_HOUR = 21
-"""Of UTC, from which the close of a day is known."""
+"""When the close of a day is known, in UTC."""
 RECHECKED_DAYS = 7
-"""So many days before the last one recorded are asked for again, to see what came late or was stated anew."""
+"""So many recorded days are requested again, to see late and restated ones."""
 QUIET_DAYS = 10
-"""A stock without prices for longer is said to be."""
+"""A stock without prices for longer gets a note."""
 SHOWN_STOCKS = 5
 MAX_STOCK_FILES = 10_000
-"""In a folder; the United States list some 6,000 stocks."""
+"""The United States list about 6,000 stocks."""
 MAX_TABLE_BYTES = 50_000_000
-"""Of the prices of a stock."""
 SAME_SHARE = 1e-6
-"""Two closes that differ by less of their size are one, written in two ways."""
+"""Two closes that differ by less of their size are the same."""
 TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
 PRICE_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
 ACTIONS_FILE = "actions.csv"
@@ -44,7 +42,7 @@ _Row = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What one call wrote of a stock."""
+    """The result of recording a stock."""
 
     rows: int = 0
     """New trading days."""
@@ -54,7 +52,7 @@ class Recorded:
 
 
 def checked_ticker(ticker: str) -> str:
-    """Return a ticker, which also names a file.
+    """Return a ticker that can also name a file.
 
     Raises:
         UsageError: If it is none.
@@ -68,7 +66,7 @@ def recorded_tickers(folder: Path) -> tuple[str, ...]:
     """Return the stocks of a folder, in alphabetical order.
 
     Raises:
-        UsageError: If it cannot be read, or holds more files than are played.
+        UsageError: If it cannot be read, or has too many files.
     """
     try:
         names = names_in(folder, MAX_STOCK_FILES)
@@ -94,43 +92,43 @@ def last_closed_day(now: datetime) -> date:
 
 
 def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> Recorded:
-    """Add what is missing of a stock to a folder; nothing is asked where nothing can be missing.
+    """Add the missing prices of a stock to a folder; makes no request where none can be missing.
 
     Args:
         folder: It exists.
-        provider: Who is asked.
-        ticker: A ticker.
+        provider: The source.
+        ticker: The stock.
         since: The first day of a stock that is new to the folder.
-        now: No day is asked for whose close is not known by then.
+        now: Only days whose close is known by then are requested.
 
     Raises:
         UsageError: If a file of the folder cannot be read or written.
-        VenueError: If the provider cannot be asked; then nothing was written.
+        VenueError: If the provider fails; then nothing was written.
     """
     path = folder / f"{checked_ticker(ticker)}.csv"
-    stored = _stored_rows(path)
+    stored = _read_rows(path)
     first, last = min(stored, default=since), last_closed_day(now)
     known_until = max(stored, default=None)
     if since > last or (known_until is not None and known_until >= last):
         return Recorded()
     if any(
         (row["ticker"], row["action"]) == (ticker, "delisting")
-        for _, row in _read(folder / ACTIONS_FILE, ACTION_COLUMNS)
+        for _, row in _read_table(folder / ACTIONS_FILE, ACTION_COLUMNS)
     ):
         return Recorded()
     start = since if known_until is None else max(first, known_until - timedelta(days=RECHECKED_DAYS))
     read = provider.prices(ticker, start, last)
     fresh = [day for day in read.days if day.on not in stored]
     if stored and (_is_readjusted(stored, read.days) or any(day.split != 1.0 or day.dividend_usd for day in fresh)):
-        # All adjusted closes before are other ones now, and a split or a dividend may have come late.
+        # All earlier adjusted closes change, and a split or a dividend may have come late.
         read = provider.prices(ticker, first, last)
         fresh = [day for day in read.days if day.on not in stored]
-    notes = [*read.notes, *_restated(path, stored, read.days)]
-    actions, action_notes = _merged_actions(folder, ticker, read.days)
-    adjusted = {day.on: _text(day.adjusted_close) for day in read.days}
+    notes = [*read.notes, *_note_restated(path, stored, read.days)]
+    actions, action_notes = _merge_actions(folder, ticker, read.days)
+    adjusted = {day.on: _number_text(day.adjusted_close) for day in read.days}
     merged = {
         **{on: {**row, "adjusted_close": adjusted.get(on, row["adjusted_close"])} for on, row in stored.items()},
-        **{day.on: _row(day) for day in fresh},
+        **{day.on: _price_row(day) for day in fresh},
     }
     newest = max(merged, default=None)
     if newest is None:
@@ -140,16 +138,17 @@ def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: d
             f"no price is stated after {newest}; if it was delisted, write a row of that into {ACTIONS_FILE} by hand"
         )
     if merged != stored:
-        _write(path, PRICE_COLUMNS, (merged[on] for on in sorted(merged)))
+        _write_table(path, PRICE_COLUMNS, (merged[on] for on in sorted(merged)))
     return Recorded(len(fresh), actions, tuple(f"{ticker}: {note}" for note in (*notes, *action_notes)))
 
 
 def missing_days(folder: Path, tickers: Sequence[str]) -> list[str]:
-    """Return a sentence on the stocks without a row on days on which most others of these have one, if there are any.
+    """Return a note on stocks without a row on days on which most of these have one, if any.
 
-    Only days between its own first and last count: before it was not listed, and after it may be late.
+    Only days between a stock's first and last count: earlier it was not listed, and
+    later ones may be late.
     """
-    days = {ticker: set(_stored_rows(folder / f"{ticker}.csv")) for ticker in tickers}
+    days = {ticker: set(_read_rows(folder / f"{ticker}.csv")) for ticker in tickers}
     counts = Counter(on for found in days.values() for on in found)
     usual = {on for on, count in counts.items() if 2 * count > len(days)}
     lost = {
@@ -165,10 +164,9 @@ def missing_days(folder: Path, tickers: Sequence[str]) -> list[str]:
     return [f"most others have a row where there is none of {stocks}{more}: a halt, or a hole of the provider"]
 
 
-def _stored_rows(path: Path) -> dict[date, _Row]:
-    """Return the rows of a stock as they are written; none where there is no file."""
+def _read_rows(path: Path) -> dict[date, _Row]:
     stored: dict[date, _Row] = {}
-    for line, row in _read(path, PRICE_COLUMNS[:-1]):
+    for line, row in _read_table(path, PRICE_COLUMNS[:-1]):
         try:
             on = date.fromisoformat(row["date"])
             if not float(row["close"]) > 0.0 or on in stored:
@@ -179,8 +177,8 @@ def _stored_rows(path: Path) -> dict[date, _Row]:
     return stored
 
 
-def _restated(path: Path, stored: Mapping[date, _Row], days: Iterable[DayPrices]) -> list[str]:
-    """Return a sentence on the closes that are another now than they were when they were recorded."""
+def _note_restated(path: Path, stored: Mapping[date, _Row], days: Iterable[DayPrices]) -> list[str]:
+    """Return a note on the closes that differ from those recorded."""
     found = [
         (day.on, recorded, day.close)
         for day in days
@@ -197,26 +195,28 @@ def _restated(path: Path, stored: Mapping[date, _Row], days: Iterable[DayPrices]
 
 
 def _is_readjusted(stored: Mapping[date, _Row], days: Iterable[DayPrices]) -> bool:
-    """Return whether an adjusted close is another now, or was not recorded."""
-    return any(day.on in stored and stored[day.on]["adjusted_close"] != _text(day.adjusted_close) for day in days)
+    """Return whether an adjusted close changed, or was not recorded."""
+    return any(
+        day.on in stored and stored[day.on]["adjusted_close"] != _number_text(day.adjusted_close) for day in days
+    )
 
 
-def _merged_actions(folder: Path, ticker: str, days: Iterable[DayPrices]) -> tuple[int, list[str]]:
-    """Write new splits and dividends, and return how many there are and what contradicts those that are recorded."""
+def _merge_actions(folder: Path, ticker: str, days: Iterable[DayPrices]) -> tuple[int, list[str]]:
+    """Write new splits and dividends; return their number, and notes on those that contradict recorded ones."""
     path = folder / ACTIONS_FILE
-    rows = [row for _, row in _read(path, ACTION_COLUMNS)]
+    rows = [row for _, row in _read_table(path, ACTION_COLUMNS)]
     stored = {(row["date"], row["action"]): row["value"] for row in rows if row["ticker"] == ticker}
     stated = [
-        (str(day.on), kind, _text(value))
+        (str(day.on), kind, _number_text(value))
         for day in days
         for kind, value, none in (("split", day.split, 1.0), ("dividend", day.dividend_usd, 0.0))
         if value != none
     ]
     fresh = [each for each in stated if each[:2] not in stored]
-    # A folder says that there are none in a file without a row.
+    # An empty file states that there are none.
     if fresh or not path.exists():
         rows += [{"date": on, "ticker": ticker, "action": kind, "value": value} for on, kind, value in fresh]
-        _write(path, ACTION_COLUMNS, sorted(rows, key=lambda row: (row["date"], row["ticker"], row["action"])))
+        _write_table(path, ACTION_COLUMNS, sorted(rows, key=lambda row: (row["date"], row["ticker"], row["action"])))
     return len(fresh), [
         f"the {kind} of {on} was recorded as {stored[on, kind]} and is now stated as {value}; the recorded one stays"
         for on, kind, value in stated
@@ -224,17 +224,17 @@ def _merged_actions(folder: Path, ticker: str, days: Iterable[DayPrices]) -> tup
     ]
 
 
-def _row(day: DayPrices) -> _Row:
+def _price_row(day: DayPrices) -> _Row:
     numbers = (day.open, day.high, day.low, day.close, day.volume, day.adjusted_close)
-    return dict(zip(PRICE_COLUMNS, (str(day.on), *map(_text, numbers)), strict=True))
+    return dict(zip(PRICE_COLUMNS, (str(day.on), *map(_number_text, numbers)), strict=True))
 
 
-def _text(number: float) -> str:
+def _number_text(number: float) -> str:
     return f"{number:.10g}" if abs(number) < 1e10 else f"{number:.0f}"
 
 
-def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
-    """Return the rows of a table with their lines; none where there is no file."""
+def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
+    """Return the rows of a table with their line numbers; none where there is no file."""
     try:
         text = plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig")
     except FileNotFoundError:
@@ -251,7 +251,7 @@ def _read(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
     return rows
 
 
-def _write(path: Path, columns: Sequence[str], rows: Iterable[_Row]) -> None:
+def _write_table(path: Path, columns: Sequence[str], rows: Iterable[_Row]) -> None:
     text = io.StringIO(newline="")
     table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     table.writeheader()

@@ -1,7 +1,7 @@
 """Daily prices from Tiingo, with a key.
 
-Where the shapes are from, and that nobody has verified them, stands in
-`predibot/sandbox/server/hosts/stock_prices.py`, which speaks them too.
+The shapes are unverified; their sources stand in
+`predibot/sandbox/server/hosts/stock_prices.py`, which serves them.
 """
 
 from contextlib import AbstractContextManager
@@ -16,9 +16,9 @@ from predibot.venues.stocks.daily_prices import ReadPrices, TickerUnknown, read_
 
 OWN_URL = "https://api.tiingo.com"
 MAX_BYTES = 16_000_000
-"""Of an answer; forty years of a stock are 3 MB."""
+"""Forty years of a stock are 3 MB."""
 _SPENT = "run over your"
-"""What an answer without JSON has in it when the allowance is spent."""
+"""Part of the text that says that the allowance is spent."""
 _NAMES = {
     "date": "on", "open": "open", "high": "high", "low": "low", "close": "close", "volume": "volume",
     "adjClose": "adjusted_close", "divCash": "dividend_usd", "splitFactor": "split",
@@ -40,7 +40,7 @@ class Tiingo(AbstractContextManager["Tiingo"]):
             client: Further arguments of `VenueClient`.
         """
         self._url = url.rstrip("/")
-        # What is counted is an hour, whose end nobody waits for.
+        # The allowance is per hour, too long to wait for.
         rates = {self._url: 40.0}
         options = {"requests_per_10_seconds": rates, "max_response_bytes": MAX_BYTES, **client}
         self._client = VenueClient(key=key, authorization="Token", **options)
@@ -50,7 +50,7 @@ class Tiingo(AbstractContextManager["Tiingo"]):
         self._client.close()
 
     def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
-        """Return the prices of a stock from a date to another; errors as the protocol has them."""
+        """Return a stock's prices between two dates; errors as in `PriceProvider`."""
         params = [("startDate", str(first)), ("endDate", str(last)), ("format", "json")]
         try:
             answer = self._client.get(f"{self._url}/tiingo/daily/{ticker}/prices", params)
