@@ -28,8 +28,8 @@ from predibot.reports.views.leaderboard import leaderboard
 from predibot.reports.views.metrics import row_document
 from predibot.reports.views.schedule import status_document
 from predibot.scoring.evaluation.evaluation import Question
+from predibot.web.cache import LedgerCache
 from predibot.web.pages.leaderboard import PartTexts
-from predibot.web.shelf import Shelf
 
 _MOST = 500
 _Text = Annotated[str, Query(max_length=500)]
@@ -71,13 +71,13 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def api(shelf: Shelf) -> APIRouter:
+def api(cache: LedgerCache) -> APIRouter:
     """Return the routes of `/api/v1` over a ledger."""
     router = APIRouter(prefix="/api/v1", responses=_RESPONSES)
 
     def respond(request: Request, document: Callable[[], Any]) -> Response:
         # Taken before anything is read, so that a change meanwhile gets another tag next time.
-        tag = f'"{shelf.version()}"'
+        tag = f'"{cache.version()}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
@@ -99,7 +99,7 @@ def api(shelf: Shelf) -> APIRouter:
     @router.get("/runs", responses={200: {"model": _list_model("Run", LedgerRun)}})
     def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return runs, void ones too, newest slot first."""
-        return respond_with_part(request, "runs", shelf.runs, cursor, limit)
+        return respond_with_part(request, "runs", cache.runs, cursor, limit)
 
     @router.get("/decisions", responses={200: {"model": _list_model("Decision", LedgerDecision)}})
     def decisions(
@@ -126,8 +126,8 @@ def api(shelf: Shelf) -> APIRouter:
         )
 
         def document() -> Any:
-            rows, following = shelf.read(newest_decisions, asked, limit=limit, before=cursor)
-            total = sum(shelf.read(count_decisions, asked).values())
+            rows, following = cache.read(newest_decisions, asked, limit=limit, before=cursor)
+            total = sum(cache.read(count_decisions, asked).values())
             return {"decisions": [asdict(each) for each in rows], "total": total, "next_cursor": following}
 
         return respond(request, document)
@@ -136,7 +136,7 @@ def api(shelf: Shelf) -> APIRouter:
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
         return respond_with_part(
-            request, "forecasts", lambda: shelf.read(told_forecasts, RowFilter(run=run)), cursor, limit
+            request, "forecasts", lambda: cache.read(told_forecasts, RowFilter(run=run)), cursor, limit
         )
 
     def read_part(
@@ -158,7 +158,7 @@ def api(shelf: Shelf) -> APIRouter:
         """
 
         def document() -> Any:
-            found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
+            found = part.evaluation(cache, Question(wanted=("evidence", "curves")))
             return {
                 "as_of": found.as_of,
                 "rankings": {
@@ -172,18 +172,18 @@ def api(shelf: Shelf) -> APIRouter:
     @router.get("/evaluation", responses={200: {"model": Document}})
     def evaluation(request: Request, part: Annotated[PartTexts, Depends(read_part)]) -> Response:
         """Return every score of the part that is asked for, as `predibot evaluate --json` has them."""
-        return respond(request, lambda: evaluation_document(part.evaluation(shelf, Question())))
+        return respond(request, lambda: evaluation_document(part.evaluation(cache, Question())))
 
     @router.get("/trace", responses={200: {"model": Document}})
     def trace(request: Request, sha256: Annotated[str, Query(pattern="^[0-9a-f]{64}$")]) -> Response:
         """Return a trace step by step, as `predibot trace --json` has it."""
-        return respond(request, lambda: trace_document(read_trace(shelf.store, sha256)))
+        return respond(request, lambda: trace_document(read_trace(cache.store, sha256)))
 
     @router.get("/status", responses={200: {"model": Document}})
     def status() -> Response:
         """Return how schedules stand, as `predibot status --json` has it."""
         # It depends on the time, so it has no tag.
-        return JSONResponse(_finite(jsonable_encoder(status_document(status_of(shelf.store, shelf.clock)))))
+        return JSONResponse(_finite(jsonable_encoder(status_document(status_of(cache.store, cache.clock)))))
 
     return router
 

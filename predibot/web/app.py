@@ -26,6 +26,7 @@ from predibot.reports.views.evaluation_csv import csv_lines
 from predibot.reports.views.schedule import METRICS_TYPE, status_metrics
 from predibot.version import __version__
 from predibot.web.api import api
+from predibot.web.cache import LedgerCache
 from predibot.web.pages import (
     accounts,
     bots,
@@ -41,7 +42,6 @@ from predibot.web.pages import (
 from predibot.web.pages.leaderboard import PartTexts
 from predibot.web.pages.page import WebPage
 from predibot.web.rendering import Templates, query_address
-from predibot.web.shelf import Shelf
 
 PAGES: dict[str, Callable[..., WebPage]] = {
     "/": leaderboard.leaderboard_page,
@@ -81,23 +81,23 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     app = FastAPI(
         title="predibot", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
     )
-    shelf = Shelf(store, clock)
+    cache = LedgerCache(store, clock)
     templates = Templates(query_address)
-    app.include_router(api(shelf))
+    app.include_router(api(cache))
     app.mount("/static", StaticFiles(packages=[("predibot.web", "static")]), name="static")
 
     def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
-        asked, ledger = dict(request.query_params), shelf.store.address
-        with figures.in_currency(shelf.currency(asked)):
+        asked, ledger = dict(request.query_params), cache.store.address
+        with figures.in_currency(cache.currency(asked)):
             text = templates.filled(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
         return HTMLResponse(text, code)
 
     def with_currency(of: Callable[..., WebPage]) -> Callable[..., WebPage]:
         @wraps(of)
-        def page(shelf: Shelf, **asked: Any) -> WebPage:
+        def page(cache: LedgerCache, **asked: Any) -> WebPage:
             part = asked.get("part")
-            with figures.in_currency(shelf.currency(asked if part is None else part.given())):
-                return of(shelf, **asked)
+            with figures.in_currency(cache.currency(asked if part is None else part.given())):
+                return of(cache, **asked)
 
         found = signature(of)
         # Pages do not know FastAPI: here it learns to read `part` from several parameters of an address.
@@ -111,13 +111,13 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         return page
 
     def endpoint(of: Callable[..., WebPage]) -> Callable[..., Response]:
-        def answer(request: Request, page: Annotated[WebPage, Depends(partial(of, shelf))]) -> Response:
+        def answer(request: Request, page: Annotated[WebPage, Depends(partial(of, cache))]) -> Response:
             return html(request, page.template, csv_tables=list(page.downloads), **page.shown)
 
         return answer
 
     def download(of: Callable[..., WebPage]) -> Callable[..., Response]:
-        def answer(page: Annotated[WebPage, Depends(partial(of, shelf))], table: str = "") -> Response:
+        def answer(page: Annotated[WebPage, Depends(partial(of, cache))], table: str = "") -> Response:
             names = list(page.downloads)
             if not names or (table and table not in names):
                 raise UsageError(
@@ -136,12 +136,12 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     @app.get("/trace.jsonl", include_in_schema=False)
     def raw_trace(run: str, bot: str, subject: str) -> Response:
-        found = decisions.decision_of(shelf, run, bot, subject)
+        found = decisions.decision_of(cache, run, bot, subject)
         if found.trace_sha256 is None:
             raise UsageError("this decision has no trace")
         name = f"trace-{found.trace_sha256[:12]}.jsonl"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        trace = shelf.trace_lines(found.trace_sha256)
+        trace = cache.trace_lines(found.trace_sha256)
         return StreamingResponse(trace.blocks(), media_type="application/x-ndjson", headers=headers)
 
     def error_response(request: Request, code: int, said: str) -> Response:

@@ -43,6 +43,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.studies.stakebench.readings import runs_of_texts
 from predibot.version import __version__
+from predibot.web.cache import LedgerCache, P, Value
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
@@ -60,7 +61,6 @@ from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.pages.records import accounts_page, cohorts_page, comments_page, runs_page
 from predibot.web.rendering import MENU, Templates, line
-from predibot.web.shelf import P, Shelf, Value
 from predibot.whole_file import whole_file
 
 MANIFEST = "predibot-site.json"
@@ -119,7 +119,7 @@ def write_site(
 
 
 @dataclass
-class _SiteShelf(Shelf):
+class _SiteCache(LedgerCache):
     """A cache that reads the rows of several events at once, of the version of the ledger that it saw first."""
 
     seen: str = ""
@@ -182,12 +182,12 @@ class _SitePage(NamedTuple):
 class _Site:
     def __init__(self, store: Store, folder: Path, options: Options, clock: Callable[[], datetime]) -> None:
         at = clock()
-        self._shelf = _SiteShelf(store, lambda: at, traces=options.with_traces)
+        self._cache = _SiteCache(store, lambda: at, traces=options.with_traces)
         self._folder, self._options = folder, options
         self._today = f"{at:%Y-%m-%d}"
-        if not self._shelf.runs():
+        if not self._cache.runs():
             raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")
-        newest = max(run.slot_at for run in self._shelf.runs())
+        newest = max(run.slot_at for run in self._cache.runs())
         first = options.since or datetime.combine(newest - _DAYS, time(), UTC)
         self._since, self._first_day = first, f"{first:%Y-%m-%d}"
         self._templates = Templates(self._address, live=False, menu=(*MENU, ("/search", "Search")))
@@ -202,16 +202,16 @@ class _Site:
         self._written = 0
 
     def write(self, listener: ProgressListener) -> Written:
-        shelf, options = self._shelf, self._options
+        cache, options = self._cache, self._options
         code = [__version__, _digest_code(), self._first_day, asdict(options)]
         # Values as of now hold for a whole day, as long as nothing new is stored.
-        key = _digest(json.dumps([code, shelf.version(), self._today], default=str).encode())
+        key = _digest(json.dumps([code, cache.version(), self._today], default=str).encode())
         if self._before["key"] == key and all(self._is_there(name) for name in self._before["files"]):
             return Written(len(self._before["files"]), 0, 0)
         asked = RowFilter(since=self._since)
-        with shelf.store.read() as connection, shelf.store.rows_blamed():
+        with cache.store.read() as connection, cache.store.rows_blamed():
             own = told_decisions(connection, asked)
-        with figures.in_currency(shelf.currency({"venue": options.venue})):
+        with figures.in_currency(cache.currency({"venue": options.venue})):
             general = self._name_pages(own)
         # By this the next call knows the files of one that was killed.
         planned = sorted({*self._before["files"], *self._before["planned"], *self._file_names.values()})
@@ -221,12 +221,12 @@ class _Site:
         on_events = _by_subject(each for each in own if each.subject_kind == "event")
         ids, items = list(on_events), list[tuple[datetime, str, str]]()
         for first in range(0, len(ids), _EVENTS_AT_ONCE):
-            shelf.hold(ids[first : first + _EVENTS_AT_ONCE])
+            cache.hold(ids[first : first + _EVENTS_AT_ONCE])
             for id in ids[first : first + _EVENTS_AT_ONCE]:
                 self._write_event(id, on_events[id], code)
                 items.append((on_events[id][-1].slot_at, id, self._feed_item(id, on_events[id][-1])))
             listener(Progress("site", len(self._digests), len(self._file_names), "events and decisions"))
-        shelf.hold(())
+        cache.hold(())
         for each in own:
             if each.subject_kind != "event":
                 for path, asked_for, make in self._pages_of(each):
@@ -249,39 +249,39 @@ class _Site:
 
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
         """Give every page its file, and return those of no event and no decision."""
-        shelf, options = self._shelf, self._options
+        cache, options = self._cache, self._options
         scores = PartTexts(options.recipe, options.venue)
-        board = leaderboard_page(shelf, scores)
+        board = leaderboard_page(cache, scores)
         general = [
             _SitePage("/", {}, partial(_same, board)),
-            _SitePage("/calibration", {}, partial(calibration_page, shelf, scores)),
-            _SitePage("/curves", {}, partial(curves_page, shelf, **scores.given())),
-            _SitePage("/graph", {}, partial(graph_page, shelf, options.venue)),
-            _SitePage("/accounts", {}, partial(accounts_page, shelf)),
-            _SitePage("/cohorts", {}, partial(cohorts_page, shelf)),
-            _SitePage("/comments", {}, partial(comments_page, shelf)),
-            _SitePage("/methods", {}, partial(methods_page, shelf)),
+            _SitePage("/calibration", {}, partial(calibration_page, cache, scores)),
+            _SitePage("/curves", {}, partial(curves_page, cache, **scores.given())),
+            _SitePage("/graph", {}, partial(graph_page, cache, options.venue)),
+            _SitePage("/accounts", {}, partial(accounts_page, cache)),
+            _SitePage("/cohorts", {}, partial(cohorts_page, cache)),
+            _SitePage("/comments", {}, partial(comments_page, cache)),
+            _SitePage("/methods", {}, partial(methods_page, cache)),
         ]
         for name in board.shown["tables"]:
-            if (table := table_page(shelf, name, scores)).shown["grids"]:
+            if (table := table_page(cache, name, scores)).shown["grids"]:
                 general.append(_SitePage(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (
-            ("/decisions", len(own), partial(decisions_page, shelf, since=self._first_day)),
-            ("/events", len(shelf.read(listed_events)), partial(events_page, shelf)),
-            ("/runs", len(shelf.runs()), partial(runs_page, shelf)),
+            ("/decisions", len(own), partial(decisions_page, cache, since=self._first_day)),
+            ("/events", len(cache.read(listed_events)), partial(events_page, cache)),
+            ("/runs", len(cache.runs()), partial(runs_page, cache)),
         ):
             for number in range(1, max(1, -(-parts // PAGE)) + 1):
                 # The first part has no number.
                 part = {"page_": str(number)} if number > 1 else {}
                 general.append(_SitePage(path, part, partial(make, page_=number)))
-        for name in shelf.bots():
-            general.append(_SitePage("/bot", {"name": name}, partial(bot_page, shelf, name, options.venue)))
-        for name in dict.fromkeys(shelf.store.run_read(names_of_accounts)):
-            general.append(_SitePage("/account", {"bot": name}, partial(account_page, shelf, name)))
-        for week in cohorts_page(shelf).shown["weeks"]:
-            general.append(_SitePage("/cohort", {"week": week}, partial(cohort_page, shelf, week)))
-        for key in runs_of_texts(shelf.store):
-            general.append(_SitePage("/comments", {"run": key}, partial(comments_page, shelf, key)))
+        for name in cache.bots():
+            general.append(_SitePage("/bot", {"name": name}, partial(bot_page, cache, name, options.venue)))
+        for name in dict.fromkeys(cache.store.run_read(names_of_accounts)):
+            general.append(_SitePage("/account", {"bot": name}, partial(account_page, cache, name)))
+        for week in cohorts_page(cache).shown["weeks"]:
+            general.append(_SitePage("/cohort", {"week": week}, partial(cohort_page, cache, week)))
+        for key in runs_of_texts(cache.store):
+            general.append(_SitePage("/comments", {"run": key}, partial(comments_page, cache, key)))
         for path, asked, _ in general:
             self._name_page(path, asked)
         for each in own:
@@ -321,7 +321,7 @@ class _Site:
 
     def _write_page(self, path: str, asked: Mapping[str, str], make: Callable[[], WebPage]) -> None:
         self._current_file = self._file_names[path, frozenset(asked.items())]
-        with figures.in_currency(self._shelf.currency({"venue": self._options.venue, **asked})):
+        with figures.in_currency(self._cache.currency({"venue": self._options.venue, **asked})):
             page = make()
             footer = f"predibot {__version__}, written {self._today}"
             text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
@@ -329,34 +329,34 @@ class _Site:
 
     def _pages_of(self, decision: LedgerDecision) -> "list[_SitePage]":
         """Return the page of a decision; with traces also those of its further steps and its sources."""
-        shelf = self._shelf
+        cache = self._cache
         run, bot, subject = decision.run, decision.bot, decision.subject_id
         asked = {"run": run, "bot": bot, "subject": subject}
-        make = partial(decision_page, shelf, run, bot, subject)
+        make = partial(decision_page, cache, run, bot, subject)
         found = [_SitePage("/decision", asked, make)]
-        if not shelf.traces or decision.trace_sha256 is None:
+        if not cache.traces or decision.trace_sha256 is None:
             return found
         try:
-            steps = len(shelf.trace_lines(decision.trace_sha256))
+            steps = len(cache.trace_lines(decision.trace_sha256))
         except PredibotError:
             # Its page says why.
             steps = 0
-        for step in range(shelf.steps_a_page, steps, shelf.steps_a_page):
+        for step in range(cache.steps_a_page, steps, cache.steps_a_page):
             found.append(_SitePage("/decision", {**asked, "step": str(step)}, partial(make, step=step)))
-        for each in shelf.details(run, bot, subject).sources:
+        for each in cache.details(run, bot, subject).sources:
             of_source = {**asked, "number": str(each.number)}
-            found.append(_SitePage("/source", of_source, partial(source_page, shelf, run, bot, subject, each.number)))
+            found.append(_SitePage("/source", of_source, partial(source_page, cache, run, bot, subject, each.number)))
         return found
 
     def _write_event(self, id: str, own: Sequence[LedgerDecision], code: object) -> None:
         """Write the page of an event and those of its decisions, if anything they show has changed."""
-        shelf = self._shelf
-        pages = [_SitePage("/event", {"id": id}, partial(event_page, shelf, id))]
+        cache = self._cache
+        pages = [_SitePage("/event", {"id": id}, partial(event_page, cache, id))]
         pages += [page for each in own for page in self._pages_of(each)]
         names = [self._file_names[path, frozenset(asked.items())] for path, asked, _ in pages]
-        more = shelf.store.run_read(lambda connection: revisions_of(connection, id))
-        made_of = [code, names, shelf.own[id], shelf.said.get(id), shelf.moved.get(id), more, related(shelf, id)]
-        made_of.append(moving_with(shelf, id, own[0].run))
+        more = cache.store.run_read(lambda connection: revisions_of(connection, id))
+        made_of = [code, names, cache.own[id], cache.said.get(id), cache.moved.get(id), more, related(cache, id)]
+        made_of.append(moving_with(cache, id, own[0].run))
         digest = self._source_digests[id] = _digest(repr(made_of).encode())
         before = self._before["files"]
         if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):
@@ -386,10 +386,10 @@ class _Site:
     def _search_index(self) -> bytes:
         """Return the search index as a script: a page that was opened from a folder may fetch nothing."""
         self._current_file = "index.html"
-        found = [["bot", line(name), self._address("/bot", name=name)] for name in self._shelf.bots()]
+        found = [["bot", line(name), self._address("/bot", name=name)] for name in self._cache.bots()]
         found += [
             ["event", line(each.title), self._address("/event", id=each.event_id)]
-            for each in self._shelf.read(listed_events)
+            for each in self._cache.read(listed_events)
         ]
         # No title can end the script.
         said = json.dumps([row for row in found if row[2]]).replace("<", "\\u003c")
@@ -397,7 +397,7 @@ class _Site:
 
     def _feed_item(self, id: str, newest: LedgerDecision) -> str:
         """Return the item of an event in the feed: the forecasts at its newest slot."""
-        rows = [each for each in self._shelf.said.get(id, ()) if each.slot_at == newest.slot_at]
+        rows = [each for each in self._cache.said.get(id, ()) if each.slot_at == newest.slot_at]
         said = [
             f"{line(each.bot)}: {figures.probability(each.probability)} (price {figures.probability(each.price_yes)}) "
             f"on {line(each.question)}"

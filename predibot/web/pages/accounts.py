@@ -12,10 +12,10 @@ from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.table import Table
 from predibot.scoring.evaluation.running import RunningPoint
+from predibot.web.cache import LedgerCache
 from predibot.web.drawing import Banded, StackedShares, banded, shares_of
 from predibot.web.pages.page import WebPage
 from predibot.web.rendering import line
-from predibot.web.shelf import Shelf
 
 _MOST_VALUATIONS = 160
 
@@ -32,17 +32,17 @@ class ShownAccount:
     grids: tuple[Table, ...]
 
 
-def account_page(shelf: Shelf, bot: str, cohort: str = "") -> WebPage:
+def account_page(cache: LedgerCache, bot: str, cohort: str = "") -> WebPage:
     """Return a bot's accounts whole, or that of a cohort."""
-    found = account_statements(shelf.store, bot, recipe=None, cohort=cohort or None)
-    accounts = [_account_view(shelf, each) for each in found]
+    found = account_statements(cache.store, bot, recipe=None, cohort=cohort or None)
+    accounts = [_account_view(cache, each) for each in found]
     grids = [grid for each in accounts for grid in each.grids if grid.rows]
     return WebPage("account", {"bot": bot, "cohort": cohort, "accounts": accounts, "grids": grids})
 
 
-def cohort_page(shelf: Shelf, week: str) -> WebPage:
+def cohort_page(cache: LedgerCache, week: str) -> WebPage:
     """Return a weekly cohort's members, values and positions."""
-    found = cohorts_of(shelf.store, week, clock=shelf.clock)
+    found = cohorts_of(cache.store, week, clock=cache.clock)
     members = dict.fromkeys(each.bot_id for one in found for each in one.cohort.members)
     grids = []
     for each in found:
@@ -51,11 +51,11 @@ def cohort_page(shelf: Shelf, week: str) -> WebPage:
     return WebPage("cohort", {"week": week, "members": list(members), "grids": grids})
 
 
-def _account_view(shelf: Shelf, statement: Statement) -> ShownAccount:
+def _account_view(cache: LedgerCache, statement: Statement) -> ShownAccount:
     name = statement.name
     of_week = f", cohort {line(name.subject)}" if statement.cohort is not None else ""
     title = f"{line(name.game)} of {line(name.recipe)}, {name.mode}{of_week}"
-    held = shelf.store.run_read(lambda connection: holdings_over_time(connection, name.row, _MOST_VALUATIONS))
+    held = cache.store.run_read(lambda connection: holdings_over_time(connection, name.row, _MOST_VALUATIONS))
     points = [
         RunningPoint(each.at.timestamp(), each.value_usd, None, None, place, place) for place, each in enumerate(held)
     ]

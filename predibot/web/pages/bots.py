@@ -25,10 +25,10 @@ from predibot.reports.terminal.trace import used_grid
 from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
+from predibot.web.cache import LedgerCache
 from predibot.web.drawing import Bars, History, bars_of, curves_of, history_of, reliability_of
 from predibot.web.pages.leaderboard import lines_of
 from predibot.web.pages.page import PAGE, WebPage
-from predibot.web.shelf import Shelf
 
 _TRACES = 100
 """Costs by step are summed over so many of the newest decisions, as each trace is a file to read."""
@@ -46,28 +46,28 @@ class Prompt:
     """Why there is none: no model was asked, or the trace cannot be read."""
 
 
-def bot_page(shelf: Shelf, name: str, venue: str = "") -> WebPage:
+def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
     """Return the page of a bot.
 
     Raises:
         UsageError: If no such bot has decided.
     """
     asked = RowFilter(bots=(name,))
-    counts = shelf.read(count_decisions, asked)
+    counts = cache.read(count_decisions, asked)
     if not counts:
         raise UsageError(f"no bot {name[:60]!r} has decided")
     part = Part(venue=venue)
-    ranked = shelf.evaluation(Question(wanted=("evidence", "curves")), part)
-    history = shelf.bot(name, part)
+    ranked = cache.evaluation(Question(wanted=("evidence", "curves")), part)
+    history = cache.bot(name, part)
     silent = [
         each
         for status in counts
         if status != "recorded"
-        for each in shelf.read(listed_decisions, RowFilter(bots=(name,), status=status), limit=PAGE)
+        for each in cache.read(listed_decisions, RowFilter(bots=(name,), status=status), limit=PAGE)
     ]
     pictures = [picture for _, picture in bot_pictures(history)]
     drawn = [each for picture in pictures for each in curves_of(picture)]
-    steps, prompt, setup = shelf.once("set up", name, lambda: _costs_and_setup(shelf, name))
+    steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
         "bot",
         {
@@ -78,7 +78,7 @@ def bot_page(shelf: Shelf, name: str, venue: str = "") -> WebPage:
             ],
             "counts": counts,
             "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
-            "latest": shelf.read(listed_decisions, asked, limit=PAGE),
+            "latest": cache.read(listed_decisions, asked, limit=PAGE),
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
             "diagrams": [
@@ -146,23 +146,23 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
             yield bars_of(values, title, "What the account gained from each slot to the next.")
 
 
-def _costs_and_setup(shelf: Shelf, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:
+def _costs_and_setup(cache: LedgerCache, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:
     """Return the costs by step of the newest decisions, the prompt, and the setup of a bot."""
 
     def read(connection: Connection) -> tuple[tuple[str, ...], Row[Any] | None]:
         return newest_traces(connection, name, _TRACES), bot_setup(connection, name)
 
-    digests, setup = shelf.store.run_read(read)
-    report = used_in(shelf.store, [(name, digest) for digest in digests])
+    digests, setup = cache.store.run_read(read)
+    report = used_in(cache.store, [(name, digest) for digest in digests])
     grid = used_grid(report).without("bot") if report.rows else None
-    return grid, _prompt(shelf, digests), [] if setup is None else _setup_rows(setup)
+    return grid, _prompt(cache, digests), [] if setup is None else _setup_rows(setup)
 
 
-def _prompt(shelf: Shelf, digests: Sequence[str]) -> Prompt:
+def _prompt(cache: LedgerCache, digests: Sequence[str]) -> Prompt:
     if not digests:
         return Prompt((), (), (), "No model was asked in any decision that has a trace.")
     try:
-        steps = Traces(shelf.store).read(digests[0]).steps
+        steps = Traces(cache.store).read(digests[0]).steps
     except PredibotError as error:
         return Prompt((), (), (), str(error))
     every = [step.asked for step in steps if isinstance(step, ModelStep)]

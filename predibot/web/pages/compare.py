@@ -8,16 +8,16 @@ from predibot.reports.table import Table
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
+from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage, paged, records
 from predibot.web.rendering import line
-from predibot.web.shelf import Shelf
 
 
 def compare_page(
-    shelf: Shelf, one: str = "", other: str = "", recipe: str = "", venue: str = "", page_: int = 1
+    cache: LedgerCache, one: str = "", other: str = "", recipe: str = "", venue: str = "", page_: int = 1
 ) -> WebPage:
     """Return a form to choose two bots, and what they said where both answered."""
-    bots = shelf.bots("event")
+    bots = cache.bots("event")
     for name in (one, other):
         if name and name not in bots:
             raise UsageError(f"no bot {name[:60]!r} has decided on an event")
@@ -27,7 +27,7 @@ def compare_page(
     if not one or not other or one == other:
         return WebPage("compare", {**shown, **paged([], 1, "/compare")})
     part = Part(recipe=recipe, venue=venue)
-    found = shelf.evaluation(Question(wanted=("pairs",)), part)
+    found = cache.evaluation(Question(wanted=("pairs",)), part)
     both = {one, other}
     rankings = {
         name: replace(each, apart=None, pairs=tuple(pair for pair in each.pairs if {pair.first, pair.second} == both))
@@ -40,7 +40,7 @@ def compare_page(
     ]
     # The meanings of headers stand below the last table only.
     grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
-    questions = shelf.looked_back(asked_both, one, other, part=part)
+    questions = cache.compute_on_part(asked_both, one, other, part=part)
     return WebPage(
         "compare",
         {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)},

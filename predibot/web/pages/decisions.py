@@ -22,16 +22,16 @@ from predibot.ledger.read.rows_for_python import (
     told_decisions,
     told_forecasts,
 )
+from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, part_of, records
 from predibot.web.rendering import line, lines
-from predibot.web.shelf import Shelf
 
 _AT_ONCE = 500
 _MOST_FIND = 200
 
 
 def decisions_page(
-    shelf: Shelf,
+    cache: LedgerCache,
     recipe: str = "",
     bot: str = "",
     run: str = "",
@@ -81,26 +81,26 @@ def decisions_page(
         "void": "true" if void else "",
         "sort": "" if sort == "-slot" else sort,
     }
-    shown = part_of(sum(shelf.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
+    shown = part_of(sum(cache.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
     skip = (shown["page"] - 1) * PAGE
 
     def whole() -> Rows:
         for first in range(0, shown["total"], _AT_ONCE):
-            found = shelf.read(listed_decisions, wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
+            found = cache.read(listed_decisions, wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
             yield from records(found)()
 
     known = {
-        "recipe": sorted({each.recipe for each in shelf.runs()}),
-        "bot": shelf.bots(),
+        "recipe": sorted({each.recipe for each in cache.runs()}),
+        "bot": cache.bots(),
         "status": get_args(Status),
-        "venue": shelf.venues(),
+        "venue": cache.venues(),
         "mode": MODES,
     }
     return WebPage(
         "decisions",
         {
             **shown,
-            "rows": shelf.read(listed_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
+            "rows": cache.read(listed_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
             "asked": asked,
             "sort": sort,
             # Not names that cannot be shown as they are.
@@ -111,7 +111,7 @@ def decisions_page(
 
 
 def decision_page(
-    shelf: Shelf, run: str, bot: str, subject: str, step: int = 0, find: str = "", only: int = 0
+    cache: LedgerCache, run: str, bot: str, subject: str, step: int = 0, find: str = "", only: int = 0
 ) -> WebPage:
     """Return a decision with its forecasts and a part of its trace.
 
@@ -123,10 +123,10 @@ def decision_page(
     Raises:
         UsageError: If there is no such decision.
     """
-    found = decision_of(shelf, run, bot, subject)
+    found = decision_of(cache, run, bot, subject)
     forecasts = [
         each
-        for each in shelf.read(told_forecasts, RowFilter(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
+        for each in cache.read(told_forecasts, RowFilter(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
         if each.void == found.void
     ]
     return WebPage(
@@ -135,22 +135,22 @@ def decision_page(
             "decision": found,
             "forecasts": forecasts,
             **_trace_context(
-                shelf, found.trace_sha256 if shelf.traces else None, step, find.strip()[:_MOST_FIND], only
+                cache, found.trace_sha256 if cache.traces else None, step, find.strip()[:_MOST_FIND], only
             ),
-            **_details_context(shelf, found),
+            **_details_context(cache, found),
         },
         {"forecasts": records(forecasts)},
     )
 
 
-def decision_of(shelf: Shelf, run: str, bot: str, subject: str) -> LedgerDecision:
+def decision_of(cache: LedgerCache, run: str, bot: str, subject: str) -> LedgerDecision:
     """Return a decision; that of a void run only if there is no other.
 
     Raises:
         UsageError: If there is none.
     """
     asked = RowFilter(run=run, bots=(bot,), subject=subject)
-    own = shelf.read(told_decisions, asked) or shelf.read(told_decisions, replace(asked, void=True))
+    own = cache.read(told_decisions, asked) or cache.read(told_decisions, replace(asked, void=True))
     if not own:
         raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
     return own[-1]
@@ -178,13 +178,13 @@ class ShownStep:
     """Whether something is left out."""
 
 
-def _trace_context(shelf: Shelf, digest: str | None, step: int, find: str, only: int) -> dict[str, Any]:
+def _trace_context(cache: LedgerCache, digest: str | None, step: int, find: str, only: int) -> dict[str, Any]:
     """Return what the template shows of a trace; the arguments are those of `decision_page`."""
     step = max(0, step)
     shown: dict[str, Any] = {
         "first": step,
         "steps": (),
-        "steps_a_page": shelf.steps_a_page,
+        "steps_a_page": cache.steps_a_page,
         "all_steps": 0,
         "missing": "",
     }
@@ -192,9 +192,9 @@ def _trace_context(shelf: Shelf, digest: str | None, step: int, find: str, only:
     if digest is None:
         return shown
     try:
-        trace = shelf.trace_lines(digest)
-        found = range(len(trace)) if not find else shelf.found_in_trace(trace, find)
-        numbers = found[step : step + shelf.steps_a_page]
+        trace = cache.trace_lines(digest)
+        found = range(len(trace)) if not find else cache.find_in_trace(trace, find)
+        numbers = found[step : step + cache.steps_a_page]
         if only:
             numbers = range(only - 1, only) if 0 < only <= len(trace) else range(0)
         steps = tuple(_steps(trace, numbers))
@@ -259,31 +259,31 @@ def _cut(text: str, most_bytes: int) -> str:
     return shown if kept == whole else f"{shown}… ({whole - kept:,} more characters)"
 
 
-def _details_context(shelf: Shelf, decision: LedgerDecision) -> dict[str, Any]:
+def _details_context(cache: LedgerCache, decision: LedgerDecision) -> dict[str, Any]:
     bot = decision.bot
     gains: tuple[HorizonGain, ...] = ()
     if decision.subject_kind == "event" and not decision.late:
-        venue = next((run.venue for run in shelf.runs() if (run.run, run.void) == (decision.run, decision.void)), None)
+        venue = next((run.venue for run in cache.runs() if (run.run, run.void) == (decision.run, decision.void)), None)
         # Computed once for all decisions of the bot.
-        of_bot = shelf.once(
+        of_bot = cache.compute(
             "gains",
             (bot, venue),
-            lambda: gains_of_bot(shelf.store, bot, venue=venue, clock=shelf.clock),
+            lambda: gains_of_bot(cache.store, bot, venue=venue, clock=cache.clock),
         )
         gains = of_bot.get((decision.subject_id, decision.decided_at), ())
-    return {"details": shelf.details(decision.run, bot, decision.subject_id), "gains": gains}
+    return {"details": cache.details(decision.run, bot, decision.subject_id), "gains": gains}
 
 
-def source_page(shelf: Shelf, run: str, bot: str, subject: str, number: int) -> WebPage:
+def source_page(cache: LedgerCache, run: str, bot: str, subject: str, number: int) -> WebPage:
     """Return a source of a decision, with the text that was kept of it."""
-    found = shelf.details(run, bot, subject)
+    found = cache.details(run, bot, subject)
     source = next((each for each in found.sources if each.number == number), None)
     if source is None:
         raise UsageError(f"no source {number} of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
     text, missing = "", "Of a search only what was searched for is kept." if source.kind == "search" else ""
     if source.sha256 is not None:
         try:
-            text = Pages(shelf.store).text(source.sha256)
+            text = Pages(cache.store).text(source.sha256)
         except PredibotError as error:
             # Pages may be pruned, or left on another machine.
             missing = str(error)

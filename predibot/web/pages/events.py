@@ -6,11 +6,11 @@ from predibot.errors import UsageError
 from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import listed_events, told_decisions, told_forecasts
+from predibot.web.cache import LedgerCache
 from predibot.web.drawing import history_of
 from predibot.web.pages.graph import moving_with
 from predibot.web.pages.page import WebPage, paged, records
 from predibot.web.rendering import line
-from predibot.web.shelf import Shelf
 
 _RELATED = 20
 _FORECASTS = 100
@@ -18,32 +18,32 @@ _FORECASTS = 100
 _UNANSWERED = 50
 
 
-def events_page(shelf: Shelf, q: str = "", page_: int = 1) -> WebPage:
+def events_page(cache: LedgerCache, q: str = "", page_: int = 1) -> WebPage:
     """Return a part of the list of events, those with all of these words in their titles."""
     words = q.casefold().split()
-    rows = [each for each in shelf.read(listed_events) if all(word in each.title.casefold() for word in words)]
+    rows = [each for each in cache.read(listed_events) if all(word in each.title.casefold() for word in words)]
     return WebPage("events", {**paged(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
 
 
-def event_page(shelf: Shelf, id: str) -> WebPage:
+def event_page(cache: LedgerCache, id: str) -> WebPage:
     """Return the page of an event: prices with forecasts, resolutions, and related events.
 
     Raises:
         UsageError: If nobody decided on it.
     """
-    own = shelf.read(told_decisions, RowFilter(event=id))
+    own = cache.read(told_decisions, RowFilter(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    said = shelf.read(told_forecasts, RowFilter(event=id))
+    said = cache.read(told_forecasts, RowFilter(event=id))
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
-    prices = shelf.prices(id)
+    prices = cache.prices(id)
     markets = []
     for market_id, group in groupby(by_market, lambda each: each.market_id):
         rows = list(group)
         newest = rows[-_FORECASTS:]
         dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in newest]
         markets.append((newest, history_of(prices.get(market_id, ()), dots), len(rows)))
-    labels, kin = related(shelf, id)
+    labels, kin = related(cache, id)
     return WebPage(
         "event",
         {
@@ -51,10 +51,10 @@ def event_page(shelf: Shelf, id: str) -> WebPage:
             "id": id,
             "decisions": own,
             "markets": markets,
-            "revisions": shelf.store.run_read(lambda connection: revisions_of(connection, id)),
+            "revisions": cache.store.run_read(lambda connection: revisions_of(connection, id)),
             "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
             "labels": labels,
-            "moving": moving_with(shelf, id, own[0].run)[:_RELATED],
+            "moving": moving_with(cache, id, own[0].run)[:_RELATED],
             "related": kin[:_RELATED],
             "all_related": len(kin),
         },
@@ -62,7 +62,7 @@ def event_page(shelf: Shelf, id: str) -> WebPage:
     )
 
 
-def related(shelf: Shelf, id: str) -> tuple[tuple[str, ...], tuple[Related, ...]]:
+def related(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[Related, ...]]:
     """Return the labels of an event, and the events that share some, the nearest first."""
-    labels = shelf.read(labels_of_events)
+    labels = cache.read(labels_of_events)
     return (labels[id][2] if id in labels else ()), related_to(id, labels)

@@ -6,14 +6,14 @@ from predibot.related.graph import Edge
 from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
 from predibot.reports.terminal.closeups.graph import graph_grids
 from predibot.scoring.records.part import Part
+from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage
-from predibot.web.shelf import Shelf
 
 
-def graph_page(shelf: Shelf, venue: str = "") -> WebPage:
+def graph_page(cache: LedgerCache, venue: str = "") -> WebPage:
     """Return the graph of the events of a venue as of now; empty if nothing was played."""
     try:
-        found = shelf.graph(Part(venue=venue))
+        found = cache.graph(Part(venue=venue))
     except UsageError:
         if venue:
             raise
@@ -27,26 +27,26 @@ def graph_page(shelf: Shelf, venue: str = "") -> WebPage:
     said = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
     marked = "" if drawn is None else marked_words(drawn, ())
     # An event that nobody decided on has no page.
-    listed = {each.event_id for each in shelf.read(listed_events)}
+    listed = {each.event_id for each in cache.read(listed_events)}
     shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
     return WebPage("graph", shown)
 
 
-def moving_with(shelf: Shelf, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
+def moving_with(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
     """Return id, title and edge of each event that moves with one, the strongest first.
 
     The id is empty for an event without a page.
 
     Args:
-        shelf: The ledger.
+        cache: The ledger.
         id: Of the event.
         run: A run that played it, which tells the venue.
     """
-    venue = next((each.venue for each in shelf.runs() if each.run == run and not each.void), "")
+    venue = next((each.venue for each in cache.runs() if each.run == run and not each.void), "")
     if not venue:
         return ()
-    found = shelf.graph(Part(venue=venue))
-    listed = {each.event_id for each in shelf.read(listed_events)}
+    found = cache.graph(Part(venue=venue))
+    listed = {each.event_id for each in cache.read(listed_events)}
     return tuple(
         (other if other in listed else "", found.known.titles[other], edge)
         for other, edge in found.graph.neighbours(id)

@@ -16,10 +16,10 @@ from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
+from predibot.web.cache import LedgerCache
 from predibot.web.drawing import Banded, Bars, Curve, curve_of, curves_of, reliability_of
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
-from predibot.web.shelf import Shelf
 
 TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs")
 """Parts of an evaluation that the tables need."""
@@ -49,18 +49,18 @@ class PartTexts:
     mode: str = ""
     bots: str = ""
 
-    def evaluation(self, shelf: Shelf, question: Question) -> Evaluation:
+    def evaluation(self, cache: LedgerCache, question: Question) -> Evaluation:
         """Return the evaluation of the part.
 
         Raises:
-            UsageError: If a day is none, or as `Shelf.evaluation`.
+            UsageError: If a day is none, or as `LedgerCache.evaluation`.
         """
         since, until = day_of(self.since), end_of_day(self.until)
         bots = tuple(dict.fromkeys(each.strip() for each in self.bots.split(",") if each.strip()))
         part = Part(
             since, until, self.category or None, self.mode or None, self.recipe or None, bots, self.venue or None
         )
-        return shelf.evaluation(question, part)
+        return cache.evaluation(question, part)
 
     def given(self) -> dict[str, str]:
         """Return the texts that are not empty."""
@@ -70,17 +70,17 @@ class PartTexts:
 _EVERYTHING = PartTexts()
 
 
-def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
+def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPage:
     """Return the leaderboard with its verdicts, and the boards of accounts and cohorts."""
-    runs = shelf.runs()
+    runs = cache.runs()
     if not runs:
         return WebPage("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
-    found = part.evaluation(shelf, Question(wanted=("evidence", "curves")))
-    shown_venue = part.venue or shelf.venues(part.recipe)[0]
+    found = part.evaluation(cache, Question(wanted=("evidence", "curves")))
+    shown_venue = part.venue or cache.venues(part.recipe)[0]
     choices = {
         "recipe": sorted({run.recipe for run in runs}),
-        "venue": shelf.venues(),
-        "category": shelf.categories(shown_venue),
+        "venue": cache.venues(),
+        "category": cache.categories(shown_venue),
         "mode": MODES,
     }
     boards = [
@@ -107,7 +107,7 @@ def leaderboard_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
             "tables": (*TABLES, ACCOUNTS, COHORTS),
         },
         # The file has every score, of which the page shows some.
-        {"scores": lambda: evaluation_rows(part.evaluation(shelf, Question(wanted=TABLES_ASK)))},
+        {"scores": lambda: evaluation_rows(part.evaluation(cache, Question(wanted=TABLES_ASK)))},
     )
 
 
@@ -125,11 +125,11 @@ def lines_of(ranking: Evaluation) -> list[BoardLine]:
     ]
 
 
-def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> WebPage:
+def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPage:
     """Return the curves of edges, gains, accounts and cohorts over time."""
     drawn = [
         each
-        for _, picture in ledger_pictures(shelf.looked_back(ledger_history, part=Part(venue=venue, recipe=recipe)))
+        for _, picture in ledger_pictures(cache.compute_on_part(ledger_history, part=Part(venue=venue, recipe=recipe)))
         for each in curves_of(picture)
     ]
     return WebPage(
@@ -142,19 +142,19 @@ def curves_page(shelf: Shelf, recipe: str = "", venue: str = "") -> WebPage:
     )
 
 
-def table_page(shelf: Shelf, name: str, part: PartTexts = _EVERYTHING) -> WebPage:
+def table_page(cache: LedgerCache, name: str, part: PartTexts = _EVERYTHING) -> WebPage:
     """Return a table of `predibot report` by its name."""
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
-    found = part.evaluation(shelf, Question(wanted=TABLES_ASK))
+    found = part.evaluation(cache, Question(wanted=TABLES_ASK))
     page = grids_page(f"Table of {name}", list(table_grids(found, name)))
     # The file has numbers that are not rounded.
     return replace(page, tables={name: lambda: evaluation_rows(found, name)})
 
 
-def calibration_page(shelf: Shelf, part: PartTexts = _EVERYTHING) -> WebPage:
+def calibration_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPage:
     """Return the reliability diagrams of all bots."""
-    found = part.evaluation(shelf, Question(wanted=("evidence", "curves", "intervals")))
+    found = part.evaluation(cache, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
     return WebPage(
         "calibration",

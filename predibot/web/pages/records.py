@@ -17,19 +17,19 @@ from predibot.reports.accounts.cohort_statement import list_grid
 from predibot.reports.terminal.tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
 from predibot.studies.stakebench.readings import run_tables, runs_of_texts
+from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage, grids_page, paged, records
-from predibot.web.shelf import Shelf
 
 _SLOTS = 20
 _LATE = timedelta(minutes=5)
 """A slot that began later is told of."""
 
 
-def runs_page(shelf: Shelf, page_: int = 1) -> WebPage:
+def runs_page(cache: LedgerCache, page_: int = 1) -> WebPage:
     """Return a part of the list of runs, newest first, and which slots of schedules went wrong lately."""
-    shown = paged(shelf.runs(), page_, "/runs")
+    shown = paged(cache.runs(), page_, "/runs")
     keys = tuple(each.run for each in shown["rows"])
-    since = shelf.clock() - COUNTED
+    since = cache.clock() - COUNTED
 
     def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], KnownCost], list[SlotRow]]:
         found = [
@@ -40,23 +40,23 @@ def runs_page(shelf: Shelf, page_: int = 1) -> WebPage:
         ]
         return costs_of_runs(connection, keys), sorted(found, key=lambda each: each.slot_at, reverse=True)
 
-    costs, slots = shelf.once("costs", keys, lambda: shelf.store.run_read(read))
+    costs, slots = cache.compute("costs", keys, lambda: cache.store.run_read(read))
     return WebPage(
         "runs",
         {**shown, "costs": costs, "slots": slots[:_SLOTS], "all_slots": len(slots), "days": COUNTED.days},
-        {"slots": records(slots), "runs": records(shelf.runs())},
+        {"slots": records(slots), "runs": records(cache.runs())},
     )
 
 
-def accounts_page(shelf: Shelf) -> WebPage:
+def accounts_page(cache: LedgerCache) -> WebPage:
     """Return who has accounts."""
-    return WebPage("accounts", {"names": list(dict.fromkeys(shelf.store.run_read(names_of_accounts)))})
+    return WebPage("accounts", {"names": list(dict.fromkeys(cache.store.run_read(names_of_accounts)))})
 
 
-def cohorts_page(shelf: Shelf) -> WebPage:
+def cohorts_page(cache: LedgerCache) -> WebPage:
     """Return all weekly cohorts."""
     try:
-        found = every_cohort(shelf.store, clock=shelf.clock)
+        found = every_cohort(cache.store, clock=cache.clock)
     except UsageError:
         # The menu leads here, whatever was played.
         found = ()
@@ -64,19 +64,19 @@ def cohorts_page(shelf: Shelf) -> WebPage:
     return grids_page("Weekly cohorts", [list_grid(found)], weeks=weeks)
 
 
-def comments_page(shelf: Shelf, run: str = "") -> WebPage:
+def comments_page(cache: LedgerCache, run: str = "") -> WebPage:
     """Return what bots read out of comments in a run, or in the one made last."""
-    runs = runs_of_texts(shelf.store)
+    runs = runs_of_texts(cache.store)
     # The menu leads here, whatever was played.
-    found = run_tables(shelf.store, run_key=run or None) if runs else None
+    found = run_tables(cache.store, run_key=run or None) if runs else None
     title = f"What comments reveal: {found.run}" if found else "What comments reveal"
     grids = [table_grid(each) for each in found.tables if each.rows] if found else []
     return grids_page(title, grids, runs=runs, notes=found.notes if found else ())
 
 
-def status_page(shelf: Shelf) -> WebPage:
+def status_page(cache: LedgerCache) -> WebPage:
     """Return how schedules stand."""
-    status = status_of(shelf.store, shelf.clock)
+    status = status_of(cache.store, cache.clock)
     rows = [_flat(schedule_document(each)) for each in status.schedules]
     return WebPage("status", {"document": status_document(status)}, {"schedules": lambda: iter(rows)})
 

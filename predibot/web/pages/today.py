@@ -12,8 +12,8 @@ from predibot.ledger.read.details.lately import said_of_settled, under_way
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import newest_decisions
 from predibot.scoring.standing import BASELINES
+from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage, records
-from predibot.web.shelf import Shelf
 
 _DECISIONS = 12
 _SETTLED = 15
@@ -51,11 +51,11 @@ class Settled:
         return 0.0 if self.dearest is None else abs(self.dearest - self.last.payout_yes)
 
 
-def today_page(shelf: Shelf) -> WebPage:
+def today_page(cache: LedgerCache) -> WebPage:
     """Return what happened lately and what comes next."""
-    now = shelf.clock()
-    newest, _ = shelf.read(newest_decisions, RowFilter(), limit=_DECISIONS)
-    said = shelf.read(said_of_settled, _MARKETS)
+    now = cache.clock()
+    newest, _ = cache.read(newest_decisions, RowFilter(), limit=_DECISIONS)
+    said = cache.read(said_of_settled, _MARKETS)
     settled = settled_markets(said)
     surprising = [each for each in settled if max(each.off, each.price_off) > _SURPRISING]
     surprises = sorted(surprising, key=lambda each: -max(each.off, each.price_off))[:_SURPRISES]
@@ -64,11 +64,11 @@ def today_page(shelf: Shelf) -> WebPage:
         {
             "now": now,
             "rows": newest,
-            "under_way": shelf.store.run_read(lambda connection: under_way(connection, now, _UNDER_WAY)),
+            "under_way": cache.store.run_read(lambda connection: under_way(connection, now, _UNDER_WAY)),
             "settled": settled[:_SETTLED],
             "looked_at": len(settled),
             "surprises": surprises,
-            "status": status_of(shelf.store, shelf.clock),
+            "status": status_of(cache.store, cache.clock),
         },
         {
             "surprises": records([each.worst or each.last for each in surprises]),

@@ -48,7 +48,7 @@ P = ParamSpec("P")
 
 
 @dataclass
-class Shelf:
+class LedgerCache:
     """A ledger that is open to be read, with a cache of what was read from it."""
 
     store: Store
@@ -84,7 +84,7 @@ class Shelf:
         key = (work.__name__, asked, tuple(more.items()))
         return self._cached(key, lambda: self.store.run_read(lambda connection: work(connection, *asked, **more)))
 
-    def looked_back(
+    def compute_on_part(
         self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING, **more: object
     ) -> Value:
         """Return what a function computes from a part of the ledger as of now, cached for ten minutes.
@@ -117,7 +117,7 @@ class Shelf:
             ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
         )
 
-    def found_in_trace(self, trace: TraceLines, words: str) -> tuple[int, ...]:
+    def find_in_trace(self, trace: TraceLines, words: str) -> tuple[int, ...]:
         """Return the numbers of the lines of a trace that hold a text, from 0."""
         return self._cached(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
 
@@ -160,14 +160,14 @@ class Shelf:
             UsageError: If there is no such bot, or the ledger has no run that counts.
         """
         # Computed before: a thread that holds the lock of one value must not wait for that of another.
-        together = self.looked_back(_related_events, part=Part(venue=self._resolve_part(part).venue))
-        return self.looked_back(bot_history, name, part=part, related=together)
+        together = self.compute_on_part(_related_events, part=Part(venue=self._resolve_part(part).venue))
+        return self.compute_on_part(bot_history, name, part=part, related=together)
 
     def graph(self, part: Part = EVERYTHING) -> KnownGraph:
         """Return the graph of related events, with the news about them."""
-        return self.looked_back(_graph, part=part)
+        return self.compute_on_part(_graph, part=part)
 
-    def once(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
+    def compute(self, name: str, asked: Hashable, work: Callable[[], Value]) -> Value:
         """Return what a page computes by itself; no other page uses `name`, and `asked` is what it depends on."""
         return self._cached((name, asked, self._now()), work)
 
