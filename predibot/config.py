@@ -107,14 +107,11 @@ _MAIL_PORTS: Mapping[MailSecurity, int] = {"starttls": 587, "tls": 465, "none": 
 
 
 class _NotifyTable(BaseModel):
-    """A table below `[notify]`."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_secrets(cls, said: Any) -> Any:
-        """Refuse a secret in a file that is shared and kept; say where it belongs."""
         for name in ("url", "urls", "password"):
             if isinstance(said, dict) and name in said and f"{name}_env" in cls.model_fields:
                 raise ValueError(
@@ -196,8 +193,6 @@ class NotifySettings(_NotifyTable):
 
 
 class _VenueUrls(PydanticBaseSettingsSource):
-    """Addresses of venues in the environment, under names that the venues give them."""
-
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[None, str, bool]:
         return None, field_name, False
 
@@ -265,7 +260,6 @@ class Settings(BaseSettings):
     worker_wait_seconds: float = Field(default=600.0, gt=0, le=_MOST_SECONDS)
     """How long a Dask cluster may have no worker before a call that waits for one ends."""
     workers: int = Field(default=8, ge=1, le=256)
-    """Decisions and price histories in flight at once."""
     log_file: str | None = None
     """The log of `decide`, `replay`, `track`, `evaluate`, `record` and `schedule`; None writes none."""
     log_json: bool = False

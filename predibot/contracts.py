@@ -44,7 +44,6 @@ _WITHOUT_DEFAULT = frozenset(
 """Members that venues, forms and games must define themselves."""
 
 Purpose = Literal["decide", "look_back"]
-"""Why a venue is opened."""
 
 
 class ChatModel(Protocol):
@@ -195,7 +194,6 @@ class Toolbox:
     web_search: WebSearch | None = None
     visit_webpage: VisitPage | None = None
     open: Callable[[str], Tool] = no_tool
-    """Opens a user's own tool by its name."""
 
     def only(self, names: Collection[str]) -> "Toolbox":
         """Return the box without the built-in tools that are not named."""
@@ -259,7 +257,6 @@ def _complete_class(own: type, base: type, lacking: frozenset[str]) -> type:
 
 
 def _overrides(plugin_object: object, name: str, base: type) -> bool:
-    """Return whether a method is not the base's."""
     return getattr(getattr(plugin_object, name), "__func__", None) is not getattr(base, name)
 
 
@@ -410,9 +407,7 @@ class Needs:
     tools: tuple[str, ...] = ()
     """`web_search`, `visit_webpage`, and the user's own by file name."""
     history: bool = False
-    """Whether it reads daily prices."""
     news: bool = False
-    """Whether its view must show news."""
     members: tuple[str, ...] = ()
     """Bots of the recipe that decide first, and whose decisions it pools."""
     reference: bool = False
@@ -616,7 +611,6 @@ class PayloadReader:
     rest.
     """
     id: Callable[[object], str]
-    """Returns the id an object claims."""
     without_results: Callable[[str], str] = str
     """Removes from JSON text whatever states a result."""
     no_first: Callable[[object], Collection[str]] = lambda _: ()

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 MAX_WHOLE_BYTES = 64 * 2**20
-"""The bound for a file that is read whole."""
 _NO_FILE = "it is no file, but a pipe or a device"
 _PIPE_SECONDS = 15.0
 _GZIP_OR_ZLIB = 47
@@ -34,7 +33,6 @@ def open_plain(path: Path, most: int | None = None) -> BinaryIO:
     """Open a file to read its bytes; links are followed.
 
     Args:
-        path: Its name.
         most: How many bytes it may have; a caller that reads it piece by piece needs no bound.
 
     Raises:
@@ -80,11 +78,7 @@ def plain_text(path: Path, most: int = MAX_WHOLE_BYTES, *, encoding: str = "utf-
 
 
 def names_in(folder: Path, most: int) -> list[str]:
-    """Return the names in a folder, unsorted; reading stops where there are too many.
-
-    Raises:
-        OSError: If the folder cannot be read, or holds more than `most`.
-    """
+    """Return the names in a folder, unsorted; reading stops where there are too many."""
     with os.scandir(folder) as entries:
         names = [entry.name for entry in islice(entries, most + 1)]
     if len(names) > most:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 RowT = TypeVar("RowT")
 RowT_co = TypeVar("RowT_co", covariant=True)
 Cells = Mapping[str, object]
-"""The cells of one row, by the names of their columns."""
 Kind = Any
 """The type of a column besides None: str, int, float, bool, datetime, date, or tuples such as `tuple[str, ...]`."""
 
@@ -36,7 +35,6 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         """Keep rows and how they become a table; `rows_of` does that for plain dataclasses.
 
         Args:
-            rows: In their order.
             columns: The columns of their table, by name.
             cells: Returns the cells of a row, by name.
         """

@@ -59,7 +59,6 @@ class Folder:
         """Return a folder as it is now.
 
         Args:
-            path: The folder.
             known: Texts that were read already, by file name; they replace what the files say.
 
         Raises:
@@ -88,11 +87,7 @@ class Folder:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def trust(self) -> None:
-        """Store the user's trust in this folder as it is.
-
-        Raises:
-            UsageError: If it cannot be stored.
-        """
+        """Store the user's trust in this folder as it is; raise UsageError if it cannot be stored."""
         path = _trust_file(self.path)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -120,20 +115,12 @@ class Folder:
 
     @classmethod
     def check_settings(cls, path: Path, text: str) -> None:
-        """Refuse the settings of a folder where they need the user's trust and do not have it.
-
-        Raises:
-            NotTrusted: It names the settings.
-        """
+        """Refuse the settings of a folder where they need the user's trust and do not have it."""
         if any(_powers(SETTINGS_FILE, toml_of(text))):
             cls.read(path, {SETTINGS_FILE: text}).check(SETTINGS_FILE)
 
     def check(self, name: str) -> None:
-        """Refuse a file of the folder where it needs the user's trust and does not have it.
-
-        Raises:
-            NotTrusted: It names what needs trust.
-        """
+        """Refuse a file of the folder where it needs the user's trust and does not have it."""
         powers = self.powers.get(name)
         if not powers or self.is_trusted:
             return
@@ -152,11 +139,7 @@ def programs_allowed(path: Path) -> frozenset[str]:
 
 
 def check_recipe(file: Path, text: str) -> None:
-    """Refuse a recipe that needs the user's trust where its folder, or the one above `runs/`, does not have it.
-
-    Raises:
-        NotTrusted: It names what needs trust.
-    """
+    """Refuse a recipe that needs the user's trust where its folder, or the one above `runs/`, does not have it."""
     if powers := [*_powers(file.name, toml_of(text))]:
         if file.suffix != ".toml":
             raise NotTrusted(f"{file} sets {powers[0]}, and its name does not end in .toml. Rename it, and trust it")
@@ -214,7 +197,6 @@ def _starts_program(starts_program: Callable[[str], bool], name: str) -> bool:
 
 
 def _trust_file(path: Path) -> Path:
-    """Return the file that stores the user's trust in a folder."""
     try:
         return state_folder() / "predibot" / "trusted" / f"{hashlib.sha256(str(path).encode()).hexdigest()}.json"
     except RuntimeError as error:

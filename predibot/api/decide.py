@@ -13,7 +13,7 @@ from predibot.jobs.decide import decide as decide_run
 from predibot.jobs.deciding.activity import Watch
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
-from predibot.jobs.logs.collector import Spans
+from predibot.jobs.logs.spans import Spans
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
@@ -63,7 +63,6 @@ def decide_with(
 
     Args:
         executor: None is threads of this process, as many as the settings say.
-        ledger: The URL of the ledger, which other processes open.
     """
     settings, processes = resources.settings, None
     if executor is not None and executor.kind == "threads":

@@ -32,10 +32,6 @@ def evaluate(
     """Track if wanted, and yield the evaluation of a part.
 
     While the caller shows it, a malformed row of the ledger is reported as that row's fault.
-
-    Args:
-        track: Whether to ask the venues first.
-        worst: How many of the most expensive decisions to list; None for no list.
     """
     opened = Store.open(ledger, create=False) if track else Store.open_to_read(ledger)
     with opened as store, caller.following(store) as listener:

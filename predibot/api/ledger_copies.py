@@ -24,16 +24,10 @@ class CopyReport:
     target: str
     copied: LedgerCopy
     n_bytes: int | None = None
-    """The size of a backup."""
 
 
 def copy(caller: Caller, *, source: str, target: str) -> CopyReport:
-    """Copy a ledger into an empty one, of either kind of database.
-
-    Raises:
-        UsageError: If the target has rows.
-        LedgerUnusable: If one of them cannot be used.
-    """
+    """Copy a ledger into an empty one, of either kind of database; raise UsageError if the target has rows."""
     with Store.open_to_read(source) as before, Store.open(target) as after:
         with caller.following(before) as listener:
             copied = copy_ledger(before, after, listener)
@@ -45,7 +39,6 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
 
     Raises:
         UsageError: If the file exists.
-        LedgerUnusable: If the ledger cannot be used or the file cannot be written.
     """
     with Store.open_to_read(ledger) as before:
         file = _backup_path(place, before, caller.clock())
@@ -60,12 +53,7 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
 
 
 def restore(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
-    """Copy a backup into an empty ledger.
-
-    Raises:
-        UsageError: If the ledger has rows.
-        LedgerUnusable: If there is no such backup, or one of them cannot be used.
-    """
+    """Copy a backup into an empty ledger; raise UsageError if the ledger has rows."""
     if not backup.is_file():
         raise UsageError(f"there is no backup {backup}. Name a file that `predibot ledger backup` wrote")
     with Store.open_to_read(sqlite_address(backup)) as kept:

@@ -34,11 +34,7 @@ class ChannelState:
 
 
 def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
-    """Return each channel of the settings; `test` sends each a message, and the watchdog a ping.
-
-    Raises:
-        UsageError: If a setting is wrong.
-    """
+    """Return each channel of the settings; `test` sends each a message, and the watchdog a ping."""
     channels = open_channels(caller.settings().notify, caller.clock)
     hidden = SecretValues(secrets_present()).hidden
     notice = notice_of_test(caller.clock())
@@ -62,9 +58,6 @@ def slot_notices(
     Args:
         shown: Returns what a summary shows of an evaluation, in so many lines.
         last_seconds: How long the end waits for the last notices.
-
-    Raises:
-        PredibotError: If the settings are wrong, or the ledger cannot be opened.
     """
     settings = caller.settings().notify
     channels = open_channels(settings, caller.clock)

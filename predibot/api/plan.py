@@ -27,9 +27,7 @@ class Preview:
     bots: tuple[str, ...]
     decisions: int
     cost: RunCost
-    """The most it can cost."""
     asked: tuple[PlannedDecision, ...]
-    """The models that its bots ask."""
     cohort: CohortPrompt | None = None
     """The prompt for a weekly cohort that starts now; decisions and cost are those of one cohort."""
 
@@ -67,7 +65,6 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
 
 
 def _cohort_prompt(game: Game, events: Sequence[Event], opened: OpenVenue) -> CohortPrompt | None:
-    """Return the size of the prompt for a cohort that starts now; None in a game without a bound on it."""
     if game.cohorts is None or game.most_view_tokens is None:
         return None
     account, past = Account(cash_usd=game.stake_usd), AccountPast(at=opened.now)

@@ -100,10 +100,8 @@ class Replay:
     """The result of a replay."""
 
     instants: Rows[Played]
-    """One row for each instant."""
     scores: Scores
     notes: tuple[str, ...]
-    """Remarks on the instants."""
 
 
 class Ledger:
@@ -489,7 +487,6 @@ def _caller(listener: ProgressListener | None) -> Caller:
 
 
 def _score_columns(table: Sequence[Cells]) -> dict[str, Kind]:
-    """Return the type of each column of scores, which depends on the question."""
     names = dict.fromkeys(name for cells in table for name in cells) or ("knowledge", "bot")
     return {name: _column_kind([cells.get(name) for cells in table]) for name in names}
 
@@ -506,7 +503,6 @@ _VERDICT = (
 
 
 def _leaderboard_columns() -> dict[str, Kind]:
-    """Return the fields of a leaderboard row as columns; the verdict becomes several."""
     told: dict[str, Kind] = {"verdict": str, "verdict_e_value": float}
     told |= {"verdict_events_needed": int, "verdict_more_than": bool, "verdict_moved_like": float}
     columns: dict[str, Kind] = {}

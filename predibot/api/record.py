@@ -29,7 +29,6 @@ class RecordReport:
     events: int
     markets: int
     points: int
-    """New points of price histories."""
     resolutions: int
     """New or corrected resolutions."""
     notes: tuple[str, ...]
@@ -107,7 +106,6 @@ def _refs(events: Iterable[Event]) -> list[MarketRef]:
 
 
 def _record_resolutions(folder: Path, venue: Venue, refs: Sequence[MarketRef], now: datetime) -> tuple[int, list[str]]:
-    """Write new resolutions; return their number and what could not be read."""
     page = venue.resolutions(refs, as_of=now)
     rows: dict[str, Resolution] = {ref.resolution_key: page.found[ref.id][-1] for ref in refs if ref.id in page.found}
     # Outcomes are stored in the order that the snapshots have.

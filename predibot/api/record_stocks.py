@@ -45,7 +45,6 @@ def record_stocks(
     Args:
         folder: In the layout of the venue `stocks`; made where it does not exist.
         provider: Its key is in the environment.
-        tickers: Empty for all stocks of the folder.
         as_of: Days whose close was not known by then are left out.
         days: How far back a stock begins that is new to the folder.
 

@@ -24,7 +24,6 @@ def known_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None
 
     Raises:
         UsageError: If it is no archive, or has no snapshot that old.
-        VenueError: If it cannot be read.
     """
     with open_venue(f"archive:{folder}", settings, as_of=as_of, purpose="decide", clock=clock) as opened:
         return beliefs_of_venue(opened.venue, opened.now)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.worker import Resources
-from predibot.jobs.logs.collector import Spans
+from predibot.jobs.logs.spans import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
 from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs
 from predibot.jobs.replay.replay import replay as play_instants

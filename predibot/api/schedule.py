@@ -84,7 +84,6 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
 
     Raises:
         UsageError: If another process runs the schedules of this ledger, or a recipe has none.
-        PredibotError: If a recipe or the ledger cannot be read.
     """
     ended: list[SlotRow] = []
     quiet = replace(caller, progress=_no_progress)
@@ -175,7 +174,6 @@ class _EndSignals:
         os.write(self._written, b".")
 
     def wait(self, service: ScheduleService, seconds: float) -> None:
-        """Wait for a signal, for the end of a slot, or for so long."""
         children = [work.sentinel for work in service.works]
         if self._read in pipes.wait([self._read, *children], timeout=seconds):
             os.read(self._read, 64)
@@ -208,13 +206,11 @@ def play_now(
     """Play a slot of a recipe now.
 
     Args:
-        argument: The recipe's file or name.
         slot_at: None is `Scheduled.slot_to_play`.
         retry: Which of its decisions to try again at once.
 
     Raises:
         UsageError: If the recipe has no schedule, another process plays the slot, or it is still to come.
-        PredibotError: If the recipe or the ledger cannot be read.
     """
     recipe = Scheduled.read(argument)
     with caller.writing(ledger, create=True) as store:
@@ -274,7 +270,6 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
 
     Raises:
         UsageError: If nothing runs the recipe by its schedule here.
-        PredibotError: If the recipe or the ledger cannot be read.
     """
     with caller.writing(ledger) as store:
         known = store.run_read(stored_schedules)
@@ -300,7 +295,6 @@ def install(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[st
 
     Raises:
         UsageError: If a recipe has no schedule, or another file has one of the names.
-        PredibotError: If a recipe cannot be read.
     """
     for argument in what.recipes:
         Scheduled.read(argument)
@@ -332,7 +326,6 @@ def play_slot(
 
     Args:
         recipe: The recipe, and which of its decisions to try again at once.
-        slot_at: The instant in its schedule.
 
     Returns:
         The result; an error of predibot's makes it a failed slot.

@@ -32,7 +32,7 @@ def trace(
         raise typer.BadParameter("--cost is of all decisions, --otlp of one or of a run; ask for one of both")
     with output.caller().reading(ledger) as store:
         if decision is not None and otlp is not None:
-            from predibot.jobs.logs.collector import send_asked
+            from predibot.jobs.logs.spans import send_asked
             from predibot.reports.figures import things
 
             sent = send_asked(store, decision, otlp)

@@ -1,7 +1,7 @@
-"""The executor: where all concurrency lives, behind the standard interface.
+"""Executors: how a user names one, and a pool of daemon threads behind the standard interface.
 
-Threads of the standard pool are joined when the program ends, so one that hangs
-keeps Ctrl-C waiting. These are daemons: the program ends without them.
+Threads of the standard pool are joined when the program ends, so one that hangs keeps Ctrl-C waiting. Daemon threads do
+not hold up the end of the program.
 """
 
 import queue
@@ -32,13 +32,12 @@ _Call = tuple[Future[Any], Callable[[], Any]]
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSpec:
-    """Who does the work, as a user asks for it."""
+    """An executor as a user names it."""
 
     kind: Kind
     count: int = 0
-    """How many threads or processes; nothing of a cluster that runs already."""
+    """Threads or processes; 0 for a cluster that runs already."""
     scheduler: str = ""
-    """The address of a Dask scheduler that runs already."""
 
 
 def parse_executor(text: str) -> ExecutorSpec:
@@ -71,7 +70,7 @@ def parse_executor(text: str) -> ExecutorSpec:
 
 
 def calls_go_on(seconds: float) -> bool:
-    """Return whether calls that nobody waits for still run when they were given this long to end by themselves."""
+    """Return whether abandoned calls still run after so many seconds to end by themselves."""
     calls = [thread for thread in threading.enumerate() if isinstance(thread, CallThread)]
     until = time.monotonic() + seconds
     for thread in calls:
@@ -83,7 +82,7 @@ class DaemonThreadExecutor(Executor):
     """A pool of daemon threads, which the end of the program does not wait for."""
 
     def __init__(self, max_workers: int) -> None:
-        """Make a pool of at most this many threads, which start when they are needed."""
+        """Make a pool of at most this many threads, each started when needed."""
         self._max_workers = max_workers
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._threads = 0
@@ -91,19 +90,19 @@ class DaemonThreadExecutor(Executor):
         self._lock = threading.Lock()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Return the future of a call that some thread will make."""
+        """Return the future of a call that a thread will make."""
         future: Future[T] = Future()
         with self._lock:
             if self._closed:
                 raise RuntimeError("this executor was shut down")
-            # What is logged there is about the same as here.
+            # So that logs of the thread name the same run and bot.
             context = copy_context()
             self._calls.put((future, lambda: context.run(fn, *args, **kwargs)))
             self._grow()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more calls; running ones go on, and nobody waits for them."""
+        """Accept no more calls; running ones go on, and nobody waits for them."""
         with self._lock:
             self._closed = True
             if cancel_futures:

@@ -1,4 +1,4 @@
-"""Deciding: every bot of a run on every event it plays, each exactly once."""
+"""Deciding: every bot of a run decides on every subject, each exactly once."""
 
 import logging
 import signal
@@ -46,16 +46,16 @@ from predibot.recipe.recipe import BotSpec
 _log = logging.getLogger(__name__)
 
 _GIVE_BACK_SECONDS = 5.0
-"""It takes a tenth of one, unless others hold the ledger, or the machine is at its limit."""
+"""It takes a tenth of a second, unless the ledger is locked or the machine overloaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """That the work is done by other processes, here or on a cluster."""
+    """Other processes, here or on a cluster, that do the work."""
 
     executor: ExecutorSpec
     ledger: str
-    """The URL that each opens the ledger by, password and all."""
+    """The URL under which each opens the ledger, with its password."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class DecisionReport:
 
     @property
     def message(self) -> str:
-        """Return what is to be said of it."""
+        """Return its message, and its earlier status if it was made before."""
         if self.made_here:
             return self.stored.message
         return f"{self.stored.status} before" + (f": {self.stored.message}" if self.stored.message else "")
@@ -80,26 +80,26 @@ class DecisionReport:
 
 @dataclass(frozen=True, slots=True)
 class DecideReport:
-    """What one call of `decide` came to."""
+    """The result of one call of `decide`."""
 
     run: StoredRun
-    """Without a row where nothing is stored, because no event of a live venue keeps the rules."""
+    """Has no row where no event of a live venue keeps the rules, so that nothing is stored."""
     events: tuple[Event, ...]
     decisions: tuple[DecisionReport, ...]
     notes: tuple[str, ...]
     seconds: float
     undecided: int = 0
-    """Decisions without a row: another process took them over from this one, and is at it."""
+    """Decisions without a row: another process took them over and is making them."""
     receipt: Receipt | None = None
-    """Of the whole run as it is now; None where nothing is decided yet, or another process is at it."""
+    """The receipt of the whole run; None where nothing is decided yet, or another process still decides."""
     has_session: bool = True
-    """Whether there was trading on the day of the run, as far as one knows."""
+    """Whether there was trading on the day of the run, as far as is known."""
 
     @property
     def statuses(self) -> Mapping[Status, int]:
-        """Return how many of the decisions asked for ended how, as the ledger has it now.
+        """Return how many decisions have each status in the ledger now.
 
-        One that a game put in the place of an answer that could not be taken is recorded, and counts as failed.
+        A decision that the game made in place of an unusable answer is recorded, but counts as failed.
         """
         stored = [decision.stored for decision in self.decisions]
         return Counter("failed" if each.reason_kind == "answer" else each.status for each in stored)
@@ -108,21 +108,20 @@ class DecideReport:
 def decide(
     request: RunRequest, opened: OpenVenue, resources: Resources, processes: Processes | None = None
 ) -> DecideReport:
-    """Make every decision of a run that is not made yet, and return them all.
+    """Make every missing decision of a run, and return them all.
 
-    It may be called again after anything, and by several processes at once: each
-    decision is made once. Those that failed are tried again after a pause, at most
-    three times; `request.retry` asks for more.
+    It can be repeated after any interruption, and called by several processes at once: each decision is made once.
+    Failed ones are tried again after a pause, at most three times; `request.retry` asks for more.
 
     Args:
-        processes: Who does the work besides; left out, threads of this process.
+        processes: Other processes that do the work; None is threads of this one.
 
     Raises:
-        UsageError: If no bot with a model can play, or one cannot and `request.strict` says that all must.
+        UsageError: If no bot with a model can play, or one cannot and `request.strict` requires all.
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
         VenueError: If the venue's list could not be read whole.
         LedgerError: If the ledger fails; what is recorded stays.
-        KeyboardInterrupt: Passed on, after what is under way was booked and the claims were given back.
+        KeyboardInterrupt: Passed on, after spending under way was booked and claims were given back.
     """
     began = time.monotonic()
     store, settings, clock = resources.store, resources.settings, resources.clock
@@ -137,7 +136,7 @@ def decide(
         mode: Mode = "live" if opened.venue.live else "replay"
         started_cohort(stored, game, store, bots=bots, mode=mode, asked=request.start_cohort)
         cohorts = played_cohorts(stored, game, store, bots=bots, mode=mode, venue=opened.venue)
-        # A line-up plays as it was frozen, whatever the recipe says by now.
+        # A cohort's bots play as they were frozen, whatever the recipe says now.
         bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))
         agents = agent_setup(request.recipe, opened, settings, clock, store)
@@ -153,30 +152,31 @@ def decide(
         _require_events(worker, subjects)
         jobs = [DecideJob(bot, rows[bot.name], subject) for bot, subject in product(recipe.bots, subjects)]
     if worker.news is not None:
-        # Before processes share the work, of which each would look for them.
+        # Before the processes start, each of which would search for the same news.
         worker.news.of([market for event in run.events for market in event.markets])
     names = [bot.name for bot in recipe.bots]
     with logged_about(LogContext(stored.key)):
         _log.info("as of %s: %d decisions asked for", format_instant(stored.as_of), len(jobs))
-        made = _made(_pool(worker, request, opened, processes), jobs, worker, resources.listener)
+        made = _make_decisions(_pool(worker, request, opened, processes), jobs, worker, resources.listener)
         rows_now = store.run_read(lambda connection: stored_decisions(connection, stored.id))
         found = {(each.bot, Subject(each.subject_kind, each.subject_id)): each for each in rows_now}
         keys = [key for key in product(names, subjects) if key in found]
         reports = tuple(DecisionReport(found[key], made.get(key, False)) for key in keys)
-        # What nobody made, here or elsewhere, and what nobody will.
+        # Decisions that nobody made, and nobody will.
         missed = sum(key not in found and not made_here for key, made_here in made.items())
         undecided = len(jobs) - len(reports) - missed
-        # Who makes the last decision makes the receipt.
+        # The process that makes the last decision makes the receipt.
         receipt, doubts = (None, ()) if undecided else make_receipt(store, stored.id, clock)
-        came_to = Counter(each.status for each in reports)
-        said_of_receipt = "no receipt" if receipt is None else f"receipt {receipt.number} {receipt.root}"
-        _log.info("%s; %s", ", ".join(f"{n} {status}" for status, n in came_to.items()), said_of_receipt)
-    notes = (*run.notes, *_remarks(reports), *_lacking(worker, undecided, missed), *doubts)
+        counts = Counter(each.status for each in reports)
+        receipt_text = "no receipt" if receipt is None else f"receipt {receipt.number} {receipt.root}"
+        _log.info("%s; %s", ", ".join(f"{n} {status}" for status, n in counts.items()), receipt_text)
+    notes = (*run.notes, *_remarks(reports), *_shortcomings(worker, undecided, missed), *doubts)
     return DecideReport(stored, run.events, reports, notes, time.monotonic() - began, undecided, receipt)
 
 
-def _made(pool: Pool, jobs: Sequence[DecideJob], worker: Worker, listener: ProgressListener) -> Mapping[JobKey, bool]:
-    """Return for each bot and subject whether this call made its decision."""
+def _make_decisions(
+    pool: Pool, jobs: Sequence[DecideJob], worker: Worker, listener: ProgressListener
+) -> Mapping[JobKey, bool]:
     with Heartbeat(worker.claimant.lease, worker.renew):
         try:
             made = Dispatch(pool, jobs, listener, worker.watch).run()
@@ -189,7 +189,7 @@ def _made(pool: Pool, jobs: Sequence[DecideJob], worker: Worker, listener: Progr
 
 
 def _require_events(worker: Worker, subjects: Sequence[Subject]) -> None:
-    """Refuse events that the run does not play before any bot is asked about one."""
+    """Refuse unknown events of a plug-in's game before any bot is asked about one."""
     for subject in subjects:
         if subject.kind == "event" and subject.id not in worker.events:
             raise UsageError(
@@ -202,12 +202,12 @@ def _pool(worker: Worker, request: RunRequest, opened: OpenVenue, processes: Pro
     if processes is None:
         load_loops(request.recipe)
         return ThreadPool(worker)
-    # What starts processes costs a moment, which only they pay.
+    # Imported here: it takes a moment, and threads do not need it.
     from predibot.jobs.workers.process_worker import WorkerSpec
 
     executor = processes.executor
     is_cluster = executor.kind == "dask"
-    # A password travels through no scheduler.
+    # A password never goes through a scheduler.
     address, password = without_password(processes.ledger) if is_cluster else (processes.ledger, "")
     as_of = None if opened.venue.live else opened.now
     spec = WorkerSpec(
@@ -229,12 +229,12 @@ def _pool(worker: Worker, request: RunRequest, opened: OpenVenue, processes: Pro
 
 
 def bot_plan(bot: BotSpec) -> BotPlan:
-    """Return a bot of a recipe as the ledger keeps it."""
+    """Return a bot of a recipe as the ledger stores it."""
     strategy = bot.strategy
     return BotPlan(
         bot.name,
         strategy.name,
-        # How its models answer belongs to what a bot is, as its arguments do.
+        # Settings of its models make a bot another one, as its arguments do.
         {**strategy.arguments, **bot.terms.settings.stated},
         strategy.source_sha256,
         model=bot.model,
@@ -244,10 +244,6 @@ def bot_plan(bot: BotSpec) -> BotPlan:
 
 
 def _give_back(worker: Worker, owners: Sequence[str]) -> None:
-    """Book what is under way and give back all claims, unless that takes too long.
-
-    Booked first: a claim of a process that ended is free as well, and what it had under way is free too then.
-    """
 
     def give_back() -> None:
         with worker.claiming:
@@ -258,15 +254,15 @@ def _give_back(worker: Worker, owners: Sequence[str]) -> None:
             for owner in owners:
                 release(connection, owner, now=worker.clock())
 
-    with _undisturbed(), suppress(LedgerError, TimeoutError):
+    with _signals_ignored(), suppress(LedgerError, TimeoutError):
         in_time(give_back, _GIVE_BACK_SECONDS)
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Pass over further signals to end: what is done here ends soon by itself, and left half done it costs money."""
+def _signals_ignored() -> Iterator[None]:
+    """Ignore further signals meanwhile: an interrupted cleanup would cost money."""
     if threading.current_thread() is not threading.main_thread():
-        # No signal interrupts another thread, nor may one say what becomes of it.
+        # Signals interrupt the main thread only, and only it may set handlers.
         yield
         return
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -278,7 +274,6 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
-    """Return what the bots remarked on the decisions of this call."""
     return [
         f"{report.stored.bot} on {report.stored.subject_id}: {note}"
         for report in reports
@@ -288,8 +283,7 @@ def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
     ]
 
 
-def _lacking(worker: Worker, undecided: int, missed: int) -> Iterator[str]:
-    """Yield what a run lacks: decisions that are not made, or in no score, and news."""
+def _shortcomings(worker: Worker, undecided: int, missed: int) -> Iterator[str]:
     run_id = worker.run.id
     if undecided:
         yield f"{undecided} decisions are under way in another process; run the same command again"

@@ -1,4 +1,4 @@
-"""The demonstration: the main job over the sandbox, a month of it, from nothing."""
+"""The demonstration: a month of the main job over the sandbox, from nothing."""
 
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
@@ -16,7 +16,7 @@ from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 DAYS = 30
-"""How many days are played where nobody says how many."""
+"""The default length of a demonstration."""
 STOCKS_SEED, STOCKS_BEGIN_ON = 7, date(2025, 1, 6)
 
 
@@ -33,24 +33,19 @@ def demonstrate(
 
     Args:
         asked: The recipes; their venue is one sandbox.
-        told: Called after each run with what was decided.
-        question: What is asked of the evaluation.
-        days: How many are played; of stocks, trading days.
-        stocks: The folder that simulated stocks are written to and played from; None for a recipe's own venue.
-
-    Raises:
-        UsageError: If that folder cannot be written.
+        days: How many are played; trading days for stocks.
+        stocks: A folder for simulated stocks, which are then played; None for a recipe's own venue.
     """
-    venue = asked[0].recipe.venue if stocks is None else _written(stocks, asked, days)
+    venue = asked[0].recipe.venue if stocks is None else _write_stocks(stocks, asked, days)
     past = open_past(venue, resources.settings, resources.clock)
     for _, report in play(_turns(asked, past, days), past, resources):
         told(report)
-    # As `report` and `evaluate` do where nobody names an instant, so that they show the same.
+    # The same instant as the default of `report` and `evaluate`, so that all show the same.
     return look_back(past, past.known_until(), resources, question=question)
 
 
 def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[tuple[datetime, RunRequest]]:
-    """Yield each day, of stocks each trading day, for every recipe whose turn it is: for all of them on the first."""
+    """Yield each day, or each trading day, with every recipe that is due; on the first all are."""
     since, played = timedelta(0), 0
     while played < days:
         at = past.first_at + since
@@ -62,8 +57,7 @@ def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[tup
         since += timedelta(days=1)
 
 
-def _written(folder: Path, asked: tuple[RunRequest, ...], days: int) -> str:
-    """Write the simulated stocks that recipes play, and return their venue."""
+def _write_stocks(folder: Path, asked: tuple[RunRequest, ...], days: int) -> str:
     tickers = [name for each in asked for name in each.recipe.selection.only]
     try:
         write_stock_folder(folder, seed=STOCKS_SEED, days=days, tickers=tickers, start=STOCKS_BEGIN_ON)

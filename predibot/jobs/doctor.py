@@ -1,4 +1,4 @@
-"""The doctor: whether everything predibot needs is there, one check a line."""
+"""The doctor: checks that everything predibot needs is there."""
 
 import platform
 import shutil
@@ -36,7 +36,7 @@ _LEAST_FREE_BYTES = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at, and what was seen."""
+    """One check and what it saw."""
 
     name: str
     verdict: Verdict
@@ -44,22 +44,22 @@ class Check:
 
 
 def check_all(settings: Settings, ledger: str) -> tuple[Check, ...]:
-    """Return what was found about Python, ledger, folders, plug-ins, hosts and keys."""
+    """Check Python, ledger, folders, plug-ins, hosts and keys."""
     python = f"predibot {__version__}, Python {platform.python_version()} on {platform.system()}"
     keys = api_keys_present()
     return (
         Check("python", "ok" if sys.version_info >= (3, 11) else "failed", python),
-        _ledger(ledger),
-        _folder(Path("runs/out")),
-        *_plugins(),
-        *_hosts(settings),
-        *_notify(settings),
+        _check_ledger(ledger),
+        _check_folder(Path("runs/out")),
+        *_check_plugins(),
+        *_check_hosts(settings),
+        *_check_channels(settings),
         Check("keys", "ok", f"set: {', '.join(keys)}" if keys else "no API key is set; the baselines need none"),
     )
 
 
 def check_live(settings: Settings) -> tuple[Check, ...]:
-    """Return what is assumed of the venues' hosts, each tried with a request."""
+    """Try each assumption about the venues' hosts with a request."""
     return tuple(
         Check(f"{venue}: {each.name}", "ok" if each.holds else "failed", each.seen)
         for venue, each in assumptions(settings)
@@ -69,12 +69,8 @@ def check_live(settings: Settings) -> tuple[Check, ...]:
 def check_recipe(
     recipe: str, settings: Settings, clock: Callable[[], datetime]
 ) -> tuple[tuple["ModelCheck", ...], tuple[Check, ...]]:
-    """Return what is known of the models of a recipe, each asked one question, as it is and as one check a bot.
-
-    Raises:
-        RecipeError: If there is no such recipe, or it has a mistake.
-    """
-    # Clients of models cost half a second, which only this pays.
+    """Ask each model of a recipe one question; return the answers, and one check a bot."""
+    # Imported here: clients of models take half a second to load.
     from predibot.jobs.deciding.model_checks import check_models
     from predibot.recipe.parse import load_recipe
 
@@ -88,13 +84,13 @@ def check_recipe(
     ) or (Check(f"recipe {found.name}", "ok", "no bot has a model"),)
 
 
-def _ledger(address: str) -> Check:
+def _check_ledger(address: str) -> Check:
     try:
         file = sqlite_file(parse_ledger_url(address))
         if file is not None and not file.exists():
             return Check("ledger", "ok", f"{file} is not there yet; the first `predibot decide` makes it")
         with Store.open(address, create=False, upgrade=False) as store:
-            # Begun and given up, as nothing is to be written; one that is only readable says so here.
+            # An empty transaction, which fails where the ledger is read-only.
             with store.write():
                 pass
             store.require_whole()
@@ -103,8 +99,7 @@ def _ledger(address: str) -> Check:
         return Check("ledger", "failed", str(error))
 
 
-def _folder(folder: Path) -> Check:
-    """Return whether generated files can be written to the nearest folder that exists."""
+def _check_folder(folder: Path) -> Check:
     existing = next(place for place in (folder, *folder.parents) if place.is_dir())
     try:
         with tempfile.NamedTemporaryFile(dir=existing):
@@ -115,7 +110,7 @@ def _folder(folder: Path) -> Check:
     return Check("folder", verdict, f"{folder} can be written, {free / 1e9:.1f} GB free")
 
 
-def _plugins() -> Iterator[Check]:
+def _check_plugins() -> Iterator[Check]:
     for kind in ("strategies", "tools"):
         for folder in folders_from_environment(kind):
             if not Path(folder).is_dir():
@@ -134,8 +129,7 @@ def _plugins() -> Iterator[Check]:
                 yield Check(kind, "failed", f"{name}: {problem}")
 
 
-def _notify(settings: Settings) -> Iterator[Check]:
-    """Yield over which channels nobody can be told; nothing where none was asked for."""
+def _check_channels(settings: Settings) -> Iterator[Check]:
     channels = open_channels(settings.notify, lambda: datetime.now(UTC))
     names = [*(each.name for each in channels.usable), *([] if channels.ping is None else [channels.ping.name])]
     if names:
@@ -144,13 +138,13 @@ def _notify(settings: Settings) -> Iterator[Check]:
         yield Check("notify", "warning", f"{name}: {problem}")
 
 
-def _hosts(settings: Settings) -> Sequence[Check]:
+def _check_hosts(settings: Settings) -> Sequence[Check]:
     addresses = probes(settings)
     with ThreadPoolExecutor(max(1, len(addresses))) as pool:
-        return list(pool.map(_host, addresses, addresses.values()))
+        return list(pool.map(_check_host, addresses, addresses.values()))
 
 
-def _host(name: str, address: str) -> Check:
+def _check_host(name: str, address: str) -> Check:
     try:
         with JsonClient(takes_compressed=True) as client:
             reply = client.ask("GET", address, seconds=_SECONDS)

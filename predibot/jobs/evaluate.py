@@ -1,14 +1,18 @@
-"""Evaluating: what the ledger holds, as of an instant, as scores that say on how much they rest."""
+"""Evaluating: scores of what the ledger holds as of an instant; an evaluation can be cached as text."""
 
+import json
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
+from typing import Any
+
+import numpy as np
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import LedgerUnusable, words_of
-from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text, plain
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.cache import cache_of
@@ -38,7 +42,7 @@ from predibot.scoring.records.part import EVERYTHING, Part
 _log = logging.getLogger(__name__)
 
 _LABELLED = "stakebench"
-"""The game whose answers are labels, which tables of their own score."""
+"""The game whose answers are labels, which have tables of their own."""
 
 
 def evaluate(
@@ -49,24 +53,24 @@ def evaluate(
     part: Part = EVERYTHING,
     question: Question | None = None,
 ) -> Evaluation:
-    """Return how good the bots were, from what is stored; nothing is fetched.
+    """Return how good the bots were by what is stored; nothing is fetched.
 
-    Of accounts there is a whole history or nothing: none is told where dates or a category are asked for.
+    Accounts are evaluated only with their whole history, so not for a part with dates or a category.
 
     Raises:
-        UsageError: If no event is of the category that is asked for.
+        UsageError: If no event has the category of the part.
     """
     question = question or Question()
     with store.read() as connection:
         cache = cache_of(connection)
         asked = (venue_name, format_instant(as_of), plain(part), plain(question), live_venues(connection))
-        if cache is not None and (known := _known(cache.text(asked))) is not None:
+        if cache is not None and (known := _read_cached(cache.text(asked))) is not None:
             return known
         try:
             with store.rows_blamed():
                 join = None
                 if question.clusters == "related":
-                    # Imported here: few ask for it, and it loads much.
+                    # Imported here: it loads much, and few evaluations need it.
                     from predibot.jobs.relatedness.beliefs import related_in_ledger
 
                     join = related_in_ledger(connection, venue_name, as_of)
@@ -74,8 +78,8 @@ def evaluate(
                 kept = account_records(connection, venue_name, as_of, part)
                 cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
         except ROW_ERRORS as error:
-            # Each row may be well, and not fit to the others.
-            raise _not_ours(store, error) from error
+            # Each row may be valid by itself and contradict others.
+            raise _foreign_rows_error(store, error) from error
         chosen = [*runs_in(connection, part), *of_category(connection, venue_name, as_of, part)]
         own = [*chosen, *by_recipe_and_bots(part)]
         imported = imported_decisions(connection, venue_name, as_of, *chosen)
@@ -92,8 +96,8 @@ def evaluate(
             found = replace(evaluation_of(record, as_of, question), currency=known_venue(venue_name).currency)
             found = _with_accounts(found, kept, cohorts, question)
     except ValueError as error:
-        # Such as numbers so far apart that no sum of them is one.
-        raise _not_ours(store, error) from error
+        # For example numbers so far apart that their sum overflows.
+        raise _foreign_rows_error(store, error) from error
     found = replace(found, without_tools=bare, without_search=blind)
     if imported:
         made = "1 decision of the ledger was" if imported == 1 else f"{imported:,} decisions of the ledger were"
@@ -129,10 +133,7 @@ def evaluate(
 def _with_accounts(
     found: Evaluation, kept: Sequence[AccountsRecord], cohorts: Sequence[CohortsRecord], question: Question
 ) -> Evaluation:
-    """Return an evaluation with the accounts beside it, and how far their orders and its leaderboard agree.
-
-    Baselines have no place in any of these.
-    """
+    """Return an evaluation with its accounts and cohorts, and how far the rankings agree; baselines are not ranked."""
     boards = tuple(
         account_board(each, question.convention, question.uncertainty, currency=found.currency) for each in kept
     )
@@ -144,7 +145,7 @@ def _with_accounts(
         for each in boards
     }
     for board in of_cohorts:
-        # Models whose cutoff is unknown have another row for what they decided with none.
+        # A model without a known cutoff may have two rows.
         named = " ".join((board.game, board.recipe, board.mode, board.methodology))
         orders[named] = list(dict.fromkeys(score.bot for score in board.scores if not score.baseline))
     # Without evidence the leaderboard has no order.
@@ -153,16 +154,15 @@ def _with_accounts(
     return replace(found, accounts=boards, cohorts=of_cohorts, agreements=rank_agreements(orders))
 
 
-def _known(kept: str | None) -> Evaluation | None:
-    """Return the evaluation that was kept; None where there is none, or none that can be read."""
+def _read_cached(text: str | None) -> Evaluation | None:
     try:
-        return None if kept is None else evaluation_from_text(kept)
+        return None if text is None else evaluation_from_text(text)
     except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
         _log.warning("what was kept of an evaluation cannot be read (%s); it is made again", error)
         return None
 
 
-def _not_ours(store: Store, error: Exception) -> LedgerUnusable:
+def _foreign_rows_error(store: Store, error: Exception) -> LedgerUnusable:
     said = " ".join(words_of(error).split())[:200]
     return LedgerUnusable(
         f"the ledger {store.address} holds what predibot does not write: {said}. Put a copy in its place, or name "
@@ -174,3 +174,71 @@ def evaluate_stored(store: Store, part: Part, question: Question | None = None, 
     """Return how good the bots were, without asking any venue."""
     there = located(store, part, clock)
     return evaluate(store=store, venue_name=there.venue_name, as_of=there.as_of, part=there.part, question=question)
+
+
+_KIND = "kind"
+_OURS = "predibot.scoring."
+_ARRAYS = tuple(np.dtype(each).str for each in (np.float64, np.int64, np.int8, np.bool_))
+
+
+def evaluation_to_text(evaluation: Evaluation) -> str:
+    """Return an evaluation as JSON; numbers keep every digit, and NaN stays NaN."""
+    return json.dumps(plain(evaluation))
+
+
+def evaluation_from_text(text: str) -> Evaluation:
+    """Return the evaluation in a text; only classes of scoring are made, and each checks itself.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    try:
+        found = _from_plain(json.loads(text))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"this is no evaluation: {error}") from error
+    if not isinstance(found, Evaluation):
+        raise ValueError(f"this is a {type(found).__name__}, not an evaluation")
+    return found
+
+
+def plain(value: object) -> Any:
+    """Return an object of scoring as JSON data; what JSON lacks is written with its kind."""
+    if is_dataclass(value):
+        held = {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {_KIND: f"{type(value).__module__}:{type(value).__qualname__}", **held}
+    if isinstance(value, Mapping):
+        return {_KIND: "mapping", "items": [[plain(key), plain(each)] for key, each in value.items()]}
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value]
+    if isinstance(value, np.ndarray):
+        return {_KIND: "array", "type": value.dtype.str, "values": value.tolist()}
+    if isinstance(value, datetime):
+        return {_KIND: "instant", "at": value.isoformat()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_from_plain(each) for each in value)
+    if not isinstance(value, dict):
+        return value
+    held = {name: each for name, each in value.items() if name != _KIND}
+    match value[_KIND]:
+        case "mapping":
+            return {_from_plain(key): _from_plain(each) for key, each in held["items"]}
+        case "array":
+            if held["type"] not in _ARRAYS:
+                raise ValueError(f"{str(held['type'])[:40]!r} is no type of numbers that evaluations have")
+            return np.array(held["values"], dtype=held["type"])
+        case "instant":
+            return datetime.fromisoformat(held["at"])
+        case kind:
+            return _scoring_class(kind)(**{name: _from_plain(each) for name, each in held.items()})
+
+
+def _scoring_class(kind: str) -> Any:
+    module, _, name = kind.partition(":")
+    found = getattr(sys.modules.get(module), name, None) if module.startswith(_OURS) else None
+    if not (isinstance(found, type) and is_dataclass(found)):
+        raise ValueError(f"{kind} is no kind of object that evaluations are made of")
+    return found

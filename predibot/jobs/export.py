@@ -1,4 +1,4 @@
-"""Exporting: the ledger's rows as CSV, JSON lines or Parquet, whole files or a stream of lines; a few in memory."""
+"""Exporting: the ledger's rows as CSV, JSON lines or Parquet, in files or as a stream of lines."""
 
 import csv
 import io
@@ -18,14 +18,14 @@ Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
 
 _GROUP_ROWS, _GROUP_CHARACTERS = 10_000, 8_000_000
-"""Of a row group of Parquet, which is in memory while it is filled."""
+"""The most in a row group of Parquet, which is filled in memory."""
 
 Columns = Mapping[str, type]
 Rows = Iterable[tuple[Any, ...]]
 
 
 def tables_of(*, canonical: bool) -> tuple[str, ...]:
-    """Return the tables an export has."""
+    """Return the names of the tables in an export."""
     return CANONICAL_TABLES if canonical else TABLES
 
 
@@ -42,9 +42,8 @@ def export_files(
 ) -> dict[Path, int]:
     """Write one file a table, and return how many rows each holds.
 
-    A file appears under its name when it is whole. Text in CSV is one line
-    without control characters, and nothing in it is a formula; the other
-    formats hold it as it is stored.
+    A file appears under its name when it is whole. Text in CSV is one line without control characters and never a
+    formula; the other formats hold it as it is stored.
 
     Raises:
         UsageError: If the folder cannot be written.
@@ -68,7 +67,7 @@ def _write_csv(file: BinaryIO, columns: Columns, rows: Rows) -> int:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text)
     writer.writerow(columns)
-    # Most texts of a table come again and again.
+    # Most texts of a table repeat.
     cell_of = lru_cache(maxsize=10_000)(spreadsheet_cell)
     count = 0
     for row in rows:
@@ -87,7 +86,7 @@ def _write_jsonl(file: BinaryIO, columns: Columns, rows: Rows) -> int:
 
 
 def _write_parquet(file: BinaryIO, columns: Columns, rows: Rows) -> int:
-    # pyarrow costs 0.1 s and 100 MB, which only this pays.
+    # Imported here: pyarrow costs 0.1 s and 100 MB.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -104,7 +103,7 @@ def _write_parquet(file: BinaryIO, columns: Columns, rows: Rows) -> int:
 
 
 def _groups(rows: Rows) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows in groups of which none fills the memory, however long their texts are."""
+    """Yield the rows in groups that fit into memory, however long their texts are."""
     group: list[tuple[Any, ...]] = []
     characters = 0
     for row in rows:
@@ -118,7 +117,7 @@ def _groups(rows: Rows) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _json_line(row: Mapping[str, Any]) -> str:
-    """Return a row as JSON in which every character can be seen; the others are escaped, and read the same."""
+    """Return a row as JSON with all unprintable characters escaped."""
     line = json.dumps(row, ensure_ascii=False, allow_nan=False)
     if line.isprintable():
         return line

@@ -1,4 +1,4 @@
-"""Where in a ledger a part is that somebody asks about: at which venues, of which recipe, and from when."""
+"""Locating a part of a ledger: its venues, its recipe, and the instant to look back from."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,25 +16,25 @@ from predibot.scoring.records.part import Part
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A part of a ledger, and where and when that is."""
+    """A part of a ledger with its venues and instant."""
 
     part: Part
-    """With the name that its recipe's runs have."""
+    """With the recipe's name as its runs have it."""
     specs: tuple[str, ...]
-    """The venues to be tracked, as runs keep them; the last is the one that is looked back on."""
+    """The venues to track, as runs store them; the instant belongs to the last."""
     venue_name: str
-    """Whose instruments they all have."""
+    """The venue of all their instruments."""
     as_of: datetime
 
 
 def located(store: Store, part: Part, clock: Clock) -> Located:
-    """Return where the runs were made that somebody asks about, and from when they are looked back on.
+    """Return a part's venues and the instant from which it is looked back on.
 
     Raises:
-        UsageError: If there is no such venue, recipe or bot in the ledger, or it has no run, or runs of several worlds
-            and none was asked for.
+        UsageError: If there is no such venue, recipe or bot in the ledger, or no run, or the runs are of several worlds
+            and the part names none.
     """
-    specs, name = _venues(store, part.venue)
+    specs, name = _venues_of(store, part.venue)
     if part.recipe is not None or part.bots:
         with store.read() as connection:
             part = replace(part, recipe=asked_about(part.recipe, part.bots, recipes_played(connection)))
@@ -42,19 +42,16 @@ def located(store: Store, part: Part, clock: Clock) -> Located:
 
 
 def asked_about(recipe: str | None, bots: Sequence[str], played: Mapping[str, Collection[str]]) -> str | None:
-    """Return the name of a recipe whose runs somebody asks about; None for all runs.
+    """Return a recipe's name as its runs have it; None for all runs.
 
     Args:
         recipe: A name under which runs are stored, or a recipe's file or name.
-        bots: Names of bots, of which some run must have each.
-        played: By the recipes of the ledger's runs the bots of these.
-
-    Raises:
-        UsageError: If there is no such recipe, or no run of it, or no run with such a bot.
+        bots: Bots that the runs must have.
+        played: The bots of each recipe in the ledger.
     """
     name = recipe
     if recipe is not None and recipe not in played:
-        # Not before it is asked for: what the ledger has is asked about by more commands than read a recipe.
+        # Imported here: most commands about a ledger read no recipe.
         from predibot.recipe.parse import load_recipe
 
         name = load_recipe(recipe, Path()).name
@@ -67,18 +64,18 @@ def asked_about(recipe: str | None, bots: Sequence[str], played: Mapping[str, Co
     return name
 
 
-def _venues(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the venue asked for, else each that runs of the ledger were made on, and whose instruments they have."""
+def _venues_of(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
+    """Return the named venue, or else all venues of runs, and the venue of their instruments."""
     if spec is not None:
         spec = checked(spec)
         return (spec,), instruments_of(spec)
     live = _runs_of_one_world(store)
-    # Of one venue the last comes last, whatever was played before.
+    # Each venue once, in the order of its last run.
     return tuple(dict.fromkeys(run.venue for run in reversed(live)))[::-1], live[-1].venue_name
 
 
 def _runs_of_one_world(store: Store) -> list[StoredRun]:
-    """Return the runs that count, of which there are some, and all of one world."""
+    """Return the runs that count; refuse none, and a mixture of worlds."""
     with store.read() as connection:
         live = [run for run in stored_runs(connection) if run.voided_at is None]
     names = {run.venue_name for run in live}

@@ -1,4 +1,4 @@
-"""Opening a venue by the name a user gives it."""
+"""Opening a venue by its spec."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -23,12 +23,11 @@ def open_venue(
 ) -> OpenVenue:
     """Open a venue as of an instant.
 
-    Without an instant a live venue is looked at now. An archive is decided on at
-    its last snapshot and looked back on now; the sandbox has its own clock, which
-    stands at the opening of its world for deciding and at its end for looking back.
+    Without an instant a live venue is looked at now. An archive decides at its last snapshot and looks back from now;
+    the sandbox decides at the opening of its world and looks back from its end.
 
     Raises:
-        UsageError: If there is no such venue, or it cannot be asked about the instant.
+        UsageError: If there is no such venue, or it cannot answer for the instant.
     """
     asked = _request(spec, settings, clock, as_of, purpose, paces)
     with own_code(f"venue {asked.spec} cannot be opened"):
@@ -36,10 +35,10 @@ def open_venue(
 
 
 def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
-    """Return the past behind the name of a venue.
+    """Open the past of a venue.
 
     Raises:
-        UsageError: If there is no such venue, or it is live and cannot be asked about its past.
+        UsageError: If there is no such venue, or it is live and cannot answer for its past.
     """
     found = named(spec)[0]
     past = found.past
@@ -55,7 +54,7 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
 
 
 def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
-    """Return the instant a venue is looked back on from: the one asked for, the end of its world, or now."""
+    """Return the instant to look back from: the given one, the end of the venue's world, or now."""
     return as_of or known_venue(spec).ends_at or clock()
 
 

@@ -1,4 +1,4 @@
-"""Reading many price histories at once, each kept as it arrives; `track` and `record` both do."""
+"""Price histories: many are read at once and stored as they arrive, for `track` and `record`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -11,30 +11,27 @@ from predibot.errors import VenueError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 
 MAX_FAILURES_IN_A_ROW = 5
-"""After so many the venue is taken to be out of reach, and nobody waits for the rest."""
+"""After so many failures the venue counts as unreachable, and the rest is not read."""
 _KEPT_AT_ONCE = 100
 _SHOWN = 3
 
-_Asked = TypeVar("_Asked")
+_Key = TypeVar("_Key")
 _History = TypeVar("_History")
 
 
 def read_histories(
-    asked: Mapping[_Asked, str],
-    read: Callable[[_Asked], _History],
-    keep: Callable[[Sequence[tuple[_Asked, _History]]], int],
+    asked: Mapping[_Key, str],
+    read: Callable[[_Key], _History],
+    keep: Callable[[Sequence[tuple[_Key, _History]]], int],
     stage: str,
     workers: int,
     listener: ProgressListener,
 ) -> tuple[int, list[str]]:
-    """Read so many histories at once, keep each as it arrives, and return how many points were new and what failed.
+    """Read many histories at once, store each as it arrives; return the number of new points and the failures.
 
     Args:
-        asked: Which are read, each with the name that complaints have for it.
-        read: Reads one.
-        keep: Stores those that arrived while others were stored, and returns how many of their points are new.
-        stage: What the listener is told that is done.
-        workers: How many are read at once.
+        asked: What to read, with its name in messages.
+        keep: Stores histories that arrived together, and returns how many points are new.
     """
     executor = DaemonThreadExecutor(workers)
     arrived: SimpleQueue[Future[_History]] = SimpleQueue()
@@ -44,9 +41,9 @@ def read_histories(
     new, done, failures, in_a_row = 0, 0, list[str](), 0
     try:
         while done < len(under_way) and in_a_row < MAX_FAILURES_IN_A_ROW:
-            answered = list[tuple[_Asked, _History]]()
-            # Those that are there already are stored together: a transaction costs more than a history.
-            for future in _arrived(arrived):
+            answered = list[tuple[_Key, _History]]()
+            # Stored in batches: a transaction costs more than a history.
+            for future in _take_arrived(arrived):
                 done += 1
                 listener(Progress(stage, done, len(under_way), "price histories"))
                 error, of = future.exception(), under_way[future]
@@ -64,15 +61,14 @@ def read_histories(
         if in_a_row >= MAX_FAILURES_IN_A_ROW:
             failures.append(f"{len(under_way) - done} more price histories were not asked for")
             executor.shutdown(cancel_futures=True)
-            # Those under way end at their deadline; their connections are to be closed after them.
+            # Calls under way end at their deadline; the venue must stay open until then.
             wait([future for future in under_way if not future.cancelled()])
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
     return new, failures
 
 
-def _arrived(futures: SimpleQueue[Future[_History]]) -> list[Future[_History]]:
-    """Return what has arrived, at least one."""
+def _take_arrived(futures: SimpleQueue[Future[_History]]) -> list[Future[_History]]:
     some = [futures.get()]
     while len(some) < _KEPT_AT_ONCE and not futures.empty():
         some.append(futures.get())
@@ -80,6 +76,6 @@ def _arrived(futures: SimpleQueue[Future[_History]]) -> list[Future[_History]]:
 
 
 def shortened(failures: Sequence[str]) -> list[str]:
-    """Return the first failures, and how many more there are."""
+    """Return the first failures and the number of the others."""
     left = len(failures) - _SHOWN
     return [*failures[:_SHOWN], *([f"{left} more could not be read"] if left > 0 else [])]

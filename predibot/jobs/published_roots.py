@@ -1,4 +1,4 @@
-"""The file of roots: what was published of runs and of the ledger, to be appended to and compared with."""
+"""Published roots: a file with the roots of runs and of the ledger, to append to and to verify against."""
 
 import fcntl
 import json
@@ -28,18 +28,15 @@ from predibot.whole_file import whole_file
 
 
 class _RootLine(BaseModel):
-    """One line of a file of roots."""
+    """A line of the file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     def line(self) -> bytes:
-        """Return it as it is written."""
         return rfc8785.dumps(self.model_dump(exclude_none=True)) + b"\n"
 
 
 class _Root(_RootLine):
-    """The root of a receipt."""
-
     receipt: int = Field(ge=1)
     form: int
     made_at: str
@@ -47,19 +44,19 @@ class _Root(_RootLine):
 
 
 class LedgerRoot(_Root):
-    """The root of a ledger's newest receipt, which has all before it in it."""
+    """The root of a ledger's newest receipt, which covers all earlier ones."""
 
     rows: int = Field(ge=1)
 
 
 class PublishedLedgerRoot(_RootLine):
-    """The root of the ledger where no run has a new one."""
+    """The ledger's root where no run has a new one."""
 
     ledger: LedgerRoot
 
 
 class PublishedRoot(_Root):
-    """The root of a run, the last one of a call with that of the ledger."""
+    """The root of a run; the last of a call carries the ledger's too."""
 
     run: str
     created_at: str
@@ -68,7 +65,7 @@ class PublishedRoot(_Root):
 
 
 class PublishedVoid(_RootLine):
-    """That a run was taken out of all scores."""
+    """A note that a run was taken out of all scores."""
 
     run: str
     created_at: str
@@ -76,17 +73,17 @@ class PublishedVoid(_RootLine):
     void_reason: str
 
 
-_Run = tuple[str, str]
-"""Its key, and when it was made."""
+_RunId = tuple[str, str]
+"""A run's key and the instant it was made."""
 
 
-class _Published:
-    """What a file of roots has, the newest last."""
+class _RootsFile:
+    """The content of a file of roots, the newest last."""
 
     def __init__(self, lines: Sequence[_RootLine]) -> None:
-        self.roots: dict[_Run, list[PublishedRoot]] = {}
+        self.roots: dict[_RunId, list[PublishedRoot]] = {}
         self.ledger: list[LedgerRoot] = []
-        self.voids: dict[_Run, PublishedVoid] = {}
+        self.voids: dict[_RunId, PublishedVoid] = {}
         for line in lines:
             if isinstance(line, PublishedRoot):
                 self.roots.setdefault((line.run, line.created_at), []).append(line)
@@ -98,26 +95,25 @@ class _Published:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What was written into a file of roots."""
+    """The lines added to a file of roots."""
 
     added: tuple[_RootLine, ...]
     known: int
-    """Lines that were in the file."""
     verified: tuple[VerifiedRun, ...] = ()
-    """Every run with a new root; one that does not hold is not published."""
+    """Every run with a new root; a run that fails verification is not published."""
     ledger: VerifiedLedger | None = None
-    """The ledger where its own root was to be published; one that does not hold is not."""
+    """The verified ledger where its root was due; None for a single run."""
 
 
 def verify_against(
     store: Store, file: Path, key: str | None = None
 ) -> tuple[tuple[VerifiedRun, ...], VerifiedLedger | None]:
-    """Return the runs of a file of roots, or the one of a key, and the ledger, computed anew and compared with it.
+    """Verify the runs in a file of roots, or the run of a key, and the ledger.
 
     Raises:
         UsageError: If the file cannot be read, or has no line of the run.
     """
-    published = _Published(_read(file))
+    published = _RootsFile(_read_lines(file))
     with store.read() as connection:
         known = {(run.key, format_instant(run.created_at)): run for run in receipted_runs(connection, key)}
         wanted = published.roots
@@ -128,31 +124,27 @@ def verify_against(
                 raise UsageError(f"{file} has no root of run {key[:100]} made {of[1]}. Name another file")
             wanted = {of: wanted[of]}
         found = tuple(
-            _compared(connection, known[of], roots, published.voids.get(of), file)
+            _compare_run(connection, known[of], roots, published.voids.get(of), file)
             if of in known
-            else _missing(of, published.voids.get(of), file)
+            else _missing_run(of, published.voids.get(of), file)
             for of, roots in wanted.items()
         )
         if key is not None:
             return found, None
-        # A ledger that was imported has no receipts of the one that it is from.
+        # An import brings no receipts of the original ledger.
         is_import = bool(known) and all(known[of].receipted == "imported" for of in wanted if of in known)
-        return found, _compared_ledger(verified_ledger(connection), published.ledger, file, is_import=is_import)
+        return found, _compare_ledger(verified_ledger(connection), published.ledger, file, is_import=is_import)
 
 
 def publish(store: Store, file: Path, key: str | None = None) -> Publication:
-    """Append the roots to a file that it has not, of the run of a key or of all runs; all of them appear at once.
-
-    Raises:
-        UsageError: If the file cannot be read or written, or no run has or had this key.
-    """
-    with _appending(file) as (lines, add):
-        published = _Published(lines)
+    """Append missing roots to a file, of the run of a key or of all runs; all lines appear at once."""
+    with _open_to_append(file) as (lines, add):
+        published = _RootsFile(lines)
         added, voids, verified, ledger = list[Any](), list[PublishedVoid](), [], None
         with store.read() as connection:
             chosen = receipted_runs(connection) if key is None else [run_of_key(connection, key)]
             for run in chosen:
-                new, found = _unpublished(connection, run, published, file)
+                new, found = _new_roots(connection, run, published, file)
                 if not run.receipts and key is not None:
                     found = computed_anew(connection, run)
                     found = replace(found, notes=(), problems=(*found.problems, *found.notes))
@@ -160,11 +152,11 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
                     verified.append(found)
                 if found is not None and found.holds:
                     added += new
-                    # One that was void before anybody saw a root of it; later only `runs void` says so.
+                    # The run was void before its first root; for later voids `runs void` writes the line.
                     if run.void and new and (run.key, format_instant(run.created_at)) not in published.roots:
-                        voids += _voids(connection, runs.c.id == run.id)
+                        voids += _void_lines(connection, runs.c.id == run.id)
             if key is None:
-                ledger = _compared_ledger(verified_ledger(connection), published.ledger, file, is_import=False)
+                ledger = _compare_ledger(verified_ledger(connection), published.ledger, file, is_import=False)
                 if ledger.holds and ledger.receipts and all(run.holds for run in verified):
                     newest = _root_of(ledger.receipts[-1])
                     if newest not in published.ledger:
@@ -176,24 +168,19 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
 
 
 def publish_voids(store: Store, file: Path, key: str) -> int:
-    """Append a line for each void run of a key of which the file has a root and no such line; return how many.
-
-    Raises:
-        UsageError: If the file cannot be read or written.
-    """
-    with _appending(file) as (lines, add), store.read() as connection:
-        published = _Published(lines)
+    """Append a line for each newly void run of a key that has a root in the file; return the number of lines."""
+    with _open_to_append(file) as (lines, add), store.read() as connection:
+        published = _RootsFile(lines)
         new = [
             each
-            for each in _voids(connection, runs.c.key == key)
+            for each in _void_lines(connection, runs.c.key == key)
             if (of := (each.run, each.created_at)) in published.roots and of not in published.voids
         ]
         add(new)
     return len(new)
 
 
-def _voids(connection: Connection, which: ColumnElement[bool]) -> list[PublishedVoid]:
-    """Return a line of each of some runs that is void."""
+def _void_lines(connection: Connection, which: ColumnElement[bool]) -> list[PublishedVoid]:
     columns = (runs.c.key, runs.c.created_at, runs.c.voided_at, runs.c.void_reason)
     return [
         PublishedVoid(
@@ -218,17 +205,16 @@ def _root_of(receipt: LedgerReceipt) -> LedgerRoot:
     )
 
 
-def _missing(of: _Run, void: PublishedVoid | None, file: Path) -> VerifiedRun:
+def _missing_run(of: _RunId, void: PublishedVoid | None, file: Path) -> VerifiedRun:
     said = f"{file} has its root, and this ledger has no such run"
     if void is not None:
         return VerifiedRun(*of, void=True, notes=(f"{said}; {file} says that it was voided",))
     return VerifiedRun(*of, problems=(said,))
 
 
-def _compared_ledger(
+def _compare_ledger(
     found: VerifiedLedger, published: Sequence[LedgerRoot], file: Path, *, is_import: bool
 ) -> VerifiedLedger:
-    """Return a ledger with what is wrong of it by the roots of it that were published."""
     if published and is_import:
         said = f"{file} has roots of the ledger that this one was imported from ({len(published)}), not compared"
         return replace(found, notes=(*found.notes, said))
@@ -242,14 +228,13 @@ def _compared_ledger(
     return found
 
 
-def _compared(
+def _compare_run(
     connection: Connection,
     run: Row[Any],
     published: Sequence[PublishedRoot],
     void: PublishedVoid | None,
     file: Path,
 ) -> VerifiedRun:
-    """Return a run with what is wrong of it by the roots of it that were published, the newest last."""
     found = computed_anew(connection, run)
     newest = published[-1]
     if newest.form not in FORMS:
@@ -262,7 +247,7 @@ def _compared(
     if is_without:
         found = replace(found, root=root_of(leaves_of(connection, run.id, newest.form)), notes=())
         found = replace(found, decisions=newest.decisions if found.root == newest.root else 0)
-    # An import brings no receipts along, so that only what was published last can be compared.
+    # An import brings no receipts, so only the last published root can be compared.
     known = {*roots, *([each.root for each in published[:-1]] if is_without else []), found.root}
     if unknown := next((each.root for each in published if each.root not in known), None):
         said = f"{file} has {unknown} as a root, which is that of no receipt here"
@@ -276,20 +261,20 @@ def _compared(
 
 
 def _void_problem(connection: Connection, run: Row[Any], void: PublishedVoid | None, file: Path) -> str:
-    """Return what is wrong with a run that is void here or by the file; nothing where both say the same."""
+    """Return how ledger and file disagree on whether a run is void; no text where they agree."""
     if void is None:
         said = f"it was voided since, and {file} has no line of that, which `predibot runs void --publish` appends"
         return said if run.void else ""
     if not run.void:
         return f"{file} says that it was voided, and it counts here"
-    same = _voids(connection, runs.c.id == run.id) == [void]
+    same = _void_lines(connection, runs.c.id == run.id) == [void]
     return "" if same else f"{file} says that it was voided at another time, or for another reason"
 
 
-def _unpublished(
-    connection: Connection, run: Row[Any], published: _Published, file: Path
+def _new_roots(
+    connection: Connection, run: Row[Any], published: _RootsFile, file: Path
 ) -> tuple[list[PublishedRoot], VerifiedRun | None]:
-    """Return the roots of a run that a file has not, and the run computed anew where there are any."""
+    """Return a run's roots that the file lacks, and the run verified if there are any."""
     created_at = format_instant(run.created_at)
     before = published.roots.get((run.key, created_at), [])
     if not run.receipts:
@@ -297,7 +282,7 @@ def _unpublished(
     receipts = stored_receipts(connection, run.id)
     roots = [receipt.root for receipt in receipts]
     if any(each.root not in roots for each in before):
-        return [], _compared(connection, run, before, published.voids.get((run.key, created_at)), file)
+        return [], _compare_run(connection, run, before, published.voids.get((run.key, created_at)), file)
     if before and before[-1].root == roots[-1]:
         return [], None
     found = computed_anew(connection, run)
@@ -317,12 +302,7 @@ def _unpublished(
     return new, found
 
 
-def _read(file: Path) -> list[_RootLine]:
-    """Return the lines of a file of roots.
-
-    Raises:
-        UsageError: If it cannot be read, or a line is none.
-    """
+def _read_lines(file: Path) -> list[_RootLine]:
     try:
         lines = plain_bytes(file).split(b"\n")
     except OSError as error:
@@ -331,7 +311,7 @@ def _read(file: Path) -> list[_RootLine]:
     for number, line in enumerate(lines, start=1):
         try:
             if line.strip():
-                found.append(_kind_of(line).model_validate_json(line))
+                found.append(_line_type(line).model_validate_json(line))
         except ValidationError as error:
             said = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise UsageError(
@@ -340,31 +320,31 @@ def _read(file: Path) -> list[_RootLine]:
     return found
 
 
-def _kind_of(line: bytes) -> type[_RootLine]:
-    """Return what a line is of; what is no object is looked at as a root."""
-    said: Any = None
+def _line_type(line: bytes) -> type[_RootLine]:
+    """Return the class of a line; a line that is no object is validated as a root."""
+    data: Any = None
     with suppress(ValueError, RecursionError):
-        said = json.loads(line)
-    names = said if isinstance(said, dict) else {}
+        data = json.loads(line)
+    names = data if isinstance(data, dict) else {}
     return PublishedLedgerRoot if {*names} == {"ledger"} else PublishedVoid if "voided_at" in names else PublishedRoot
 
 
 @contextmanager
-def _appending(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Sequence[_RootLine]], None]]]:
-    """Yield the lines of a file and what appends to it, while nobody else does.
+def _open_to_append(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Sequence[_RootLine]], None]]]:
+    """Yield a file's lines and a function that appends some, with a lock on the folder.
 
     Raises:
         UsageError: If it cannot be read or written.
     """
-    # What stands behind a link, not the link, is written anew.
+    # The target of a link is replaced, not the link.
     file = file.resolve()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # The folder is held, as the file itself is another one after each time.
+        # The folder is locked: the file itself is replaced each time.
         held = os.open(file.parent, os.O_RDONLY)
         try:
             fcntl.flock(held, fcntl.LOCK_EX)
-            yield _read(file) if file.exists() else [], lambda added: _append(file, added)
+            yield _read_lines(file) if file.exists() else [], lambda added: _append(file, added)
         finally:
             os.close(held)
     except OSError as error:

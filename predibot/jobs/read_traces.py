@@ -1,4 +1,4 @@
-"""Reading traces: one decision step by step, and what all of them used."""
+"""Traces: one decision step by step, and the usage of all decisions."""
 
 import math
 import re
@@ -24,7 +24,6 @@ from predibot.ledger.store import Store
 LEAST_PREFIX = 6
 _DIGEST = re.compile(rf"[0-9a-f]{{{LEAST_PREFIX},64}}")
 ALL = "all"
-"""Stands for every kind of step in a sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,42 +36,41 @@ class ReadTrace:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What the steps of one kind used; the rows of a bot's kinds do not overlap, `all` is their sum."""
+    """Usage by the steps of one kind; kinds of a bot do not overlap, and `all` is their sum."""
 
     bot: str
     kind: str
     steps: int = 0
     input_tokens: int = 0
     cached_tokens: int = 0
-    """Of those that went in."""
     output_tokens: int = 0
     calls: int = 0
-    """Of a model, those that failed too."""
+    """Calls of a model, failed ones too."""
     calls_without_usage: int = 0
-    """Of which nobody said how many tokens they took."""
+    """Calls whose provider did not report all tokens."""
     searches: int = 0
     pages: int = 0
     seconds: float = 0.0
-    """Searches and pages are within the tools that made them."""
+    """Searches and pages are also part of the tools that made them."""
     cost_usd: float | None = 0.0
     """None where a part is unknown."""
     cost_known_usd: float = 0.0
     cost_estimated_usd: float = 0.0
-    """Booked in budgets for the part that is unknown: the worst case of each answer."""
+    """The unknown part as budgets booked it: the worst case of each answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsedReport:
-    """What the traces of a ledger used, by bot and kind of step, and how many could not be read."""
+    """Usage by bot and kind of step, and how many traces could not be read."""
 
     rows: tuple[Used, ...]
     traces: int
     missing: tuple[str, ...]
-    """Why each trace that could not be read could not be."""
+    """One reason for each unreadable trace."""
 
 
 def read_trace(store: Store, asked: str) -> ReadTrace:
-    """Return the trace of `RUN_KEY/BOT/EVENT_ID`, or the one whose SHA-256 begins so.
+    """Return the trace of `RUN_KEY/BOT/EVENT_ID`, or the one whose SHA-256 has this prefix.
 
     Raises:
         UsageError: If there is no such decision, it has no trace, or the trace cannot be read.
@@ -84,27 +82,19 @@ def read_trace(store: Store, asked: str) -> ReadTrace:
 
 
 def named_decision(store: Store, asked: str) -> TracedDecision:
-    """Return the decision `RUN_KEY/BOT/EVENT_ID`, or the one with the trace whose SHA-256 begins so.
-
-    Raises:
-        UsageError: If there is no such decision.
-    """
-    return _by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _by_name(store, asked)
+    """Return the decision `RUN_KEY/BOT/EVENT_ID`, or the one whose trace's SHA-256 has this prefix."""
+    return _find_by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _find_by_name(store, asked)
 
 
 def used(store: Store) -> UsedReport:
-    """Return what all decisions with a trace used, by bot in order of entry."""
+    """Return the usage of all decisions with a trace, by bot in order of entry."""
     with store.read() as connection:
         traced = decisions_with_traces(connection)
     return used_in(store, [(decision.bot, str(decision.trace_sha256)) for decision in traced])
 
 
 def used_in(store: Store, traced: Sequence[tuple[str, str]]) -> UsedReport:
-    """Return what some traces used.
-
-    Args:
-        traced: Whose each is, and its hash.
-    """
+    """Return the usage in some traces, each given by its bot and its hash."""
     steps_of: dict[str, list[Step]] = {}
     missing = []
     for bot, digest in traced:
@@ -112,11 +102,11 @@ def used_in(store: Store, traced: Sequence[tuple[str, str]]) -> UsedReport:
             steps_of.setdefault(bot, []).extend(Traces(store).read(digest).steps)
         except UsageError as error:
             missing.append(str(error))
-    rows = [row for bot, steps in steps_of.items() for row in _rows(bot, steps)]
+    rows = [row for bot, steps in steps_of.items() for row in _usage_by_kind(bot, steps)]
     return UsedReport(tuple(rows), len(traced) - len(missing), tuple(missing))
 
 
-def _by_digest(store: Store, prefix: str) -> TracedDecision:
+def _find_by_digest(store: Store, prefix: str) -> TracedDecision:
     prefix = prefix.casefold()
     with store.read() as connection:
         found = {str(each.trace_sha256): each for each in decisions_with_traces(connection, prefix)}
@@ -127,7 +117,7 @@ def _by_digest(store: Store, prefix: str) -> TracedDecision:
     return next(iter(found.values()))
 
 
-def _by_name(store: Store, asked: str) -> TracedDecision:
+def _find_by_name(store: Store, asked: str) -> TracedDecision:
     run, *rest = asked.rsplit("/", 2)
     if len(rest) != 2:
         raise UsageError(
@@ -143,17 +133,16 @@ def _by_name(store: Store, asked: str) -> TracedDecision:
     return found[0]
 
 
-def _rows(bot: str, steps: Iterable[Step]) -> Iterator[Used]:
-    """Yield a row for each kind of step, and their sum."""
+def _usage_by_kind(bot: str, steps: Iterable[Step]) -> Iterator[Used]:
     by_kind: dict[str, list[Step]] = {}
     for step in steps:
         by_kind.setdefault(step.kind, []).append(step)
     for kind in sorted(by_kind):
-        yield _sum(bot, kind, by_kind[kind])
-    yield _sum(bot, ALL, [step for steps in by_kind.values() for step in steps])
+        yield _sum_usage(bot, kind, by_kind[kind])
+    yield _sum_usage(bot, ALL, [step for steps in by_kind.values() for step in steps])
 
 
-def _sum(bot: str, kind: str, steps: Sequence[Step]) -> Used:
+def _sum_usage(bot: str, kind: str, steps: Sequence[Step]) -> Used:
     usages = [step.reply.usage for step in steps if isinstance(step, ModelStep)]
     failed = [step for step in steps if isinstance(step, ModelFailedStep)]
     cost_usd, cost_known_usd = cost_of_steps(steps)

@@ -1,4 +1,4 @@
-"""Receipts: made as a run ends, and computed anew to see whether a decision was changed since."""
+"""Receipts of runs: made when a run ends, and verified to find decisions that were changed since."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,46 +32,45 @@ GONE = "its receipt is gone, and it was decided with one. Put a copy of the ledg
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A decision that is not what a receipt says."""
+    """A decision that differs from a receipt."""
 
     bot: str
     subject_kind: str
     subject_id: str
     what: Literal["changed", "missing", "new"]
-    """Whether it is another one, is not there any more, or was not there yet."""
+    """Whether it changed, is missing, or is not in the receipt."""
     fields: tuple[str, ...]
-    """What of it is another; empty where that cannot be told."""
+    """The fields that changed; empty where that cannot be told."""
     receipt: int
     was_final: bool
-    """Whether it could not be tried again, so that nothing of predibot's changed it."""
+    """Whether predibot could not have changed it by trying again."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRun:
-    """A run computed anew, beside its receipts."""
+    """A run verified against its receipts."""
 
     run: str
     created_at: datetime | str
     void: bool = False
     decisions: int = 0
     root: str | None = None
-    """As the run is now; None where it is not in the ledger."""
+    """The root of the decisions now; None where the run is not in the ledger."""
     receipts: tuple[Receipt, ...] = ()
     differences: tuple[Difference, ...] = ()
     """By bot and subject."""
     problems: tuple[str, ...] = ()
-    """What is wrong besides."""
     notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """Return whether every decision is what its receipts say."""
+        """Return whether every decision matches its receipts."""
         return not self.differences and not self.problems
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """That one decision is among those of a root, to be checked without the others."""
+    """A proof that one decision is under a root, checkable without the other decisions."""
 
     run: str
     receipt: int
@@ -79,28 +78,28 @@ class Proof:
     index: int
     size: int
     leaf: str
-    """Canonical JSON, which is what is hashed."""
+    """The hashed text, as canonical JSON."""
     leaf_sha256: str
     path: tuple[str, ...]
-    """The hashes beside it on the way to the root, the nearest first."""
+    """The sibling hashes on the way to the root, nearest first."""
 
 
 def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tuple[Receipt | None, tuple[str, ...]]:
-    """Store the receipt of a run as it stands, unless its last one is the same, and return the last one.
+    """Store a receipt of a run as it is now, unless its last one is the same; return the last one.
 
-    Where a decision that could not be tried again is another one than the last receipt says, nothing of ours changed
-    it: no receipt is made over that. What else was written meanwhile gets a receipt of the ledger.
+    Where a final decision differs from the last receipt, predibot did not change it, so no receipt is made over that.
+    Everything else written meanwhile gets a receipt of the ledger.
 
     Returns:
-        The receipt, None where nothing is decided or it could not be stored; and what is to be said of it.
+        The receipt, None where nothing is decided or it could not be stored; and warnings.
     """
     now = clock()
     try:
-        # Most calls over a run that has one change nothing, and need not write.
+        # Most calls change nothing and need not write.
         last = store.run_read(lambda connection: _last_if_current(connection, run_id))
         if last is not None:
             return last, ()
-        return store.run_write(lambda connection: _made(connection, run_id, now))
+        return store.run_write(lambda connection: _add_if_unchanged(connection, run_id, now))
     except LedgerUnusable as error:
         return None, (f"no receipt was stored, which the next call does: {error}",)
 
@@ -116,20 +115,19 @@ def receipt_of_ledger(store: Store, now: datetime) -> None:
 
 
 def _last_if_current(connection: Connection, run_id: int) -> Receipt | None:
-    """Return the last receipt of a run if it is of all that there is; else None."""
-    last = _last(connection, run_id)
+    last = _last_receipt(connection, run_id)
     if last is None or last.form != FORM or is_behind(connection):
         return None
     return last if last.root == root_of(leaves_of(connection, run_id)) else None
 
 
-def _made(connection: Connection, run_id: int, now: datetime) -> tuple[Receipt | None, tuple[str, ...]]:
-    """Return the last receipt of a run, which is stored unless a final decision is another one than before."""
-    # Read behind the lock: who changes a decision makes a receipt after that, so that the last one is of them all.
+def _add_if_unchanged(connection: Connection, run_id: int, now: datetime) -> tuple[Receipt | None, tuple[str, ...]]:
+    """Store a receipt unless a final decision changed; return the last receipt, and warnings."""
+    # Read behind the lock: every process makes its receipt after its changes, so the last one covers them all.
     receipted = lock_run(connection, run_id)
-    last = _last(connection, run_id)
+    last = _last_receipt(connection, run_id)
     made, doubts = last, tuple[str, ...]()
-    changed = _changed(connection, run_id, last)
+    changed = _changed_decisions(connection, run_id, last)
     if last is None and receipted == "here":
         doubts = (f"{GONE}; no other is made",)
     elif changed:
@@ -142,20 +140,16 @@ def _made(connection: Connection, run_id: int, now: datetime) -> tuple[Receipt |
     return made, doubts
 
 
-def _changed(connection: Connection, run_id: int, last: Receipt | None) -> list[Difference]:
-    """Return the decisions that were final in the last receipt of a run and are other ones."""
+def _changed_decisions(connection: Connection, run_id: int, last: Receipt | None) -> list[Difference]:
+    """Return the decisions that were final in a run's last receipt and changed since."""
     if last is None or last.form not in FORMS:
         return []
     leaves = leaves_of(connection, run_id, last.form)
-    return [each for each in _differences(last, leaves, ()) if each.was_final]
+    return [each for each in _find_differences(last, leaves, ()) if each.was_final]
 
 
 def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]:
-    """Return the run of a key, or all, each computed anew that has a receipt; nothing is changed.
-
-    Raises:
-        UsageError: If no run has or had this key.
-    """
+    """Verify the run of a key, or all runs; nothing is changed."""
     with store.read() as connection:
         if key is None:
             return tuple(computed_anew(connection, run) for run in receipted_runs(connection))
@@ -164,14 +158,14 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
 
 
 def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
-    """Return the proof that a decision is one of a run's last receipt.
+    """Return the proof that a decision is part of a run's last receipt.
 
     Raises:
-        UsageError: If there is no such decision, or the run is not what its last receipt says.
+        UsageError: If there is no such decision, or the run differs from its last receipt.
     """
     with store.read() as connection:
         run = run_of_key(connection, key)
-        last = _last(connection, run.id)
+        last = _last_receipt(connection, run.id)
         found = list(leaves_with_content(connection, run.id, FORM if last is None else last.form))
     if last is None or root_of([leaf for leaf, _ in found]) != last.root:
         raise UsageError(f"run {key[:100]} is not what a receipt of it says. `predibot verify {key[:100]}` says more")
@@ -185,23 +179,19 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
 
 
 def run_of_key(connection: Connection, key: str) -> Row[Any]:
-    """Return the run that holds a key, or the one that held it last.
-
-    Raises:
-        UsageError: If no run has or had it.
-    """
+    """Return the run with a key, or the void one that had it last; raise UsageError if no run has or had it."""
     runs = receipted_runs(connection, key)
     if not runs:
         raise UsageError(f"there is no run {key[:100]!r} in this ledger. `predibot runs` lists them")
     return next((run for run in runs if not run.void), runs[-1])
 
 
-def _last(connection: Connection, run_id: int) -> Receipt | None:
+def _last_receipt(connection: Connection, run_id: int) -> Receipt | None:
     return next(reversed(stored_receipts(connection, run_id)), None)
 
 
 def computed_anew(connection: Connection, run: Row[Any]) -> VerifiedRun:
-    """Return a run as its decisions are now, with what differs from its receipts."""
+    """Return a run as its decisions are now, with differences from its receipts."""
     try:
         receipts = stored_receipts(connection, run.id)
     except LedgerUnusable as error:
@@ -227,11 +217,11 @@ def computed_anew(connection: Connection, run: Row[Any]) -> VerifiedRun:
         elif root_of(receipt.leaves) != receipt.root:
             problems.append(f"receipt {receipt.number} was changed: its leaves do not come to its root")
         elif root_of(leaves[receipt.form]) != receipt.root:
-            # Most runs are what their receipts say, and nobody needs the names.
+            # Read here: runs that match their receipts need no names.
             names = field_names(connection, run.id, receipt.form)
-            # What was tried again is another decision than an earlier receipt says.
+            # A decision that was tried again differs from earlier receipts.
             is_last = receipt is receipts[-1]
-            for each in _differences(receipt, leaves[receipt.form], names):
+            for each in _find_differences(receipt, leaves[receipt.form], names):
                 if is_last or each.was_final:
                     differences.setdefault((each.bot, each.subject_kind, each.subject_id), each)
     now = leaves.get(receipts[-1].form)
@@ -244,8 +234,7 @@ def computed_anew(connection: Connection, run: Row[Any]) -> VerifiedRun:
     )
 
 
-def _differences(receipt: Receipt, leaves: Sequence[Leaf], names: Sequence[str]) -> Iterator[Difference]:
-    """Yield where decisions differ from a receipt, by bot and subject."""
+def _find_differences(receipt: Receipt, leaves: Sequence[Leaf], names: Sequence[str]) -> Iterator[Difference]:
     then, now = ({leaf.key: leaf for leaf in each} for each in (receipt.leaves, leaves))
     for key in sorted(then.keys() | now.keys()):
         before, after = then.get(key), now.get(key)
@@ -255,10 +244,10 @@ def _differences(receipt: Receipt, leaves: Sequence[Leaf], names: Sequence[str])
             yield Difference(*key, "missing", (), receipt.number, before.is_final)
         elif before.sha256 != after.sha256:
             checks = (before.checks, after.checks)
-            pairs = zip(names, *(map(_pieces, checks)), strict=False)
+            pairs = zip(names, *(map(_split_checks, checks)), strict=False)
             fields = tuple(name for name, one, other in pairs if one != other)
             yield Difference(*key, "changed", fields, receipt.number, before.is_final)
 
 
-def _pieces(checks: str) -> list[str]:
+def _split_checks(checks: str) -> list[str]:
     return [checks[at : at + CHECK_DIGITS] for at in range(0, len(checks), CHECK_DIGITS)]

@@ -1,4 +1,4 @@
-"""The status of a ledger: what its schedules came to, what is open, and what somebody has to look at."""
+"""The status of a ledger: its schedules, what is open, and what needs attention."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,34 +30,32 @@ from predibot.ledger.write.runs import decisions_noted, runs
 from predibot.ledger.write.slots import is_alive, stored_schedules, stored_service
 
 STALE = timedelta(days=1)
-"""A price of a market that is still open is old after so long."""
+"""The age from which the last price of an open market is old."""
 COUNTED = timedelta(days=30)
-"""Over so many days slots are counted and costs added up."""
+"""The days over which slots are counted and costs added up."""
 _UNTIL_OVERDUE = timedelta(minutes=15)
-"""After the instant at which a slot should have begun."""
+"""How long a slot may be late."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleStatus:
-    """How the schedule of a recipe stands."""
+    """The state of a recipe's schedule; slots and cost are of the last days."""
 
     stored: Row[Any]
     slots: SlotCounts
-    """Of the last days."""
     cost: KnownCost
-    """Of the last days."""
     last_cost: KnownCost | None
-    """Of the run of the last slot; None where it has none."""
+    """The cost of the last slot's run; None where it has none."""
     expected_at: datetime | None = None
-    """The oldest slot that should have begun, and of which nobody has said what became of it."""
+    """The oldest slot that should have begun and has no result."""
     is_overdue: bool = False
-    """Whether it should have begun a while ago."""
+    """Whether it is late by more than a few minutes."""
     next_at: datetime | None = None
     """None where the recipe cannot be read here."""
     day_limits: Limits | None = None
-    """What its runs may spend on a day; None without a limit, or where the recipe cannot be read here."""
+    """The day's limits of its runs; None without a limit, or where the recipe cannot be read here."""
     problem: str = ""
-    """Why the recipe cannot be read here, or what its service says is wrong with it."""
+    """Why the recipe cannot be read here, or its service's complaint."""
 
     @property
     def recipe(self) -> str:
@@ -67,35 +65,34 @@ class ScheduleStatus:
 
 @dataclass(frozen=True, slots=True)
 class LedgerStatus:
-    """How everything stands that runs by itself."""
+    """The state of everything that runs by itself."""
 
     at: datetime
     ledger: str
     service: ServiceRow | None
-    """Who runs the schedules; None where nobody does at the moment."""
+    """The process that runs the schedules; None where there is none."""
     is_service_alive: bool
     schedules: tuple[ScheduleStatus, ...]
     retries: Row[int, Any]
     left_behind: Mapping[str, OwnerHolds]
-    """What owners hold that are gone; the next run takes it over."""
+    """Claims and amounts of dead processes, by owner; the next run takes them over."""
     markets: Row[int, Any, int, int]
     spent: Spending
-    """On this UTC day."""
     without_tools: Mapping[str, int]
-    """How many decisions of the last days agents made whose model calls no tools, by bot."""
+    """How many decisions of the last days came from models that call no tools, by bot."""
     without_search: Mapping[str, int]
-    """The same of those whose searches all failed."""
+    """How many came from agents whose searches all failed, by bot."""
     problems: tuple[str, ...]
-    """What somebody has to look at, a sentence each; the exit code is 1 where there is one."""
+    """What needs attention, a sentence each; any makes the exit code 1."""
 
 
 def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
-    """Return how a ledger stands; nothing is asked of anybody else, and nothing is changed."""
+    """Return the state of a ledger; no host is asked, and nothing is changed."""
     now = clock()
     with store.read() as connection:
         service = stored_service(connection)
         alive = service is not None and is_alive(service, is_gone, now)
-        schedules = tuple(_schedule(connection, each, now) for each in stored_schedules(connection))
+        schedules = tuple(_schedule_status(connection, each, now) for each in stored_schedules(connection))
         held = held_by_owner(connection)
         retries, markets = open_retries(connection), open_markets(connection, now=now, stale=STALE)
         spent = spent_on(connection, now)
@@ -110,7 +107,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
             f"the service {service.owner}, which ran since {format_instant(service.started_at)}, is gone. Start "
             "`predibot schedule` again"
         )
-    problems += [said for each in schedules for said in _problems(each, spent, now)]
+    problems += [said for each in schedules for said in _schedule_problems(each, spent, now)]
     if markets.stale or markets.unreadable:
         problems.append(
             f"of {markets.markets:,} open markets {markets.stale:,} have no price of the last "
@@ -121,7 +118,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
     )
 
 
-def _schedule(connection: Connection, stored: Row[Any], now: datetime) -> ScheduleStatus:
+def _schedule_status(connection: Connection, stored: Row[Any], now: datetime) -> ScheduleStatus:
     since = now - COUNTED
     slots = slot_counts(connection, stored.recipe, since=since, now=now)
     cost, last = cost_of(connection, stored.recipe, since=since), None
@@ -148,7 +145,7 @@ def _schedule(connection: Connection, stored: Row[Any], now: datetime) -> Schedu
     )
 
 
-def _problems(each: ScheduleStatus, spent: Spending, now: datetime) -> Iterator[str]:
+def _schedule_problems(each: ScheduleStatus, spent: Spending, now: datetime) -> Iterator[str]:
     if each.problem:
         yield f"recipe {each.recipe}: {each.problem}"
     limit = None if each.day_limits is None else each.day_limits.usd

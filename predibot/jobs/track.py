@@ -33,26 +33,24 @@ from predibot.ledger.write.prices_and_resolutions import (
 _log = logging.getLogger(__name__)
 
 _OVERLAP = timedelta(hours=2)
-"""Venues publish the points of their history a little late."""
+"""Venues publish points of their history a little late."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrackReport:
-    """What one call of `track` brought home."""
+    """The result of one call of `track`."""
 
     as_of: datetime
     markets: int
     observations: int
-    """New ones."""
     resolutions: int
-    """New ones, corrections included."""
     notes: tuple[str, ...]
     incomplete: bool
-    """Whether something could not be read; what could is stored."""
+    """Whether something could not be read; the rest is stored."""
 
     @classmethod
     def sum_of(cls, reports: "Sequence[TrackReport]") -> "TrackReport":
-        """Return what several venues brought home together."""
+        """Return one report for several venues."""
         return cls(
             as_of=max(each.as_of for each in reports),
             markets=sum(each.markets for each in reports),
@@ -71,7 +69,7 @@ class _Window:
     start: datetime
     until: datetime
     whole: bool
-    """Whether nothing can be added to it later: it ends where the stored one begins, or its market is settled."""
+    """Whether nothing can be added to it later: a stored stretch follows, or its market is settled."""
 
 
 def track(
@@ -79,16 +77,14 @@ def track(
 ) -> TrackReport:
     """Store what is new about every market of the venue that the ledger knows.
 
-    Each history is stored as it arrives, so that a call that is interrupted has
-    kept what it read, and the next goes on from there.
+    Each history is stored as it arrives, so an interrupted call keeps what it read, and the next goes on from there.
 
     Args:
-        own_runs: Whether only markets of runs that were made on this very
-            venue are asked for: of two archives each knows its own.
+        own_runs: Whether to take only markets of runs on this very venue: two archives know different markets.
 
     Raises:
         VenueUnavailable: If the venue does not answer at all.
-        VenueChanged: If its resolutions do not keep the contract.
+        VenueChanged: If its resolutions break the contract.
     """
     venue, as_of = opened.venue, opened.now
     with store.read() as connection:
@@ -135,7 +131,6 @@ def _track_resolutions(
     stored: Mapping[int, Sequence[Resolution]],
     as_of: datetime,
 ) -> tuple[int, list[str]]:
-    """Store new resolutions, and return how many and what could not be read."""
     if not refs:
         return 0, []
     page = venue.resolutions(tuple(refs.values()), as_of=as_of)
@@ -155,8 +150,7 @@ def _track_resolutions(
 
 
 def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
-    """Yield the stretches of history that are missing, the earlier one first."""
-    # From its settlement on the price of a market is its payout.
+    # After its settlement a market's price is its payout.
     settled = ended is not None and ended.settled_at <= as_of
     until = ended.settled_at if ended is not None and settled else as_of
     begin, end = each.tracked_from, each.tracked_until
@@ -177,10 +171,10 @@ def _fetch(venue: Venue, window: _Window) -> Sequence[PricePoint]:
 def _store_windows(store: Store, read: Sequence[tuple[_Window, Sequence[PricePoint]]]) -> int:
     points, stretches = dict[int, list[PricePoint]](), list[tuple[int, datetime, datetime]]()
     for window, found in read:
-        # An empty history may be one that was not answered; it is asked for again.
+        # An empty history may be a missing answer, so it is read again next time.
         if found:
             points.setdefault(window.of.row, []).extend(found)
-            # Behind the last point more may be published, or recorded, for the time until now.
+            # More points for the time until now may still be published or recorded.
             until = window.until if window.whole else max(point.at for point in found)
             stretches.append((window.of.row, window.start, until))
 
@@ -195,13 +189,13 @@ def _store_windows(store: Store, read: Sequence[tuple[_Window, Sequence[PricePoi
 def _track_quotes(
     store: Store, venue: Venue, known: Sequence[Followed], refs: Mapping[int, MarketRef], settled: Collection[int]
 ) -> tuple[int, list[str], list[str]]:
-    """Take a quote of every market of a live venue that is not settled, and store it as an observation.
+    """Store a quote of every unsettled market of a live venue as an observation.
 
     Returns:
         How many are new, what could not be read, and a note on events that the venue does not know any more.
     """
     open_now = [each for each in known if each.market_row not in settled]
-    # A quote has the name of its market, of more than two outcomes that of the instrument.
+    # A quote is keyed by its market, or by its instrument in a market of more than two outcomes.
     rows = {each.instrument.id if each.is_named else refs[each.market_row].id: each for each in open_now}
     asked: dict[str, dict[str, Market]] = {}
     for each in open_now:
@@ -231,6 +225,6 @@ def _track_quotes(
     if not gone:
         return new, failures, []
     said = f"the venue has no event any more of open markets ({len(gone)}): {first_of(gone, 10)}"
-    # Where most are gone, their address is.
+    # Where most events are gone, the venue's address has probably changed.
     is_address = len(gone) > max(FEW_EVENTS, len(asked) // 2)
     return new, [*failures, *([said] if is_address else [])], [] if is_address else [said]

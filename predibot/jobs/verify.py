@@ -1,4 +1,4 @@
-"""Verifying: every invariant of a ledger that can be computed anew, of its rows and of what lies beside them."""
+"""Verifying: every invariant of a ledger's rows, traces and pages is checked again."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -29,15 +29,15 @@ _COST_TOLERANCE_USD = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """One check: how many rows it looked at, and how often it failed."""
+    """How many rows a check looked at, and how many failed."""
 
     name: str
     rows: int
     failed: int
 
 
-class _Seen(NamedTuple):
-    """A search or a page, as far as trace and row say it in the same words."""
+class _SourceFacts(NamedTuple):
+    """A search or a page, as trace and row both state it."""
 
     kind: str
     sha256: str | None
@@ -46,32 +46,32 @@ class _Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found: every check, and every row that fails one."""
+    """All checks, and every row that fails one."""
 
     checks: tuple[CheckReport, ...]
     broken: tuple[Broken, ...]
 
 
 def verify(store: Store) -> Verification:
-    """Return what of a ledger is not as it must be; nothing is changed."""
+    """Return which invariants of a ledger are broken; nothing is changed."""
     checked = Checked()
     with store.read() as connection:
-        broken = [*_database(connection, checked), *_rows(connection, checked)]
-        # What is computed of rows that are none of ours fails too; of our own it is a mistake, which is not hidden.
+        broken = [*_check_database(connection, checked), *_check_rows(connection, checked)]
+        # Malformed rows make later checks fail; without any, an error is a mistake of ours and not hidden.
         foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
         checks = [*checks_of_rows(connection, checked), *checks_of_runs(connection, checked)]
         checks += [broken_orders(connection, checked), *checks_of_accounts(connection, checked)]
         for check in checks:
-            broken += _as_far_as_possible(check, foreign)
-        kept: list[_Kept] = []
-        broken += _as_far_as_possible(_keep(connection, kept), foreign)
-    broken += _artefacts(store, kept, checked)
+            broken += _until_error(check, foreign)
+        kept: list[_DecisionFacts] = []
+        broken += _until_error(_collect_decisions(connection, kept), foreign)
+    broken += _check_artefacts(store, kept, checked)
     failed = Counter(each.check for each in broken)
     return Verification(tuple(CheckReport(name, rows, failed[name]) for name, rows in checked.items()), tuple(broken))
 
 
-def _database(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield what SQLite finds wrong with its file; a server looks after its own."""
+def _check_database(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield SQLite's findings about its file; a server checks its own."""
     if connection.dialect.name != "sqlite":
         return
     check = "database whole"
@@ -83,15 +83,15 @@ def _database(connection: Connection, checked: Checked) -> Iterator[Broken]:
         yield Broken(check, f"{table} {row}", f"it names a row of {named} that is not there")
 
 
-def _rows(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    """Yield the rows that hold what predibot never writes, whatever the file says of its columns."""
+def _check_rows(connection: Connection, checked: Checked) -> Iterator[Broken]:
+    """Yield rows with values that predibot never writes, whatever the file declares of its columns."""
     checked[_ROWS] += 1
     for row, seen in foreign_rows(connection):
         yield Broken(_ROWS, row, seen)
 
 
-def _as_far_as_possible(found: Iterator[Broken], foreign: tuple[type[Exception], ...]) -> Iterator[Broken]:
-    """Yield what a check finds, and that it came to no end where one of these errors ends it."""
+def _until_error(found: Iterator[Broken], foreign: tuple[type[Exception], ...]) -> Iterator[Broken]:
+    """Yield a check's findings, and that it was cut short where one of these errors ends it."""
     try:
         yield from found
     except foreign as error:
@@ -99,23 +99,22 @@ def _as_far_as_possible(found: Iterator[Broken], foreign: tuple[type[Exception],
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What is kept of a decision outside of the rows, and what the rows say of it."""
+class _DecisionFacts:
+    """A decision with a trace or sources, and what its row says of them."""
 
     name: str
     trace_sha256: str | None
     cost_usd: float | None
     cost_known_usd: float
     tries: int
-    sources: tuple[_Seen, ...]
+    sources: tuple[_SourceFacts, ...]
 
 
-def _keep(connection: Connection, kept: list[_Kept]) -> Iterator[Broken]:
-    """Add each decision of which something is kept outside of the rows; nothing is wrong yet."""
-    found: dict[int, list[_Seen]] = defaultdict(list)
+def _collect_decisions(connection: Connection, kept: list[_DecisionFacts]) -> Iterator[Broken]:
+    found: dict[int, list[_SourceFacts]] = defaultdict(list)
     columns = (sources.c.decision_id, sources.c.kind, sources.c.sha256, sources.c.results)
     for decision_id, *seen in connection.execute(select(*columns).order_by(sources.c.decision_id, sources.c.number)):
-        found[decision_id].append(_Seen(*seen))
+        found[decision_id].append(_SourceFacts(*seen))
     tries = select(func.max(attempts.c.number)).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
     costs = (decisions.c.trace_sha256, decisions.c.cost_usd, decisions.c.cost_known_usd, tries)
     statement = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id, *costs)
@@ -124,16 +123,15 @@ def _keep(connection: Connection, kept: list[_Kept]) -> Iterator[Broken]:
         looked_up = tuple(found.get(decision_id, ()))
         if trace_sha256 is not None or looked_up:
             name = f"{key}/{bot}/{subject}"
-            kept.append(_Kept(name, trace_sha256, cost_usd, known_usd, tried or 1, looked_up))
+            kept.append(_DecisionFacts(name, trace_sha256, cost_usd, known_usd, tried or 1, looked_up))
     yield from ()
 
 
-def _artefacts(store: Store, kept: list[_Kept], checked: Checked) -> Iterator[Broken]:
-    """Yield the traces and pages that are missing, or whose content is not what the rows say."""
+def _check_artefacts(store: Store, kept: list[_DecisionFacts], checked: Checked) -> Iterator[Broken]:
     traces, pages = Traces(store), Pages(store)
     for each in kept:
         if each.trace_sha256 is not None:
-            yield from _trace(each, traces, checked)
+            yield from _check_trace(each, traces, checked)
         for sha256 in (page.sha256 for page in each.sources if page.kind == "page" and page.sha256 is not None):
             checked["pages present"] += 1
             try:
@@ -142,25 +140,24 @@ def _artefacts(store: Store, kept: list[_Kept], checked: Checked) -> Iterator[Br
                 yield Broken("pages present", each.name, str(error))
 
 
-def _trace(kept: _Kept, traces: Traces, checked: Checked) -> Iterator[Broken]:
+def _check_trace(kept: _DecisionFacts, traces: Traces, checked: Checked) -> Iterator[Broken]:
     try:
         steps = traces.read(kept.trace_sha256 or "").steps
     except ArtefactPruned:
-        # On purpose, and no failure; the decision keeps the hash.
+        # Pruned on purpose, which is no failure; the decision keeps the hash.
         checked["traces pruned"] += 1
         return
     except (UsageError, ValueError) as error:
         yield Broken("traces present", kept.name, str(error))
     else:
         checked["rows are their traces"] += 1
-        yield from (Broken("rows are their traces", kept.name, seen) for seen in _unlike(kept, steps))
+        yield from (Broken("rows are their traces", kept.name, seen) for seen in _trace_differences(kept, steps))
     checked["traces present"] += 1
 
 
-def _unlike(kept: _Kept, steps: Sequence[Step]) -> Iterator[str]:
-    """Yield what the row of a decision says otherwise than the trace of its last try."""
+def _trace_differences(kept: _DecisionFacts, steps: Sequence[Step]) -> Iterator[str]:
     cost_usd, known_usd = cost_of_steps(steps)
-    # What earlier tries cost is in no trace any more.
+    # Costs of earlier tries are in no trace any more.
     more_usd, is_whole = kept.cost_known_usd - known_usd, kept.tries == 1
     if more_usd < -_COST_TOLERANCE_USD or (is_whole and more_usd > _COST_TOLERANCE_USD):
         yield f"it cost ${kept.cost_known_usd!r}, its trace says ${known_usd!r}"
@@ -169,6 +166,6 @@ def _unlike(kept: _Kept, steps: Sequence[Step]) -> Iterator[str]:
         yield f"it cost ${kept.cost_usd!r}, and its trace does not know all of it"
     if kept.cost_usd is None and cost_usd is not None and is_whole and not is_given_up:
         yield f"what it cost is unknown, its trace says ${cost_usd!r}"
-    seen = tuple(_Seen(each.kind, each.sha256, each.results) for each in sources_of(steps))
+    seen = tuple(_SourceFacts(each.kind, each.sha256, each.results) for each in sources_of(steps))
     if seen != kept.sources:
         yield "what it searched and read is not what its trace says"

@@ -1,4 +1,4 @@
-"""The worst and the best decisions: which bets cost or brought most, and what their bots thought."""
+"""The worst and the best decisions: the bets that cost or brought most, with their reasons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,28 +18,21 @@ from predibot.scoring.records.part import EVERYTHING, Part
 
 @dataclass(frozen=True, slots=True)
 class WorstDecision:
-    """A bet that cost or brought much, with what was asked and why it was made."""
+    """A bet that cost or brought much, with its question and reason."""
 
     loss: Loss
     reason: Row[Any]
 
     @property
     def decided_at(self) -> datetime:
-        """Return when."""
+        """Return the instant of the decision."""
         return instant_of(self.loss.decided_at)
 
 
 def worst_decisions(
     store: Store, venue_name: str, as_of: datetime, most: int, part: Part = EVERYTHING
 ) -> tuple[WorstDecision, ...]:
-    """Return what cost most as of an instant, the dearest first; nothing is fetched.
-
-    Args:
-        venue_name: Whose runs.
-        as_of: Nothing later is seen.
-        most: How many at most.
-        part: Only its decisions.
-    """
+    """Return the most expensive decisions as of an instant, the dearest first."""
     with store.read() as connection:
         record = track_record(connection, venue_name, as_of, part)
         return with_reasons(connection, venue_name, largest_losses(record, most))
@@ -60,5 +53,5 @@ def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) 
 
 
 def instant_of(seconds: float) -> datetime:
-    """Return the instant of a record's seconds since 1970, to the microsecond it was read with."""
+    """Return the instant of a record's seconds since 1970, to the stored microsecond."""
     return EPOCH + timedelta(microseconds=round(seconds * 1e6))

@@ -83,11 +83,7 @@ def complaints_of(found: Plugin, arguments: Mapping[str, object]) -> tuple[Compl
 
 
 def made(found: Plugin, arguments: Mapping[str, object]) -> Any:
-    """Return an object of a plug-in.
-
-    Raises:
-        PluginError: If it does not take the arguments.
-    """
+    """Return an object of a plug-in; raise PluginError if it does not take the arguments."""
     if complaints := complaints_of(found, arguments):
         raise PluginError(f"{found.noun} {found.name!r}: {'; '.join(complaint.text for complaint in complaints)}")
     hints = _hints(found)
@@ -99,11 +95,7 @@ def made(found: Plugin, arguments: Mapping[str, object]) -> Any:
 
 
 def argument_infos(found: Plugin) -> tuple[ArgumentInfo, ...]:
-    """Return the arguments of a plug-in.
-
-    Raises:
-        PluginError: If a type cannot be read.
-    """
+    """Return the arguments of a plug-in."""
     hints, docs = _hints(found), _argument_docs(found.thing)
     return tuple(
         ArgumentInfo(known.name, _in_words(hints[known.name]), _default_of(known), docs.get(known.name, ""))

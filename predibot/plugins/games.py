@@ -22,10 +22,6 @@ def game_names() -> tuple[str, ...]:
 def make_game(name: str, **options: Argument) -> Game:
     """Return the game of a recipe.
 
-    Args:
-        name: As a recipe has it.
-        options: By the names of the fields of its class.
-
     Raises:
         PluginError: If there is no such game, it is broken, or does not take an option.
     """
@@ -45,7 +41,6 @@ def stored_game(name: str, recipe_json: str, methodology: str | None = None) -> 
     """Return a game as it was played; None where it is not installed any more.
 
     Args:
-        name: The game's name.
         recipe_json: The stored recipe; its options are dropped where the game of today does not take them.
         methodology: The methodology of its accounts; None takes the recipe's.
 

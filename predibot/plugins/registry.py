@@ -62,7 +62,6 @@ class Plugin:
     thing: Any
     """None where its file does not define it."""
     label: str
-    """Its name in messages."""
     path: Path
     origin: Origin
     problem: str = ""
@@ -79,9 +78,6 @@ def own_code(what: str) -> Iterator[None]:
     """Turn any error of a plug-in's own code, while it is imported or made, into one sentence.
 
     Because the translation wraps just that code, mistakes of ours are not taken for the plug-in's.
-
-    Args:
-        what: How the sentence begins.
 
     Raises:
         PluginError: If the code raises anything but an error of ours and Ctrl-C.
@@ -120,7 +116,6 @@ def _packages(kind: Kind) -> tuple[str, ...]:
 
 
 def _dotted_name(kind: Kind, name: str) -> str:
-    """Return the dotted name of a plug-in's module."""
     first, *others = (f"{package}.{name}" for package in _packages(kind))
     return next((each for each in others if each in sys.modules or importlib.util.find_spec(each) is not None), first)
 
@@ -227,7 +222,6 @@ def _load_from_package(kind: Kind, points: list[EntryPoint]) -> Plugin:
 
 
 def _package_points(kind: Kind, name: str | None = None) -> list[EntryPoint]:
-    """Return the entry points of installed packages, all or those of one name."""
     installed = _entry_points(kind.group, tuple((folder, _changed_at(folder)) for folder in sys.path))
     found = installed if name is None else installed.select(name=name)
     return list({(_package_name(point), point.name, point.value): point for point in found}.values())
@@ -251,11 +245,7 @@ def _package_name(point: EntryPoint) -> str:
 
 
 def imported_module(kind: Kind, name: str) -> ModuleType:
-    """Return the module of a plug-in in a folder.
-
-    Raises:
-        PluginError: If it does not load.
-    """
+    """Return the module of a plug-in in a folder."""
     with own_code(f"{name}.py does not load"):
         return importlib.import_module(_dotted_name(kind, name))
 

@@ -40,11 +40,7 @@ class StrategySpec:
     """The games it declared when the spec was made; as with its needs."""
 
     def playing(self, game: str) -> "StrategySpec":
-        """Return the spec if the strategy plays the game.
-
-        Raises:
-            PluginError: If it does not.
-        """
+        """Return the spec if the strategy plays the game; raise PluginError if it does not."""
         if self.games != ANY_GAME and game not in self.games:
             raise PluginError(
                 f"strategy {self.name!r} plays {', '.join(self.games)}, and not game {game!r}. "
@@ -62,7 +58,6 @@ class StrategyInfo:
     arguments: tuple[ArgumentInfo, ...]
     origin: Origin
     problem: str = ""
-    """Why it cannot be used; empty where it can."""
     games: tuple[str, ...] = ()
     """Names or `ANY_GAME`; empty where only an object with arguments knows."""
 
@@ -80,10 +75,6 @@ def strategies() -> tuple[StrategyInfo, ...]:
 def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> StrategySpec:
     """Return the spec of a strategy, after making it once as a check.
 
-    Args:
-        name: The name of its file, without the ending.
-        arguments: As a recipe gives them: text, numbers, booleans, lists.
-
     Raises:
         PluginError: If there is no such strategy, it does not load or does not take the arguments, or its `needs` is
             no `Needs`.
@@ -96,11 +87,7 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> Strateg
 
 
 def load_strategy(spec: StrategySpec) -> Strategy:
-    """Return the strategy of a spec; only its own module is imported.
-
-    Raises:
-        PluginError: If there is no such strategy, it does not load, or it does not take its arguments.
-    """
+    """Return the strategy of a spec; only its own module is imported."""
     return cast(Strategy, made(_find_strategy(spec.name), spec.arguments))
 
 
@@ -110,11 +97,7 @@ def forget_strategies() -> None:
 
 
 def starts_program(name: str) -> bool:
-    """Return whether a strategy's class declares that it starts a program, such as docker.
-
-    Raises:
-        PluginError: If there is no such strategy, or it does not load.
-    """
+    """Return whether a strategy's class declares that it starts a program, such as docker."""
     return bool(getattr(_find_strategy(name).thing, "starts_program", False))
 
 

@@ -35,13 +35,11 @@ class ToolPlugin:
     """A user's own tool."""
 
     schema: ToolSchema
-    """Name, description and arguments, as a model reads them."""
     function: Callable[..., object]
     arguments_model: type[BaseModel]
     takes_as_of: bool
     """Whether it gets the instant of the decision, after which it shows nothing."""
     usd_per_call: float
-    """The most a call costs."""
     source_sha256: str
 
     def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
@@ -69,7 +67,6 @@ class ToolInfo:
     summary: str
     origin: Origin
     problem: str = ""
-    """Why it cannot be used; empty where it can."""
 
 
 def tool_plugin(name: str) -> ToolPlugin:
@@ -77,19 +74,12 @@ def tool_plugin(name: str) -> ToolPlugin:
 
     Args:
         name: The name of its file, without the ending, or of an entry point of `predibot.tools`.
-
-    Raises:
-        PluginError: If there is no such tool, or it is broken.
     """
     return _describe_tool(_find_tool(name, "tool"))
 
 
 def starts_program(name: str, *, kind: KindOfTool = "tool") -> bool:
-    """Return whether a tool's or provider's file declares by `STARTS_PROGRAM = True` that it starts a program.
-
-    Raises:
-        PluginError: If there is no such tool or provider.
-    """
+    """Return whether a tool's or provider's file declares by `STARTS_PROGRAM = True` that it starts a program."""
     return bool(getattr(inspect.getmodule(_find_tool(name, kind).thing), "STARTS_PROGRAM", False))
 
 
@@ -98,9 +88,6 @@ def search_class(name: str) -> type[Any]:
 
     Args:
         name: The name of its file, without the ending, or of an entry point of `predibot.search`.
-
-    Raises:
-        PluginError: If there is no such provider, or it lacks a member.
     """
     return _provider_class(_find_tool(name, "search"))
 
@@ -139,11 +126,7 @@ def forget_tools() -> None:
 
 
 def require_own_tools() -> None:
-    """Refuse a user's file that replaces one of predibot's own tools and is none.
-
-    Raises:
-        PluginError: It names the file.
-    """
+    """Refuse a user's file that replaces one of predibot's own tools and is none."""
     for name in BUILT_IN_TOOLS:
         if problem := _builtin_problem(name):
             raise PluginError(problem)

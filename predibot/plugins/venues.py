@@ -12,11 +12,7 @@ VENUE = Kind("venue", "predibot.venues", "predibot.venues", "constant", in_studi
 
 
 def venue_plugin(name: str) -> VenuePlugin:
-    """Return the plug-in of a venue.
-
-    Raises:
-        PluginError: If there is none of that name, or it does not load.
-    """
+    """Return the plug-in of a venue."""
     found = registry.find(VENUE, name)
     if problem := _problem(found):
         raise PluginError(problem)

@@ -57,7 +57,6 @@ def load_recipe(argument: str | None, folder: Path) -> Recipe:
 
     Args:
         argument: A path, a name, or None for the daily one.
-        folder: The current folder.
 
     Raises:
         RecipeError: If there is none, or it has a mistake.
@@ -159,14 +158,12 @@ def _parse_tables(data: Mapping[str, Any], where: RecipeText) -> RecipeTable:
 
 
 def _check_name(name: str, where: RecipeText, path: KeyPath) -> str:
-    """Return a name if it can be part of a key and of a file name."""
     if _NAME.fullmatch(name) is None or not name.strip("."):
         raise where.error(path, f"name {name[:90]!r} must be 1 to 80 letters, digits, '.', '_' or '-'. Give it another")
     return name
 
 
 def _parse_game(top: RecipeTable, where: RecipeText) -> tuple[str, dict[str, Argument]]:
-    """Return the name of a game and the options that the recipe gives it."""
     table = GameTable(name=top.game) if isinstance(top.game, str) else top.game
     options = table.model_extra or {}
     key: KeyPath = ("game",)
@@ -359,5 +356,4 @@ def _search_terms(table: SearchTable, where: RecipeText) -> SearchTerms:
 
 
 def _name_path(table: BotTable, path: KeyPath) -> KeyPath:
-    """Return the path of a bot's name, or of its strategy where it has none."""
     return (*path, "strategy" if table.name is None else "name")

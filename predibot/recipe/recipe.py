@@ -34,7 +34,6 @@ class BotSpec:
     name: str
     strategy: StrategySpec
     terms: ModelTerms = field(default_factory=ModelTerms)
-    """The recipe's terms for the bot's models."""
 
     @property
     def needs(self) -> Needs:
@@ -72,10 +71,8 @@ class Recipe:
     selection: SelectionRules
     bots: tuple[BotSpec, ...]
     limits: Mapping[LimitLevel, Limits] = field(default_factory=dict)
-    """The most that may be spent, by level."""
     search: SearchTerms = field(default_factory=SearchTerms)
     source: str = field(default="", compare=False)
-    """Where it was read, for messages."""
     options: Mapping[str, Argument] = field(default_factory=dict)
     """Options of the game that differ from its defaults, by field name."""
     schedule: Schedule | None = field(default=None, compare=False)
@@ -87,11 +84,7 @@ class Recipe:
         return hashlib.sha256(_canonical(self._without_bots()).encode()).hexdigest()
 
     def make_game(self) -> Game:
-        """Return the game that is played.
-
-        Raises:
-            PluginError: If there is none of that name, or it does not take the options.
-        """
+        """Return the game that is played."""
         return make_game(self.game, **{**game_options(self.overstake), **self.options})
 
     def as_json(self) -> str:
@@ -250,7 +243,6 @@ def _canonical(data: Mapping[str, Any]) -> str:
 
 
 def _leaves(data: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each value as text under its dotted key."""
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from _leaves(value, f"{above}{key}.")

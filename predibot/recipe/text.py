@@ -50,7 +50,6 @@ def find_recipe(argument: str | None, folder: Path) -> RecipeText:
     ones.
 
     Raises:
-        RecipeError: If there is none, or it cannot be read.
         NotTrusted: If it needs the user's trust, and its folder does not have it.
     """
     name = DEFAULT if argument is None else argument
@@ -198,7 +197,6 @@ class _LineScanner:
         return (*path, self._last_index[path]) if path in self._last_index else path
 
     def _read_key(self) -> tuple[str, ...]:
-        """Read a key with its dots, up to the next character."""
         parts = []
         while True:
             if self._peek(_SPACE) in ('"', "'"):
@@ -210,7 +208,6 @@ class _LineScanner:
             self._at += 1
 
     def _read_pair(self, table: KeyPath) -> KeyPath:
-        """Read `key = value` and return the table it stands in."""
         since = self._at
         path = (*table, *self._read_key())
         self._add_lines(path, since)

@@ -27,7 +27,7 @@ from predibot.domain.trace import (
     step_of,
 )
 from predibot.jobs.read_traces import ReadTrace
-from predibot.jobs.replay.recorded_answers import Record
+from predibot.jobs.replay.recorded import Record
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.plugins.strategies import StrategySpec

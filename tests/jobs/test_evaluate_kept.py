@@ -19,8 +19,7 @@ from sqlalchemy import create_engine, make_url, text
 
 from predibot.domain.event import Tag
 from predibot.errors import LedgerUnusable
-from predibot.jobs.evaluate import evaluate
-from predibot.jobs.evaluation_text import evaluation_from_text, evaluation_to_text
+from predibot.jobs.evaluate import evaluate, evaluation_from_text, evaluation_to_text
 from predibot.ledger import cache
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import stored_runs, void_run

@@ -1,4 +1,4 @@
-"""Cohorts as they are asked about: all of them, that of one Sunday, and those that are archived."""
+"""Cohorts: all of them, those of one Sunday, and archiving them."""
 
 from datetime import datetime
 from functools import partial
@@ -27,25 +27,20 @@ def every_cohort(
     """Return all cohorts of a ledger, or of a recipe, archived ones too.
 
     Args:
-        recipe: Only of the recipe with this name.
-        as_of: Nothing later is seen; left out, now, or where all are replayed the end of what is stored.
-
-    Raises:
-        UsageError: If there is none.
+        as_of: Nothing later is seen; None is now, or if all are replayed the end of what is stored.
     """
     with store.read() as connection, store.rows_blamed():
-        _named(connection, store, None, recipe)
-        return cohorts_as_of(connection, as_of or _at(connection, clock), recipe=recipe)
+        _find_cohorts(connection, store, None, recipe)
+        return cohorts_as_of(connection, as_of or _default_instant(connection, clock), recipe=recipe)
 
 
 def cohorts_of(
     store: Store, name: str, *, recipe: str | None = None, as_of: datetime | None = None, clock: Clock
 ) -> tuple[CohortStatement, ...]:
-    """Return the statement of each cohort of a Sunday: one a recipe, game, mode and methodology.
+    """Return the statement of each cohort of a Sunday, one for each recipe, game, mode and methodology.
 
     Args:
         name: The Sunday, as `2026-03-01`.
-        recipe: Only of the recipe with this name.
         as_of: As for `every_cohort`.
 
     Raises:
@@ -53,8 +48,8 @@ def cohorts_of(
     """
     cohort_start(name)
     with store.read() as connection, store.rows_blamed():
-        _named(connection, store, name, recipe)
-        at = as_of or _at(connection, clock)
+        _find_cohorts(connection, store, name, recipe)
+        at = as_of or _default_instant(connection, clock)
         found = cohort_statements(connection, name, at, recipe=recipe)
     if not found:
         raise UsageError(f"the cohort {name} had not started at {at.isoformat()}; ask for a later instant")
@@ -64,23 +59,21 @@ def cohorts_of(
 def set_archived(
     store: Store, name: str, reason: str | None, *, recipe: str | None = None, at: datetime
 ) -> tuple[tuple[KeptCohort, ...], int]:
-    """Archive the cohorts of a Sunday, or count them in scores again; return them, and how many that changed.
+    """Archive the cohorts of a Sunday, or count them in scores again; return them and the number of changes.
 
     Args:
-        name: The Sunday.
         reason: Why they are archived; None to count them again.
-        recipe: Whose; left out where only one recipe has this cohort.
-        at: The instant it is.
+        recipe: Needed where several recipes have this cohort.
 
     Raises:
-        UsageError: If there is no such cohort, or several recipes have one and none was named.
+        UsageError: If there is no such cohort, or the recipe is not clear.
     """
     cohort_start(name)
     if reason is not None and not reason.strip():
         raise UsageError("a cohort is archived for a reason; say which")
 
     def work(connection: Connection) -> tuple[tuple[KeptCohort, ...], int]:
-        found = _named(connection, store, name, recipe)
+        found = _find_cohorts(connection, store, name, recipe)
         recipes = sorted({each.recipe for each in found})
         if len(recipes) > 1:
             raise UsageError(f"{' and '.join(recipes)} have a cohort {name} each; say whose with --recipe")
@@ -94,8 +87,7 @@ def set_archived(
     return store.run_write(work)
 
 
-def _named(connection: Connection, store: Store, name: str | None, recipe: str | None) -> tuple[KeptCohort, ...]:
-    """Return the cohorts of a name and a recipe, or of all."""
+def _find_cohorts(connection: Connection, store: Store, name: str | None, recipe: str | None) -> tuple[KeptCohort, ...]:
     every = kept_cohorts(connection, LAST_INSTANT)
     found = tuple(each for each in every if name in (None, each.name) and recipe in (None, each.recipe))
     if found:
@@ -109,8 +101,8 @@ def _named(connection: Connection, store: Store, name: str | None, recipe: str |
     raise UsageError(f"there is no cohort {name}; the latest of {len(names)} are {shown}")
 
 
-def _at(connection: Connection, clock: Clock) -> datetime:
-    """Return now, or where all cohorts are replayed when something was last booked, valued or resolved."""
+def _default_instant(connection: Connection, clock: Clock) -> datetime:
+    """Return now, or if all cohorts are replayed the instant of the last booking, valuation or resolution."""
     if any(each.mode == "live" for each in kept_cohorts(connection, LAST_INSTANT)):
         return clock()
     ends = [connection.execute(select(func.max(column))).scalar() for column in _INSTANTS]

@@ -1,4 +1,4 @@
-"""A model as judge of rationales: which factors each refers to, read once more beside the rules."""
+"""A judge of rationales: a model that reads which factors each refers to, beside the rules."""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from predibot.scoring.accounts.rationale import FACTORS, Factor
 _ANSWER_TOKENS = 1_000
 _DEADLINE_SECONDS = 120.0
 _MAX_RATIONALE_CHARACTERS = 8_000
-_ASKED = """A trader divided money between prediction markets and said why. Which of these does the text say the \
+_PROMPT = """A trader divided money between prediction markets and said why. Which of these does the text say the \
 decision rests on? Several may fit, or none; what is named only to say that there is none does not count.
 
 - position: what is held already, its cost, its gain or loss, the cash
@@ -40,18 +40,12 @@ class RationaleJudge:
     budget: Budget
     asked: int = 0
     unread: int = 0
-    """Answers that said none of the factors' names in the form that was asked for."""
     not_asked: int = 0
-    """Rationales for which the limit had no room."""
 
     def __call__(self, rationale: str) -> frozenset[Factor] | None:
-        """Return the factors that the model reads in a rationale; None where it was not asked or cannot be read.
-
-        Raises:
-            ModelError: If the model does not answer, or refuses for good.
-        """
+        """Return the factors in a rationale; None where the model was not asked or its answer is unreadable."""
         fence = Fence(untrusted_mark())
-        prompt = _ASKED.format(rationale=fence.around(rationale, _MAX_RATIONALE_CHARACTERS))
+        prompt = _PROMPT.format(rationale=fence.around(rationale, _MAX_RATIONALE_CHARACTERS))
         request = ChatRequest((Message("user", prompt),), max_output_tokens=_ANSWER_TOKENS, temperature=0.0)
         try:
             reply = self.model.chat(request, deadline_seconds=_DEADLINE_SECONDS)
@@ -59,25 +53,24 @@ class RationaleJudge:
             self.not_asked += 1
             return None
         self.asked += 1
-        found = _factors_said(reply.message.text or "")
+        found = _parse_factors(reply.message.text or "")
         self.unread += found is None
         return found
 
     @property
     def cost_usd(self) -> float:
-        """Return what it cost so far; a lost answer at its worst case."""
+        """Return the cost so far, with a lost answer at its worst case."""
         return self.budget.spent().usd
 
 
 def open_judge(model: str, *, most_usd: float, settings: Settings) -> RationaleJudge:
-    """Return a judge that asks a model; nothing is sent yet.
+    """Return a judge; nothing is sent yet.
 
     Args:
         model: As litellm names it, such as `openai/gpt-5-mini`.
-        most_usd: The most that all answers together may cost.
 
     Raises:
-        UsageError: If what the model costs is unknown, so that no limit could hold.
+        UsageError: If the model's price is unknown, so that no limit could hold.
     """
     price = worst_price(model, price=None)
     if price is None:
@@ -87,11 +80,10 @@ def open_judge(model: str, *, most_usd: float, settings: Settings) -> RationaleJ
     return RationaleJudge(MeteredModel(open_model(model, keys=keys, retry=Retry()), budget, price), budget)
 
 
-def _factors_said(text: str) -> frozenset[Factor] | None:
-    """Return the factors of an answer, None for one that is not as it was asked for."""
+def _parse_factors(text: str) -> frozenset[Factor] | None:
     begins, ends = text.find("{"), text.rfind("}")
     try:
-        said = json.loads(text[begins : ends + 1])["factors"]
-        return frozenset(said) if set(said) <= set(FACTORS) and isinstance(said, list) else None
+        factors = json.loads(text[begins : ends + 1])["factors"]
+        return frozenset(factors) if set(factors) <= set(FACTORS) and isinstance(factors, list) else None
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""Account statements: one bot's account with the answer and the prompt of each allocation, and what it refers to."""
+"""Account statements: a bot's accounts, with the prompt, the answer and the factors of each allocation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ from predibot.ledger.store import Store
 from predibot.scoring.accounts.rationale import Factor
 
 Judge = Callable[[str], frozenset[Factor] | None]
-"""Reads which factors a rationale refers to; None where there is no reading."""
+"""Returns the factors in a rationale; None without a reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What a model was told for a decision, and what it said in the end."""
+    """The prompt of a decision and the model's last answer."""
 
     prompt: str
     answer: str
@@ -43,14 +43,11 @@ def account_statements(
     as_of: datetime | None = None,
     judge: Judge | None = None,
 ) -> tuple[Statement, ...]:
-    """Return the statements of a bot's accounts, one a recipe, game and mode, and of weekly cohorts one a cohort.
+    """Return the statements of a bot's accounts, one for each recipe, game and mode, and for each weekly cohort.
 
     Args:
-        bot: Whose accounts.
-        recipe: Only of the recipe with this name; None for all.
         cohort: Only of the cohort of this Sunday; None for all.
-        as_of: Nothing later is seen; None for all that is stored.
-        judge: A model that reads rationales beside the rules; None for the rules alone.
+        judge: A model that reads rationales beside the rules.
 
     Raises:
         UsageError: If no bot of this name has an account.
@@ -80,7 +77,7 @@ def account_statements(
 
 
 def told(store: Store, allocation: Allocation) -> Conversation:
-    """Return what a model was told and said for an allocation; of several calls, the last that answered."""
+    """Return the first prompt and the last answer of an allocation's decision."""
     if allocation.trace_sha256 is None:
         return Conversation("", "", "no model was asked")
     try:

@@ -1,4 +1,4 @@
-"""Watching: what each bot is doing at this moment, for who looks."""
+"""Activity: what each bot is doing at this moment, for those who watch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,43 +9,43 @@ from predibot.domain.trace import ModelFailedStep, ModelStep, PageVisitedStep, S
 
 State = Literal["running", "skipped"] | Status
 StepListener = Callable[[int, Step], None]
-"""Told of each step of a trace, by its number there."""
+"""Hears of each step of a trace, with its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What just happened to one decision; plain data, fit for another process."""
+    """The latest step of one decision; plain data, fit for another process."""
 
     bot: str
     event_id: str
     state: State
     step: int = 0
-    """Of its trace; 0 where there is none."""
+    """Its number in the trace; 0 without a step."""
     text: str = ""
-    """What it does; untrusted text."""
+    """A description; untrusted text."""
     cost_usd: float | None = 0.0
-    """What this step cost; None where that is unknown."""
+    """The step's cost; None where that is unknown."""
 
     @property
     def begins(self) -> bool:
-        """Return whether it is the first of a decision."""
+        """Return whether the decision begins."""
         return self.state == "running" and self.step == 0
 
 
 class Watch(Protocol):
-    """Somebody who looks on; called from many threads."""
+    """A listener for activities; called from many threads."""
 
     def __call__(self, activity: Activity, /) -> None:
-        """Take note; must be quick and never raise."""
+        """Hear of an activity; must be quick and never raise."""
         ...
 
 
 def unwatched(_: object, /) -> None:
-    """Take no note of an activity or of progress: nobody looks."""
+    """Ignore an activity or progress."""
 
 
 def of_step(bot: str, event_id: str, number: int, step: Step) -> Activity:
-    """Return what a step of a trace, by its number there, says about what a bot is doing."""
+    """Return a step of a trace as an activity."""
     cost: float | None = 0.0
     text = step.kind.replace("_", " ")
     match step:

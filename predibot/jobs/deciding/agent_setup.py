@@ -57,10 +57,10 @@ _log = logging.getLogger(__name__)
 
 SANDBOX_MODELS = "sandbox/"
 SANDBOX_SEARCH = "searxng"
-_NEWS_LOOKED_AT = 10
-"""Of so many results the first of a window are news; double as many are asked for, as some will be dropped."""
+_NEWS_RESULTS = 10
+"""Results of a search for news; twice as many are requested, because some are dropped."""
 _GRACE_SECONDS = 5.0
-"""What is left of a decision's time to store it."""
+"""The end of a decision's time, in which it is stored."""
 
 
 @dataclass(slots=True)
@@ -70,50 +70,49 @@ class AgentSetup:
     recipe: Recipe
     opened: OpenVenue
     keys: ApiKeys
-    """None of their values may appear anywhere, nor go to a host that only the recipe names."""
+    """Their values may appear in no text, nor go to a host that only the recipe names."""
     run_key: str
     deadline_seconds: float
     clock: Callable[[], datetime]
     store: Store | None = None
-    """Where what is limited is counted for all processes; None counts it for this one only."""
+    """The ledger that counts limited amounts for all processes; None counts for this one only."""
     holder: Holder = field(default_factory=Holder)
-    """Whose reservations these are there."""
     max_concurrency: int | None = None
     """The most calls at once to one provider, by all processes of the ledger."""
     retry: Retry = field(default_factory=Retry)
     probe: ToolProbe = field(default_factory=ToolProbe)
     unplayable: dict[str, str] = field(default_factory=dict)
-    """By the names of bots why they cannot play, as far as somebody looked."""
+    """Why bots cannot play, by name, as found by `look_at_models`."""
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms, bool], TokenPrice | None] = field(default_factory=dict)
     _rooms: dict[tuple[str, ModelTerms], Room] = field(default_factory=dict)
     _accounts: dict[str, LimitAccount] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    """Of all budgets: who waits for room is told when somebody settles."""
+    """Shared by all budgets: a settled amount wakes those that wait for room."""
     _budgets: "weakref.WeakSet[Budget]" = field(default_factory=weakref.WeakSet)
-    """Of the decisions that are under way, also of those that were given up."""
+    """Budgets of decisions under way, abandoned ones too."""
     _ended: bool = False
     _plugins: dict[str, ToolPlugin] = field(default_factory=dict)
     _providers: dict[tuple[str, ...], Sequence[Any]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
-        """Count the calls to a provider for all processes of the ledger, where they are limited."""
+        """Count calls to a provider for all processes of the ledger."""
         if self.store is not None and self.max_concurrency is not None:
             self.retry = replace(self.retry, gates=Gates(self.max_concurrency, LedgerPermits(self.store)))
 
     @property
     def has_usd_limit(self) -> bool:
-        """Return whether something may cost only so many dollars, so that all prices must be known."""
+        """Return whether any limit is in dollars, so that all prices must be known."""
         return any(limits.usd is not None for limits in self.recipe.limits.values())
 
     @property
     def is_replay(self) -> bool:
-        """Return whether the bots stand at an instant of the past."""
+        """Return whether the bots decide at an instant of the past."""
         return not self.opened.venue.live
 
     def check(self, bots: Iterable[BotSpec]) -> None:
-        """Refuse, before any call, bots that could not keep to their budget or would see the future.
+        """Refuse, before any call, bots that could exceed their budget or see the future.
 
         Raises:
             UsageError: It names the bot, and what to set.
@@ -134,9 +133,9 @@ class AgentSetup:
                 self._check_search(bot)
 
     def look_at_models(self, bots: Sequence[BotSpec]) -> Mapping[str, str]:
-        """Return by name why bots cannot play, whose decisions will fail for it; only those that cannot.
+        """Return why bots cannot play, by name, only of those that cannot.
 
-        Nothing is spent on it; see `why_unavailable`. Each model is looked at once, all at the same time.
+        It costs nothing; see `why_unavailable`. Each model is checked once, all at the same time.
         """
         models = dict.fromkeys((need.name, bot.terms) for bot in bots for need in bot.needs.models)
         with ThreadPoolExecutor(max(1, len(models))) as pool:
@@ -155,17 +154,17 @@ class AgentSetup:
         )
 
     def price(self, bot: BotSpec, model: str) -> TokenPrice | None:
-        """Return the dearest the tokens of a bot's model can be, None where that is unknown."""
+        """Return the highest price of the tokens of a bot's model; None where it is unknown."""
         shared = len({need.name for need in bot.needs.models}) > 1
         with self._lock:
             if (model, bot.terms, shared) not in self._prices:
                 base_url = self._base_url(model, bot.terms)
-                price = worst_price(model, price=_stated(model, bot.terms), base_url=base_url, shared=shared)
+                price = worst_price(model, price=_recipe_price(model, bot.terms), base_url=base_url, shared=shared)
                 self._prices[model, bot.terms, shared] = price
             return self._prices[model, bot.terms, shared]
 
     def room(self, bot: BotSpec, model: str) -> Room:
-        """Return how long the answers of a bot's model may be, which all its decisions share."""
+        """Return the longest answers of a bot's model, an object that all its decisions share."""
         with self._lock:
             if (model, bot.terms) not in self._rooms:
                 most_tokens = table_tokens(model, "max_output_tokens") if self.is_in_table(bot, model) else None
@@ -173,11 +172,11 @@ class AgentSetup:
             return self._rooms[model, bot.terms]
 
     def is_in_table(self, bot: BotSpec, model: str) -> bool:
-        """Return whether litellm's table may say something of a bot's model: a server of one's own is not in it."""
+        """Return whether a model may be in litellm's table, which knows no servers of the user's own."""
         return self._base_url(model, bot.terms) is None
 
     def opened_model(self, bot: BotSpec, model: str) -> ChatModel:
-        """Return a bot's model with its settings, held to no budget."""
+        """Return a bot's model with its settings and without a budget."""
         opened = OpenedModels(
             bot.strategy,
             lambda name: self._model(name, bot.terms),
@@ -187,17 +186,16 @@ class AgentSetup:
         return opened(model)
 
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
-        """Return whether one call of a model can cost anything: it searches as often as it likes, and not for free."""
+        """Return whether one call has no bound on its cost: the model searches without end, and not for free."""
         price = self.price(bot, need.name)
         is_told = need.max_searches and asked_for_reports(need.name, bot.terms.base_url, bot.terms.client)
         return _searches_itself(need) and not is_told and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
-        """Return where each of a bot's models is asked, and with which key.
+        """Return each of a bot's models with its host and key.
 
         Raises:
-            UsageError: If a key is not set that the recipe names, cannot be one, or may not go there; or if nobody
-                knows whose model it is.
+            UsageError: If a key is not set, malformed, or may not go there, or the model's provider is unknown.
         """
         try:
             return {
@@ -214,35 +212,27 @@ class AgentSetup:
             raise UsageError(f"bot {bot.name!r}: {error}") from None
 
     def search_destinations(self) -> Mapping[str, Destination]:
-        """Return where each search provider of the recipe is asked, and with which key; none where no bot searches.
-
-        Raises:
-            UsageError: If a key may not go where the recipe sends it, or cannot be one.
-        """
+        """Return each search provider of the recipe with its host and key; nothing if no bot searches."""
         if not any(WEB_SEARCH in bot.needs.tools for bot in self.recipe.bots):
             return {}
         names = dict.fromkeys(map(self._provider_name, self.recipe.search.providers))
         return {name: self._search_destination(name) for name in names}
 
     def search_usd(self, tools: Collection[str]) -> float | None:
-        """Return the most one search, or a call of a user's own tool, can cost; None where that is unknown."""
+        """Return the highest cost of one search or tool call; None where it is unknown."""
         costs = [provider.usd_per_call for provider in self._search_providers()] if WEB_SEARCH in tools else []
         costs += [plugin.usd_per_call for name in tools if (plugin := self._tool_plugin(name)) is not None]
         return None if None in costs else max(costs, default=0.0)
 
     def set_up(self, context: Context, bot: BotSpec, listener: StepListener | None = None) -> Context:
-        """Return a context with what the bot decides with; for one thread and one decision.
-
-        Raises:
-            UsageError: If a model of the bot cannot be asked, as far as somebody looked.
-        """
+        """Return a context with the bot's models, tools, budget and trace; for one thread and one decision."""
         if why := self.unplayable.get(bot.name):
             raise UsageError(why)
         now = context.now
         trace = Trace(self.keys.secrets(), untrusted_mark=context.untrusted_mark)
         trace.listener = listener
         deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
-        budget = self._budget(bot.name, deadline_seconds)
+        budget = self._decision_budget(bot.name, deadline_seconds)
 
         def metered(name: str) -> ChatModel:
             self._require_price(bot, name)
@@ -268,16 +258,16 @@ class AgentSetup:
         )
 
     def news(self, query: str, *, after: datetime, before: datetime, count: int) -> tuple[NewsItem, ...]:
-        """Return the first dated news of a window, which the whole run is shown; they are of the run's budget.
+        """Return the first dated news of a window, shown to the whole run and paid from its budget.
 
         Raises:
-            SearchFailed: If nobody could be asked, or nobody answered.
-            BudgetSpent: If a search does not fit the budget of the run any more.
+            SearchFailed: If no provider could be asked, or none answered.
+            BudgetSpent: If the run's budget does not allow a search.
         """
         try:
             providers = [each for each in self._search_providers() if each.dates_results]
             if not providers and "ddgs" in self.recipe.search.providers:
-                # None of them says when: the same ddgs is asked for news.
+                # No provider dates its results, but ddgs does so for news.
                 providers = [*self._search_providers(["ddgs_news"])]
         except UsageError as error:
             raise SearchFailed(str(error), was_asked=False) from None
@@ -288,7 +278,7 @@ class AgentSetup:
         priced = [each for each in providers if each.usd_per_call is not None or not self.has_usd_limit]
         if not priced:
             raise SearchFailed("what a search costs is unknown, and there is a limit in USD", was_asked=False)
-        policy = SearchPolicy(before=before, after=after, count=_NEWS_LOOKED_AT)
+        policy = SearchPolicy(before=before, after=after, count=_NEWS_RESULTS)
         if self.recipe.search.market_sites:
             policy = replace(policy, blocked_domains=frozenset())
         hidden = Trace(self.keys.secrets()).without_secrets
@@ -298,19 +288,16 @@ class AgentSetup:
         )
 
     def write_off(self) -> None:
-        """Let nothing more be spent, and book what is under way, in processes that work for this one too.
+        """Stop all spending, and book amounts under way, also those of processes that work for this one.
 
-        It is booked at its worst case, in one transaction: nobody is there any more to hear how it ends.
-
-        Raises:
-            LedgerError: If that could not be stored.
+        They are booked at their worst case in one transaction, because nobody will hear how the calls end.
         """
         with self._lock:
             self._ended = True
             budgets = list(self._budgets)
         for budget in budgets:
             budget.end()
-        # Once for all of them, so that none settles a call between two others.
+        # All under one lock, so that no call settles in between.
         with self._changed:
             for budget in budgets:
                 budget.write_off()
@@ -319,7 +306,6 @@ class AgentSetup:
             self.store.run_write(lambda connection: book_reservations(connection, owner), durable=True)
 
     def _check_model(self, bot: BotSpec, need: ModelNeed) -> None:
-        """Refuse a model that could not be held to a limit, or that would see the future."""
         if works_in_background(need.name) and not need.max_searches:
             raise UsageError(
                 f"bot {bot.name!r}: model {need.name!r} searches by itself and writes reports. "
@@ -342,11 +328,7 @@ class AgentSetup:
         require_price(bot.name, model, self.price(bot, model), self.recipe.limits.values())
 
     def _tool_plugin(self, name: str) -> ToolPlugin | None:
-        """Return a tool of the user's own, None for one of predibot's.
-
-        Raises:
-            UsageError: If there is none of that name, or it cannot be had in a replay.
-        """
+        """Return a user's own tool, None for one of predibot's; refuse one that a replay cannot have."""
         if name in BUILT_IN_TOOLS:
             return None
         with self._lock:
@@ -357,11 +339,10 @@ class AgentSetup:
         return self._plugins[name]
 
     def _check_search(self, bot: BotSpec) -> None:
-        """Refuse searches that could not be held to a limit, or that would see the future."""
-        # In the sandbox too, whose searches stay within: what is refused there is refused everywhere.
+        # Also in the sandbox, which needs no keys: a recipe is refused everywhere or nowhere.
         for name in self.recipe.search.providers:
             self._search_key(name)
-        # Opened now, so that a missing key is said before anything is spent.
+        # Opened now, so that a missing key is reported before anything is spent.
         providers = self._search_providers()
         complaint = replay_complaint(providers)
         if self.is_replay and complaint:
@@ -383,7 +364,7 @@ class AgentSetup:
                     retry=self.retry,
                     base_url=base_url,
                     key_name=terms.credential,
-                    price=_stated(name, terms),
+                    price=_recipe_price(name, terms),
                     client=terms.client,
                     extra_body=json.loads(terms.settings.extra_body or "{}"),
                 )
@@ -397,12 +378,10 @@ class AgentSetup:
         return self.opened.loopback.chat_url
 
     def _run_budget(self) -> Budget:
-        """Return the budget of the run, within that of the day it is."""
         day = Budget(self._account("day", f"day/{self.clock():%Y-%m-%d}"), changed=self._changed)
         return Budget(self._account("run", f"run/{self.run_key}"), parent=day)
 
-    def _budget(self, bot: str, deadline_seconds: float) -> Budget:
-        """Return the budget of one decision, within that of its bot."""
+    def _decision_budget(self, bot: str, deadline_seconds: float) -> Budget:
         whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=self._run_budget())
         limits = self.recipe.limits.get("decision", Limits())
         decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
@@ -413,11 +392,10 @@ class AgentSetup:
         return decision
 
     def _account(self, level: LimitLevel, key: str) -> LimitAccount:
-        """Return the one account under a key."""
         limits = self.recipe.limits.get(level, Limits())
         with self._lock:
             if key not in self._accounts:
-                # Only what is limited across processes has to be shared between them.
+                # Without limits nothing has to be shared between processes.
                 self._accounts[key] = (
                     MemoryAccount(level, limits)
                     if self.store is None or limits == Limits()
@@ -426,13 +404,12 @@ class AgentSetup:
             return self._accounts[key]
 
     def _keep_page(self, text: str, trace: Trace) -> str:
-        """Keep what a page said, without our own secrets: a page may have been told one."""
+        """Store a page's text without our own secrets, which a page may have been told."""
         if self.store is None:
             raise LedgerUnusable("a page that is read is kept with the ledger, and none is open")
         return Pages(self.store).keep(trace.without_secrets(text))
 
     def _tools(self, names: Collection[str], trace: Trace, meter: Budget, now: datetime) -> Toolbox:
-        """Return the tools of these names; the others are not there."""
         before = now if self.is_replay else None
         search = SearchPolicy(before=before, count=self.recipe.search.results)
         if self.recipe.search.market_sites:
@@ -460,7 +437,6 @@ class AgentSetup:
         ).only(names)
 
     def _search_providers(self, providers: Sequence[str] | None = None) -> Sequence[Any]:
-        """Return some providers, or left out those of the recipe, each opened once for all its bots."""
         wanted = self.recipe.search.providers if providers is None else providers
         names = tuple(dict.fromkeys(map(self._provider_name, wanted)))
         with self._lock:
@@ -474,7 +450,7 @@ class AgentSetup:
             return self._providers[names]
 
     def _provider_name(self, name: str) -> str:
-        """Return who is asked in the place of a provider: in a sandbox its own search, which alone knows its news."""
+        """Return the provider to ask instead: in a sandbox its own search, the only one that knows its news."""
         return SANDBOX_SEARCH if self.opened.loopback is not None and name in BUILT_IN_SEARCH else name
 
     def _opened_provider(self, name: str) -> SearchProvider:
@@ -493,7 +469,6 @@ class AgentSetup:
         return user_search(name, given=given, hidden=Trace(self.keys.secrets()).without_secrets)
 
     def _search_key(self, name: str) -> Key | None:
-        """Return the key of a search provider, for the address it is asked at."""
         own, stated = own_url(name), self.recipe.search.base_urls.get(name)
         if own is None and name in BUILT_IN_SEARCH:
             return None
@@ -515,7 +490,7 @@ class AgentSetup:
 
 
 def _searches_itself(need: ModelNeed) -> bool:
-    """Return whether a model looks things up by itself, which is so whatever a strategy says of it."""
+    """Return whether a model searches by itself, whatever the strategy declares."""
     return need.searches_itself or searches_by_itself(need.name)
 
 
@@ -523,8 +498,8 @@ def _search_key_name(provider: str) -> str:
     return f"{provider.upper()}_API_KEY"
 
 
-def _stated(name: str, terms: ModelTerms) -> TokenPrice | None:
-    """Return the price the recipe states; scripts of the sandbox are free."""
+def _recipe_price(name: str, terms: ModelTerms) -> TokenPrice | None:
+    """Return the price in the recipe; scripts of the sandbox are free."""
     if name.startswith(SANDBOX_MODELS):
         return TokenPrice(0.0, 0.0)
     if terms.input_usd_per_million_tokens is None or terms.output_usd_per_million_tokens is None:

@@ -1,4 +1,4 @@
-"""The cohorts of a run: the one that it starts, and those that decide in it, each with its line-up and its markets."""
+"""The cohorts of a run: the one it starts and those that decide in it, each with its line-up and markets."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -40,24 +40,21 @@ class PlayedCohort:
 
     subject: Subject
     markets: tuple[KnownMarket, ...]
-    """Its universe, in the order in which it is shown."""
+    """Its universe, in the order shown."""
     bots: tuple[BotSpec, ...]
-    """Its line-up as it was frozen, by the ids of its members."""
 
 
 def started_cohort(
     run: StoredRun, game: Game, store: Store, *, bots: Sequence[BotSpec], mode: Mode, asked: bool = False
 ) -> str:
-    """Start the cohort of a run's week, where the run may and it is not there yet; return its name, or no text.
+    """Start the cohort of a run's week if it is due and does not exist; return its name, or no text.
 
-    A bot that has the name of an earlier one and is another gets an id of its own: results of both are told apart.
+    A bot that differs from an earlier one of its name gets an id of its own, so that their results stay apart.
 
     Args:
-        run: Its frozen events are the universe, and its bots the line-up.
-        game: That is played.
-        bots: Of the recipe, as it is now.
-        mode: Whether the run is live.
-        asked: Whether it is also started by a run that is not of the first hour of its week.
+        run: The run whose frozen events are the universe.
+        bots: The recipe's bots as they are now.
+        asked: Whether to start it also after the first hour of its week.
     """
     if not (asked or starts_cohort(run.slot_at)):
         return ""
@@ -65,9 +62,9 @@ def started_cohort(
 
     def work(connection: Connection) -> bool:
         known = dict[str, BotSpec]()
-        for cohort in _kept(connection, run, game, mode):
+        for cohort in _kept_cohorts(connection, run, game, mode):
             known.update(_line_up(connection, cohort, bots))
-        line_up = [_member(bot, _free_id(bot, known)) for bot in _bots(connection, run.id, bots).values()]
+        line_up = [_member_of(bot, _free_id(bot, known)) for bot in _frozen_bots(connection, run.id, bots).values()]
         return start_cohort(connection, run, name, mode=mode, methodology=game.methodology, line_up=line_up)
 
     return name if store.run_write(work) else ""
@@ -85,17 +82,14 @@ def played_cohorts(
     """Return the cohorts that decide in a run, the newest first.
 
     Args:
-        run: Of whose instant.
-        game: That is played.
-        bots: Of the recipe, as it is now.
-        mode: Whether the run is live.
-        venue: Asked which markets are open, where that says whether a cohort decides.
+        bots: The recipe's bots as they are now.
+        venue: Asked for open markets, if the rules need them to tell whether a cohort decides.
     """
     rules = game.cohorts or CohortRules()
-    kept = store.run_read(partial(_kept, run=run, game=game, mode=mode))
-    # Where the latest decide, nothing but its start says whether a cohort does.
-    known = [each.known() for each in kept] if rules.latest is not None else _with_open(kept, run, store, venue)
-    # A run of the first minutes of a week plays that week too: its slot has no other run.
+    kept = store.run_read(partial(_kept_cohorts, run=run, game=game, mode=mode))
+    # If the latest cohorts decide, only their starts matter.
+    known = [each.known() for each in kept] if rules.latest is not None else _with_open_markets(kept, run, store, venue)
+    # A run in the first minutes of a week also plays that week: its slot has no other run.
     due_at = max(run.as_of, week_of(run.as_of) + DECIDES_AFTER)
     by_name = {each.name: each for each in kept}
     names = [each.name for each in rules.deciding(known, due_at)]
@@ -113,8 +107,8 @@ def played_cohorts(
     return store.run_read(played)
 
 
-def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue) -> list[Cohort]:
-    """Return cohorts with whether a market of theirs is open at the run's instant, and how many positions."""
+def _with_open_markets(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue) -> list[Cohort]:
+    """Return cohorts with whether they have an open market at the run's instant, and their number of positions."""
     is_settled = (resolutions.c.market_row == markets.c.id, resolutions.c.effective_at <= run.as_of)
     statement = select(markets.c.market_id).where(markets.c.venue == run.venue_name, *is_settled)
 
@@ -137,8 +131,7 @@ def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: 
         return event is not None and any(each.id == market.ref.id and not each.closed for each in event.markets)
 
     def count(universe: Sequence[KnownMarket]) -> int:
-        # The first that is open says enough. Of a venue that does not answer nothing is known: the cohort decides,
-        # and its decisions fail by themselves.
+        # One open market is enough. If the venue does not answer, the cohort decides and its decisions fail.
         try:
             return int(any(map(is_open, universe)))
         except VenueError:
@@ -147,7 +140,7 @@ def _with_open(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: 
     return [each.known(held[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)]
 
 
-def _kept(connection: Connection, run: StoredRun, game: Game, mode: Mode) -> list[KeptCohort]:
+def _kept_cohorts(connection: Connection, run: StoredRun, game: Game, mode: Mode) -> list[KeptCohort]:
     group = (run.recipe, run.game, mode, game.methodology)
     found = kept_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
     return [each for each in found if each.group == group]
@@ -158,7 +151,7 @@ def _universe(connection: Connection, cohort: KeptCohort) -> tuple[KnownMarket, 
 
 
 def known_markets(events: Sequence[Event]) -> tuple[KnownMarket, ...]:
-    """Return the markets of events, to ask a venue what became of them."""
+    """Return the markets of events, for questions to a venue."""
     return tuple(
         KnownMarket(0, event.id, event.title, market.question, market.ref, market.outcomes)
         for event in events
@@ -167,16 +160,16 @@ def known_markets(events: Sequence[Event]) -> tuple[KnownMarket, ...]:
 
 
 def _line_up(connection: Connection, cohort: KeptCohort, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
-    """Return the bots of a cohort by their ids, as the recipe of the run that started it had them."""
-    bots = _bots(connection, cohort.run_id, now)
+    """Return a cohort's bots by id, as they were in the recipe of the run that started it."""
+    bots = _frozen_bots(connection, cohort.run_id, now)
     return {member.bot_id: replace(bots[member.display_name], name=member.bot_id) for member in cohort.members}
 
 
-def _bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
-    """Return the bots that a run was frozen with, by their names.
+def _frozen_bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
+    """Return a run's frozen bots by name.
 
     Raises:
-        NotTrusted: If one starts programs as none of the recipe does: a ledger may come from anybody.
+        NotTrusted: If one starts programs and no bot of the current recipe does so: a ledger may come from anybody.
     """
     allowed = {each for bot in now for each in bot.programs}
     text = connection.execute(select(runs.c.recipe_json).where(runs.c.id == run_id)).scalar_one()
@@ -187,7 +180,7 @@ def _bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) -> Mappin
                 f"bot {bot.name!r} of a cohort in the ledger has {lacking[0]}, which starts programs, and no bot of "
                 "the recipe has it. Add one that has, or take another ledger"
             )
-        # One that is gone since fails in its own decisions, and no other bot or cohort is held up by it.
+        # A bot whose strategy is gone fails only in its own decisions.
         with suppress(PluginError):
             bot = replace(bot, strategy=spec_of(bot.strategy.name, bot.strategy.arguments).playing(recipe.game))
         found[bot.name] = bot
@@ -195,7 +188,7 @@ def _bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) -> Mappin
 
 
 def _free_id(bot: BotSpec, known: Mapping[str, BotSpec]) -> str:
-    """Return what a bot is known by: its name, with a number behind it where a bot that is another had that."""
+    """Return a bot's id: its name, with a number behind it if a different bot had that name."""
     number = 1
     while True:
         name = bot.name if number == 1 else f"{bot.name}~{number}"
@@ -204,7 +197,7 @@ def _free_id(bot: BotSpec, known: Mapping[str, BotSpec]) -> str:
         number += 1
 
 
-def _member(bot: BotSpec, bot_id: str) -> Member:
+def _member_of(bot: BotSpec, bot_id: str) -> Member:
     def usd(per_million: float | None) -> float | None:
         return None if per_million is None else per_million / 1e6
 

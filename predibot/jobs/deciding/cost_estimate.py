@@ -1,4 +1,4 @@
-"""What a run can cost at the most, known before anything is spent."""
+"""The cost estimate of a run: the most it can cost, before anything is spent."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from predibot.jobs.deciding.agent_setup import AgentSetup
 
 PROMPT_TOKENS = 16_000
-"""Instructions and tools, bounded by their bytes."""
+"""For instructions and tools, bounded by their bytes."""
 MARKET_TOKENS = 1_500
-"""What stands about a market beside its own text: twenty daily prices, quotes, names of fields."""
+"""For a market besides its own text: twenty daily prices, quotes, names of fields."""
 TOOL_CALLS_A_TURN = 8
 RESULT_TOKENS = 16_000
-"""The longest result of a tool that stays whole, bounded by its bytes."""
+"""The longest tool result that is kept whole, bounded by its bytes."""
 GIST_TOKENS = 1_200
-"""What stays of an older result and of the call it answers."""
+"""What remains of an older result and its call."""
 NO_MODEL = "no model"
 
 
@@ -40,55 +40,49 @@ class BotCost:
     usd: float | None
     """None where it is unknown, which is not nothing."""
     basis: str
-    """Where the number comes from."""
+    """How the number was found."""
     advice: str = ""
-    """Which limits may leave a model no room to think, and what would do; empty where they leave it."""
+    """Limits that are too low for a model to think, and sufficient ones; empty if they suffice."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """The most a run can cost; spending of the same day before it is not looked at."""
+    """The most a run can cost; earlier spending of the day is ignored."""
 
     bots: tuple[BotCost, ...]
     usd: float | None
     known_usd: float
-    """Of the bots whose cost is known."""
+    """The sum over bots with a known cost."""
     basis: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
-    """The calls of one conversation, and the most that each of them takes."""
+class _TalkCost:
+    """The calls of one conversation, and the most that each takes."""
 
     model: str
     price: TokenPrice
     calls: float
-    """Infinite where only a limit in something else ends it."""
+    """Infinite where only another limit ends it."""
     input_tokens: float
     output_tokens: int
     searches: int
-    """That the model makes by itself in a call."""
+    """Searches by the model itself, per call."""
     tools: bool
 
     @property
     def call_usd(self) -> float:
-        """Return the most one call costs."""
         if not math.isfinite(self.input_tokens):
             return 0.0 if self.price.free else math.inf
         return self.price.usd(int(self.input_tokens), self.output_tokens, self.searches)
 
     @property
     def usd(self) -> float:
-        """Return the most all of them cost."""
         return _times(self.calls, self.call_usd)
 
 
 def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None") -> RunCost:
-    """Return the most a run of these events can cost, asking nobody; in a game of cohorts, of one cohort in a week.
-
-    Raises:
-        UsageError: If a model of a bot cannot be had.
-    """
+    """Return the most a run of these events can cost, asking nobody; with cohorts, of one cohort in a week."""
     game = recipe.make_game()
     if game.most_view_tokens is not None:
         shown = [TOKEN_BYTES * game.most_view_tokens]
@@ -101,21 +95,22 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
     bots = tuple(_bot_cost(bot, recipe, shown, agents) for bot in recipe.bots)
     known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
     unknown = [bot.bot for bot in bots if bot.usd is None]
-    # A limit in dollars holds for every bot: where there is one, none plays whose prices are unknown.
-    usd, basis = _least((math.inf if unknown else known, "the sum of its bots"), *_of_levels(recipe, ("run", "day")))
+    # A limit in dollars also holds for bots with unknown prices: under one they cannot play.
+    usd, basis = _cheapest(
+        (math.inf if unknown else known, "the sum of its bots"), *_level_limits(recipe, ("run", "day"))
+    )
     if math.isinf(usd):
         return RunCost(bots, None, known, f"unknown for {', '.join(unknown)}")
     return RunCost(bots, usd, min(known, usd), basis)
 
 
 def _shown_bytes(event: Event) -> int:
-    # Of a market its payload is what it was read from; of a text there is nothing else.
+    # A market's text is stored in full; an item's text is its title and payload.
     text = event_to_json(event) if event.markets else event.title + event.payload
     return len(text.encode()) + MARKET_TOKENS * len(event.markets)
 
 
 def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "AgentSetup | None") -> BotCost:
-    """Return the most a bot can cost that is shown so many bytes for each of its decisions."""
     needs = bot.needs
     if agents is None or not (needs.models or needs.tools):
         return BotCost(bot.name, len(shown), 0.0, NO_MODEL)
@@ -131,16 +126,16 @@ def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "Agent
         return BotCost(bot.name, len(shown), None, "the price of its searches is unknown")
     decided = [_decision_cost(bot, recipe, each, known, search_usd, agents) for each in shown]
     whole = (math.fsum(usd for usd, _ in decided), max(decided)[1] if decided else "no events")
-    usd, basis = _least(whole, *_of_levels(recipe, ("bot",)))
+    usd, basis = _cheapest(whole, *_level_limits(recipe, ("bot",)))
     advice = _advice(bot, recipe, max(shown, default=0), known, agents)
     return BotCost(bot.name, len(shown), None if math.isinf(usd) else usd, basis, advice)
 
 
 def _advice(bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, TokenPrice], agents: "AgentSetup") -> str:
-    """Return which limits are less than one call of a model that thinks may take, and which would do; else nothing."""
+    """Return limits that are less than one call of a thinking model may take, and sufficient ones; else no text."""
     most = ANSWER_TOKENS if bot.terms.settings.reasoning_effort == "none" else THINKING_TOKENS
     steps = recipe.limits.get("decision", Limits()).steps
-    calls = [_talk(need, prices[need.name], shown, steps) for need in _with_max_tokens(bot, agents, most)]
+    calls = [_talk_cost(need, prices[need.name], shown, steps) for need in _with_max_tokens(bot, agents, most)]
     if not calls:
         return ""
     call = max(calls, key=lambda call: (call.call_usd, call.input_tokens + call.output_tokens))
@@ -159,44 +154,43 @@ def _advice(bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, Token
 def _decision_cost(
     bot: BotSpec, recipe: Recipe, shown: int, prices: Mapping[str, TokenPrice], search_usd: float, agents: "AgentSetup"
 ) -> tuple[float, str]:
-    """Return the most one decision costs, infinite where nothing bounds it, and where that comes from."""
     limits = recipe.limits.get("decision", Limits())
     needs = _with_max_tokens(bot, agents, MOST_ANSWER_TOKENS)
-    talks = _within(limits.steps, [_talk(need, prices[need.name], shown, limits.steps) for need in needs])
+    talks = _within_steps(limits.steps, [_talk_cost(need, prices[need.name], shown, limits.steps) for need in needs])
     searches_usd = _times(_searches(bot, talks, limits), search_usd)
     ways = [(math.fsum(talk.usd for talk in talks) + searches_usd, _basis(talks, searches_usd))]
     if limits.tokens is not None:
         ways.append((_tokens_usd(limits.tokens, talks) + searches_usd, "the limit of tokens of each decision"))
     if limits.usd is not None:
         ways.append((limits.usd, "the limit of each decision"))
-    return _least(*ways)
+    return _cheapest(*ways)
 
 
 def _with_max_tokens(bot: BotSpec, agents: "AgentSetup", longest: int) -> list[ModelNeed]:
-    """Return what a bot needs of its models with how long an answer may be; `longest` where the recipe is silent."""
+    """Return a bot's models with the longest answers that the recipe, or else `longest`, allows."""
     most, needs = bot.terms.settings.max_tokens, bot.needs.models
     if most is None:
         rooms = [agents.room(bot, need.name).most_tokens or math.inf for need in needs]
         declared = [max(need.output_tokens, longest) for need in needs]
         return [replace(need, output_tokens=int(min(each))) for need, *each in zip(needs, declared, rooms, strict=True)]
-    # What one reads besides the event is what another wrote, which may be longer than declared by so much.
+    # A model's further input is another model's answer, which may be longer than declared by this factor.
     longer = max(1.0, most / max((need.output_tokens for need in needs), default=most))
     return [replace(need, output_tokens=most, input_tokens=math.ceil(longer * need.input_tokens)) for need in needs]
 
 
-def _talk(need: ModelNeed, price: TokenPrice, shown: int, steps: int | None) -> _Talk:
-    """Return a declared conversation with more tokens than one of its calls can send, a token for every byte."""
+def _talk_cost(need: ModelNeed, price: TokenPrice, shown: int, steps: int | None) -> _TalkCost:
+    """Return a conversation with more tokens than any of its calls can send, one for every byte."""
     calls = min(math.inf if need.calls is None else need.calls, math.inf if steps is None else steps)
     tokens: float = PROMPT_TOKENS + shown + need.input_tokens
     tokens += TOOL_CALLS_A_TURN * (RESULT_TOKENS + calls * GIST_TOKENS) if need.tools else 0
-    # What it said before is sent again; of a conversation with tools that is part of the gists.
+    # Earlier answers are sent again; with tools they are part of the gists.
     tokens += 0 if need.tools else max(0, calls - 1) * need.output_tokens
     if need.max_searches:
         tokens = max(tokens, (need.max_searches + 1) * SEARCHING_CONTEXT_TOKENS)
-    return _Talk(need.name, price, calls, tokens, need.output_tokens, need.max_searches or 0, need.tools)
+    return _TalkCost(need.name, price, calls, tokens, need.output_tokens, need.max_searches or 0, need.tools)
 
 
-def _within(steps: int | None, talks: Iterable[_Talk]) -> list[_Talk]:
+def _within_steps(steps: int | None, talks: Iterable[_TalkCost]) -> list[_TalkCost]:
     """Return conversations with as many calls as a limit in steps allows, the dearest first."""
     left = math.inf if steps is None else steps
     kept = []
@@ -206,16 +200,15 @@ def _within(steps: int | None, talks: Iterable[_Talk]) -> list[_Talk]:
     return kept
 
 
-def _searches(bot: BotSpec, talks: Sequence[_Talk], limits: Limits) -> float:
-    """Return how often a bot can search, infinite where it is not a model that does, in its turns."""
+def _searches(bot: BotSpec, talks: Sequence[_TalkCost], limits: Limits) -> float:
+    """Return how often a bot can search; infinite if its searches are not the turns of a model."""
     if limits.searches is not None:
         return limits.searches
     calls = [talk.calls for talk in talks if talk.tools]
     return sum(calls) * TOOL_CALLS_A_TURN if calls else math.inf
 
 
-def _basis(talks: Sequence[_Talk], searches_usd: float) -> str:
-    """Return what a decision's calls come to, model by model where there are several."""
+def _basis(talks: Sequence[_TalkCost], searches_usd: float) -> str:
     if open_ended := [talk.model for talk in talks if math.isinf(talk.usd)]:
         return f"nothing limits how often it asks {open_ended[0]}"
     if math.isinf(searches_usd):
@@ -224,32 +217,31 @@ def _basis(talks: Sequence[_Talk], searches_usd: float) -> str:
     if len(names) == 1 and math.isfinite(talks[0].calls):
         tokens = int(max(talk.input_tokens for talk in talks))
         return f"{sum(talk.calls for talk in talks):g} calls of at most {tokens:,} tokens each a decision"
-    each = (_of_model([talk for talk in talks if talk.model == name]) for name in names)
+    each = (_model_basis([talk for talk in talks if talk.model == name]) for name in names)
     return f"{' and '.join(each) or 'its searches'} a decision"
 
 
-def _of_model(talks: Sequence[_Talk]) -> str:
+def _model_basis(talks: Sequence[_TalkCost]) -> str:
     calls, usd = sum(talk.calls for talk in talks), math.fsum(talk.usd for talk in talks)
     said = f"{calls:g} call{'' if calls == 1 else 's'}" if math.isfinite(calls) else "all calls"
     return f"{said} of {talks[0].model} for at most ${usd:{'.2f' if usd >= 0.1 or not usd else '.2g'}}"
 
 
-def _tokens_usd(tokens: int, talks: Sequence[_Talk]) -> float:
-    """Return the most so many tokens cost at any of the models, with what calls and searches cost beside them."""
+def _tokens_usd(tokens: int, talks: Sequence[_TalkCost]) -> float:
+    """Return the most that so many tokens cost at any model, plus the fees per call and search."""
     prices = [(talk.price.input_usd_per_million_tokens, talk.price.output_usd_per_million_tokens) for talk in talks]
     beside = (_times(talk.calls, talk.price.usd(0, 0, talk.searches)) for talk in talks)
     return tokens / 1e6 * max(map(max, prices), default=0.0) + math.fsum(beside)
 
 
 def _times(count: float, usd: float) -> float:
-    """Return what so many cost; what is free costs nothing however many there are."""
     return count * usd if usd else 0.0
 
 
-def _of_levels(recipe: Recipe, levels: Iterable[str]) -> list[tuple[float, str]]:
+def _level_limits(recipe: Recipe, levels: Iterable[str]) -> list[tuple[float, str]]:
     found = ((level, limits.usd) for level, limits in recipe.limits.items() if level in levels)
     return [(usd, f"the {level}'s limit") for level, usd in found if usd is not None]
 
 
-def _least(*ways: tuple[float, str]) -> tuple[float, str]:
+def _cheapest(*ways: tuple[float, str]) -> tuple[float, str]:
     return min(ways, key=lambda way: way[0])

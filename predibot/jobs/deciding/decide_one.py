@@ -1,4 +1,4 @@
-"""One decision: claimed, made, checked, booked and stored, or recorded as what went wrong."""
+"""One decision: claimed, made, checked, booked and stored, or recorded as a failure."""
 
 import logging
 import time
@@ -67,14 +67,14 @@ _ROUNDING_USD = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class WorkResult:
-    """What a worker reports: how the decision ended, or why it was not made here."""
+    """The outcome of a job: how the decision ended, or why it was not made here."""
 
     job: DecideJob
     status: Status | Literal["claimed", "missed"]
-    """A decision's status, `claimed` while somebody else is at it, or `missed` where a later slot had the account."""
+    """A decision's status, `claimed` while another process makes it, or `missed` if a later slot had the account."""
     made_here: bool
     error: PredibotError | None = None
-    """What kept another process from storing how it ended."""
+    """Why another process could not store its result."""
 
 
 def work(job: DecideJob, worker: Worker) -> WorkResult:
@@ -82,83 +82,79 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
 
     Raises:
         LedgerError: If the result could not be stored.
-        BaseException: Whatever a strategy raised that is no error of ours, after it
-            was recorded.
+        BaseException: Any foreign error of a strategy, after it was recorded.
     """
     with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
-        held, account_id = _claimed(job, worker)
+        held, account_id = _claim_job(job, worker)
         if isinstance(held, Taken):
             return WorkResult(job, cast(Status | Literal["claimed", "missed"], held.status), made_here=False)
         try:
-            return _work(job, worker, held, account_id)
+            return _work_on_claim(job, worker, held, account_id)
         except ClaimLost:
             return WorkResult(job, "claimed", made_here=False)
 
 
-def _work(job: DecideJob, worker: Worker, held: Claim, account_id: int | None) -> WorkResult:
+def _work_on_claim(job: DecideJob, worker: Worker, held: Claim, account_id: int | None) -> WorkResult:
     began = time.monotonic()
     context: Context | None = None
     turn: AccountTurn | None = None
     try:
         if account_id is not None:
             turn = take_turn(account_id, held, job, worker)
-        context = worker.under_way[job.key] = _context(job, worker, turn)
-        done = _decided(job, worker, context, turn)
+        context = worker.under_way[job.key] = _make_context(job, worker, turn)
+        done = _decide_or_fail(job, worker, context, turn)
         return _store(job, worker, held, _with_trace(done, worker, context, began), turn)
     except (ClaimLost, LedgerError):
         raise
     except (PluginError, UsageError, VenueError) as error:
-        # Before anything was asked: of what the account holds, or of what is to be shown.
-        return _store(job, worker, held, _with_trace(_failed(worker, str(error)), worker, context, began))
+        # While the account or the view was prepared, before any model was asked.
+        return _store(job, worker, held, _with_trace(_failure_result(worker, str(error)), worker, context, began))
     except BaseException as error:
-        # Of whatever class, a cancellation of the strategy's own too: a claim that nobody finishes is paid for again.
-        _store(job, worker, held, _with_trace(_failed(worker, words_of(error)), worker, context, began), turn)
+        # Any class, also a cancellation of the strategy's own: an unfinished claim would be decided and paid again.
+        _store(job, worker, held, _with_trace(_failure_result(worker, words_of(error)), worker, context, began), turn)
         raise
     finally:
-        # Where it was given up and is made anew meanwhile, the other's stays.
+        # A new attempt, begun after this one was given up, keeps its own context.
         if worker.under_way.get(job.key) is context:
             worker.under_way.pop(job.key, None)
 
 
 def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> bool:
-    """Record a decision as failed whose worker does not answer, and let it spend no more.
+    """Record a decision as failed whose worker does not answer, and stop its spending.
 
-    A late answer finds its claim gone. Of a call that is under way, or of a worker
-    that is gone itself, the cost is unknown.
+    A late answer finds its claim gone. The cost is unknown if a call is under way or the worker itself is gone.
 
     Returns:
-        Whether it was still claimed. If not, it has ended otherwise, or was not begun.
+        Whether it was still claimed; if not, it had ended or not begun.
     """
     context = worker.under_way.get(job.key)
     if context is not None and context.meter is not None:
         context.meter.close()
     if context is not None and context.trace is not None:
-        # What it hung in is in no other step, so it cannot be rerun.
+        # The trace must say so: the call in which it hung left no step, so it cannot be rerun.
         context.trace.write(GivenUpStep(seconds))
     held = worker.store.run_read(
         lambda connection: held_claim(connection, worker.run.id, job.bot_id, job.subject, worker.claimant.owner)
     )
     if held is not None:
         with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
-            failed = replace(_failed(worker, message), seconds=seconds)
-            _store(job, worker, held, _so_far(job, worker, failed, context))
+            failed = replace(_failure_result(worker, message), seconds=seconds)
+            _store(job, worker, held, _abandoned_result(job, worker, failed, context))
     return held is not None
 
 
-def _so_far(job: DecideJob, worker: Worker, failed: Finished, context: Context | None) -> Finished:
-    """Return how a decision ended that was given up, with what is known of it."""
+def _abandoned_result(job: DecideJob, worker: Worker, failed: Finished, context: Context | None) -> Finished:
     meter = None if context is None else context.meter
     if meter is None:
         return replace(failed, cost_usd=None) if job.bot.needs.setup else _with_trace(failed, worker, None)
-    # In this order: what ends meanwhile is booked first and written down after.
+    # In this order: a call that ends meanwhile is booked before it is traced.
     is_in_flight, spent_usd = meter.is_in_flight, meter.spent().usd
     failed = _with_trace(failed, worker, context)
     is_unknown = is_in_flight or spent_usd > failed.cost_known_usd + _ROUNDING_USD
     return replace(failed, cost_usd=None) if is_unknown else failed
 
 
-def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]:
-    """Return the claim, and the account it is on, where the subject has one."""
+def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]:
     about, who = (job.bot_id, job.subject), worker.claimant
     now, token = worker.clock(), new_token()
 
@@ -186,7 +182,6 @@ def _claimed(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]
 
 
 def _with_trace(finished: Finished, worker: Worker, context: Context | None, began: float | None = None) -> Finished:
-    """Return how a decision ended with its trace kept, its sources, its models, its cost and how long it took."""
     if began is not None:
         finished = replace(finished, seconds=time.monotonic() - began)
     if context is None or context.trace is None:
@@ -201,31 +196,29 @@ def _with_trace(finished: Finished, worker: Worker, context: Context | None, beg
         trace_sha256=Traces(worker.store).keep(context.trace) if steps else None,
         sources=sources_of(steps, loopback=worker.loopback),
         models=context.model.names if isinstance(context.model, OpenedModels) else None,
-        notes=_refusals(steps),
+        notes=_refused_settings(steps),
     )
 
 
-def _refusals(steps: Iterable[Step]) -> tuple[str, ...]:
-    """Return a note for each setting that a model answered without, because its provider does not take it."""
+def _refused_settings(steps: Iterable[Step]) -> tuple[str, ...]:
     answers = (step for step in steps if isinstance(step, ModelStep))
     refused = dict.fromkeys((step.asked.model_name, name) for step in answers for name in step.reply.refused_settings)
     return tuple(f"{model} does not take {name}, and answered without it" for model, name in refused)
 
 
-def _decided(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> Finished:
-    """Return how a decision ended, where it ended in a way we know."""
+def _decide_or_fail(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> Finished:
     try:
         return _decide(job, worker, context, turn)
     except AnswerError as error:
-        return _failed(worker, str(error), status="refused")
+        return _failure_result(worker, str(error), status="refused")
     except NoAnswer as error:
-        return _failed(worker, str(error), reason_kind="answer")
+        return _failure_result(worker, str(error), reason_kind="answer")
     except (PluginError, MarketClosed, ModelError, UsageError, VenueError) as error:
-        return _failed(worker, str(error))
+        return _failure_result(worker, str(error))
 
 
-def _context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> Context:
-    """Return what a bot decides with, but for the view: its prices are asked for last."""
+def _make_context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> Context:
+    """Return the context of a decision without the view, whose prices are read last."""
     events, run = worker.events_of(job) if turn is None else turn.events, worker.run
     now, needs = worker.instant(), job.bot.needs
     context = Context(
@@ -241,16 +234,15 @@ def _context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> Contex
     if worker.agents is None or not needs.setup:
         return context
 
-    def told(number: int, step: Step) -> None:
+    def on_step(number: int, step: Step) -> None:
         worker.watch(of_step(job.bot.name, job.subject.id, number, step))
 
-    return worker.agents.set_up(context, job.bot, told)
+    return worker.agents.set_up(context, job.bot, on_step)
 
 
 def _view(job: DecideJob, worker: Worker, events: Sequence[Event], turn: AccountTurn | None) -> Any:
-    """Return what a bot is shown, with its account where it has one."""
     payloads = known_venue(worker.venue.name).payloads
-    # What in it states a result, only its venue knows.
+    # Only the venue knows what in its payload states a result.
     shown = [
         replace(event, payload="" if payloads is None else payloads.without_results(event.payload)) for event in events
     ]
@@ -260,13 +252,12 @@ def _view(job: DecideJob, worker: Worker, events: Sequence[Event], turn: Account
 
 
 def _history(worker: Worker, events: Sequence[Event], now: datetime, market_id: str) -> tuple[PricePoint, ...]:
-    """Return the daily prices of a market that a bot is shown; none of another."""
     market = next((found for event in events if (found := event.market(market_id)) is not None), None)
     return () if market is None else worker.board.daily_prices(market, now)
 
 
 def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]]:
-    """Return what refuses daily prices to a strategy that did not say it needs them: none would look like no past."""
+    """Return a function that refuses daily prices, because no prices would look like no past."""
 
     def refuse(_market_id: str) -> tuple[PricePoint, ...]:
         raise PluginError(
@@ -277,7 +268,6 @@ def _undeclared_history(strategy: str) -> Callable[[str], tuple[PricePoint, ...]
 
 
 def _reference(job: DecideJob, worker: Worker) -> Callable[[], Any]:
-    """Return what a baseline asks for what it may know, where it declared that it does."""
     known = worker.references
     if known is None or not job.bot.needs.reference:
         return no_reference
@@ -285,15 +275,14 @@ def _reference(job: DecideJob, worker: Worker) -> Callable[[], Any]:
 
 
 def _members(job: DecideJob, worker: Worker) -> Mapping[str, Decision | None]:
-    """Return what the bots that this one pools decided on the subject."""
     if not job.bot.members:
         return {}
-    said = worker.store.run_read(lambda connection: decisions_on(connection, worker.run.id, job.subject))
-    return {name: said.get(name) for name in job.bot.members}
+    decisions = worker.store.run_read(lambda connection: decisions_on(connection, worker.run.id, job.subject))
+    return {name: decisions.get(name) for name in job.bot.members}
 
 
 def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> Finished:
-    # An event whose market closed meanwhile is decided no more; an account goes on with the others.
+    # An event with a closed market is not decided; an account goes on with its other markets.
     if turn is None:
         shown = tuple(map(worker.board.open_event, worker.events_of(job)))
     else:
@@ -303,14 +292,14 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
     try:
         answer = load_strategy(job.bot.strategy).decide(context)
     except (BudgetSpent, LoopEnded) as error:
-        # The latter in a rerun, for a reason that is in no step.
+        # `LoopEnded` comes in a rerun, for an end that is in no step.
         kind: ReasonKind = error.kind if isinstance(error, LoopEnded) else "budget"
         if kind == "answer":
-            return _failed(worker, str(error), reason_kind="answer")
+            return _failure_result(worker, str(error), reason_kind="answer")
         answer = Abstention(str(error), kind)
     _check_answer(answer, job.bot.strategy.name)
     if isinstance(answer, Abstention):
-        return _abstained(worker, shown, answer)
+        return _abstention_result(worker, shown, answer)
     if turn is None:
         booked = tuple(map(worker.board.open_event, shown))
     else:
@@ -339,7 +328,7 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
 
 
 def _check_answer(answer: object, strategy: str) -> None:
-    """Refuse what is no answer at all; what an answer says is for the game to judge."""
+    """Refuse an answer of the wrong types; its content is for the game to judge."""
     if isinstance(answer, Abstention):
         if answer.kind not in ABSTENTION_KINDS:
             kinds = ", ".join(ABSTENTION_KINDS)
@@ -367,20 +356,19 @@ def _check_answer(answer: object, strategy: str) -> None:
         raise PluginError(f"strategy {strategy!r} gave a reason or a note that is no text; write it as a string")
 
 
-def _abstained(worker: Worker, events: tuple[Event, ...], answer: Abstention) -> Finished:
+def _abstention_result(worker: Worker, events: tuple[Event, ...], answer: Abstention) -> Finished:
     return Finished(
         "abstained", worker.instant(), events, answer.reason, shown=quotes_of(events), reason_kind=answer.kind
     )
 
 
-def _failed(
+def _failure_result(
     worker: Worker, message: str, *, status: Status = "failed", reason_kind: ReasonKind | None = None
 ) -> Finished:
     return Finished(status, worker.instant(), message=message, reason_kind=reason_kind)
 
 
 def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
-    """Return how a decision ended without a key in any text that somebody wrote."""
     hidden = secrets.hidden
     decision = finished.decision
     if decision is not None:
@@ -427,6 +415,6 @@ def _store(
         raise LedgerUnusable(
             f"what {bot.name} said of {about}{paid} is lost; the next call asks again: {error}"
         ) from error
-    said = f"{finished.status}: {finished.message}" if finished.message else finished.status
-    _log.info("%s on %s %s: %s", bot.name, subject.kind, subject.id, said)
+    outcome = f"{finished.status}: {finished.message}" if finished.message else finished.status
+    _log.info("%s on %s %s: %s", bot.name, subject.kind, subject.id, outcome)
     return WorkResult(job, finished.status, made_here=True)

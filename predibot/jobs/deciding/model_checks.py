@@ -1,4 +1,4 @@
-"""Checks of models: what one question to each model of a recipe tells, before anybody decides with it."""
+"""Checks of models: one question to each model of a recipe, before anybody decides with it."""
 
 import json
 import math
@@ -30,7 +30,7 @@ _SCHEMA = {True: "takes a schema", False: "takes no schema", None: "schema unkno
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """What is known of a bot's model; None is what nobody said."""
+    """What is known of a bot's model; None is unknown."""
 
     bot: str
     model: str
@@ -38,19 +38,19 @@ class ModelCheck:
     """Why the bot cannot play with it, and what to fix."""
     calls_tools: bool | None = None
     thinks: bool | None = None
-    """Whether it thought before it answered the question."""
+    """Whether it thought before it answered."""
     takes_schema: bool | None = None
-    """Whether it can be held to a JSON schema, by litellm's table; a server of the user's own is asked."""
+    """Whether it keeps to a JSON schema: litellm's table says so, or the model's answer if the table lacks it."""
     input_usd_per_million_tokens: float | None = None
     output_usd_per_million_tokens: float | None = None
     context_tokens: int | None = None
-    """The longest conversation that it reads, by the table."""
+    """The longest conversation it reads, by the table."""
     cost_usd: float | None = 0.0
-    """Of the question; None where a part is unknown."""
+    """The cost of the question; None where a part is unknown."""
 
     @property
     def seen(self) -> str:
-        """Return it as a sentence."""
+        """Return the check as a sentence."""
         usd = (self.input_usd_per_million_tokens, self.output_usd_per_million_tokens)
         told = (
             _TOOLS[self.calls_tools],
@@ -64,14 +64,13 @@ class ModelCheck:
 
 
 def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetime]) -> tuple[ModelCheck, ...]:
-    """Return what each model of a recipe's bots answers to a question with one tool, which costs a little.
+    """Ask each model of a recipe's bots a question with one tool, which costs a little and has no budget.
 
-    One that litellm's table does not know is asked one more, with the schema of an answer. No budget is held to: who
-    asks for it means it. Bots that name a model with the same settings share the question. Models that write reports
-    in the background are not asked.
+    A model that litellm's table lacks gets a second question, with a schema. Bots with the same model and settings
+    share the questions. Models that write reports in the background are not asked.
 
     Raises:
-        PredibotError: If the venue cannot be opened, or a bot could not keep to its budget.
+        PredibotError: If the venue cannot be opened, or a bot could exceed its budget.
     """
     with open_venue(recipe.venue, settings, as_of=None, purpose="decide", clock=clock) as opened:
         agents = agent_setup(recipe, opened, settings, clock)
@@ -80,31 +79,29 @@ def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetim
         agents.look_at_models(recipe.bots)
         models = {(need.name, bot.terms): bot for bot in recipe.bots for need in bot.needs.models}
         with ThreadPoolExecutor(max(1, len(models))) as pool:
-            asked = pool.map(lambda model: _Question.asked(agents, models[model], model[0]), models)
+            asked = pool.map(lambda model: _ModelTest.asked(agents, models[model], model[0]), models)
             answers = dict(zip(models, asked, strict=True))
         return tuple(
-            _checked(agents, bot, need, answers[need.name, bot.terms])
+            _check_of(agents, bot, need, answers[need.name, bot.terms])
             for bot in recipe.bots
             for need in {each.name: each for each in bot.needs.models}.values()
         )
 
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
-class _Question:
-    """A model that is asked whether it calls tools, with its answers."""
+class _ModelTest:
+    """A model under test, with its answers."""
 
     name: str
-    """As recipes call it."""
     opened: Callable[[], ChatModel]
     replies: list[ChatReply] = field(default_factory=list)
     why_no_tools: str = ""
     problem: str = ""
-    """Why there is no answer."""
     takes_schema: bool | None = None
 
     @classmethod
-    def asked(cls, agents: AgentSetup, bot: BotSpec, name: str) -> "_Question":
-        """Return the question with its answers; none where nobody can be asked, or it would be dear."""
+    def asked(cls, agents: AgentSetup, bot: BotSpec, name: str) -> "_ModelTest":
+        """Ask a model; ask nothing if it is unavailable or expensive."""
         question = cls(name, partial(agents.opened_model, bot, name))
         if bot.name in agents.unplayable or works_in_background(name):
             return question
@@ -118,12 +115,11 @@ class _Question:
         return question
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer, which is kept."""
         self.replies.append(self.opened().chat(request, deadline_seconds=deadline_seconds))
         return self.replies[-1]
 
     def keeps_to_a_schema(self) -> bool | None:
-        """Return whether the model answers as a schema says, which the question does not; None where it fails."""
+        """Return whether the model keeps to a schema, which the first question does not show; None if it fails."""
         request = ChatRequest((Message("user", "What is 2 + 3?"),), max_output_tokens=_MAX_TOKENS, answer=_SUM)
         try:
             return list(json.loads(self.chat(request, deadline_seconds=PROBE_SECONDS).message.text)) == [_FIELD]
@@ -133,7 +129,7 @@ class _Question:
             return None
 
 
-def _checked(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _Question) -> ModelCheck:
+def _check_of(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _ModelTest) -> ModelCheck:
     replies, why = question.replies, question.why_no_tools
     is_in_table, price = agents.is_in_table(bot, need.name), agents.price(bot, need.name)
     costs = [reply.cost.usd for reply in replies]

@@ -1,4 +1,4 @@
-"""The run of a slot: chosen and frozen once, resumed by everybody who comes later."""
+"""The run of a slot: chosen and frozen once, resumed by all later calls."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,47 +25,42 @@ from predibot.version import __version__
 
 _DAY, _WEEK = timedelta(days=1), timedelta(weeks=1)
 _DIGEST_CHARACTERS = 16
-"""Of a data set's digest in the key of a run: nobody makes two by chance that begin alike."""
+"""A data set's digest in the key of a run; two data sets never share so many characters by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a user asked `decide` for."""
+    """What a user wants `decide` to do."""
 
     recipe: Recipe
     """With the overrides of the command line."""
     digest: str
-    """Of the recipe without them."""
+    """The recipe's digest without them."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     event_id: str | None = None
     new_run: bool = False
     beside: str = "add --new-run"
-    """How the command that asks makes another run beside one that is there, for messages."""
+    """How the user asks for another run in the slot, for messages."""
     retry: frozenset[Retry] = frozenset()
-    """What is tried again without waiting: decisions that failed, or abstained for want of budget or members."""
+    """Which decisions to try again at once: failed ones, or those that abstained for lack of budget or members."""
     slot_at: datetime | None = None
-    """The instant that a schedule named; left out, the start of the stretch of `every` it is now."""
+    """The instant of a schedule; None is the start of the current `every`."""
     deadline_at: datetime | None = None
-    """Decisions made later are in no score."""
+    """Later decisions are in no score."""
     start_cohort: bool = False
-    """Whether the cohort of the week is started, in whichever hour of it the run is."""
+    """Whether to start the week's cohort in any hour of the week."""
     strict: bool = False
-    """Whether nothing is begun where a single bot cannot play."""
+    """Whether nothing begins where a single bot cannot play."""
 
     @classmethod
     def read(
         cls, recipe: str | None, overrides: Mapping[str, Any] = MappingProxyType({}), bots: Sequence[str] = ()
     ) -> "RunRequest":
-        """Return what is asked for with the recipe of a path or name, or the daily one.
+        """Return a request for the recipe of a path or name, or the daily one.
 
         Args:
-            recipe: The path or name; left out, the daily one.
-            overrides: What stands instead of its rules; None of what stays.
+            overrides: Rules to replace; those that are None stay.
             bots: Only these of its bots, or of all strategies; empty for its own.
-
-        Raises:
-            RecipeError: If there is no such recipe, or it has a mistake.
-            UsageError: If an override is out of its range, or a bot is unknown.
         """
         found = load_recipe(recipe, Path())
         given = {name: value for name, value in overrides.items() if value is not None}
@@ -74,7 +69,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run, which is in the ledger unless it has no row, with the events it plays."""
+    """A run with its events; without a row it is not in the ledger."""
 
     stored: StoredRun
     events: tuple[Event, ...]
@@ -88,21 +83,18 @@ def open_run(
     *,
     unplayable: Mapping[str, str] = MappingProxyType({}),
 ) -> OpenRun:
-    """Return the run of the request's slot: the one in the ledger, or one chosen now.
+    """Return the run of the request's slot: the stored one, or one chosen now.
 
-    None is begun where no bot with a model can play.
-
-    Where no event of a live venue keeps the rules, what would have been stored is returned, and is not: a venue in
-    trouble can look like that, and a run without events would stand for the whole slot. Neither is a daily run on a
-    day without trading.
+    None begins where no bot with a model can play. The run is not stored where no event of a live venue keeps the
+    rules: a venue in trouble can look like that, and an empty run would take the whole slot. A daily run on a day
+    without trading is not stored either.
 
     Args:
-        unplayable: By the names of bots why they cannot play.
+        unplayable: Why bots cannot play, by name.
 
     Raises:
         UsageError: If too many bots cannot play.
         RunConflict: If the slot's run was made with another recipe, venue or overrides.
-        VenueError: If the venue's list could not be read whole.
     """
     if unplayable and request.strict:
         raise UsageError(f"{_reasons(unplayable)}. Without --strict the others play")
@@ -111,20 +103,20 @@ def open_run(
     held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     is_of_weeks = request.slot_at is None and not request.recipe.every % _WEEK
     if is_of_weeks and not held and not opened.venue.digest:
-        # Slots of whole weeks began on Thursdays once; a run of such a slot is gone on with.
+        # Slots of whole weeks once began on Thursdays; such a run is resumed.
         before = opened.now - (opened.now - EPOCH) % request.recipe.every
         old = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, before))
         if old:
             slot_at, held, key = before, old, run_key(request.recipe.name, before)
     if opened.venue.digest:
-        # Of another data set whose last text is of the same instant there is another run.
+        # Another data set with a last text of the same instant has its own run.
         held = tuple(run for run in held if run.key.partition("+")[0] == key)
     fitting = sorted(
         (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
     )
     if fitting and not request.new_run:
-        return _resumed(store, fitting[-1], request, opened)
-    # Where the slot's own key is free, because its run was voided, it is taken again.
+        return _resume(store, fitting[-1], request, opened)
+    # A voided run leaves the slot's own key free, which is then used again.
     first = next((run for run in held if run.key == key), None)
     if first is not None and not request.new_run:
         raise RunConflict(_conflict(first, request, opened))
@@ -143,7 +135,7 @@ def open_run(
     # Another process may have frozen the same slot meanwhile; then its choice stands.
     if not _fits(stored, request, opened):
         raise RunConflict(_conflict(stored, request, opened))
-    return OpenRun(stored, _events(store, stored), stored.notes)
+    return OpenRun(stored, _stored_events(store, stored), stored.notes)
 
 
 def _reasons(unplayable: Mapping[str, str]) -> str:
@@ -151,7 +143,7 @@ def _reasons(unplayable: Mapping[str, str]) -> str:
 
 
 def without_session(request: RunRequest, opened: OpenVenue) -> str:
-    """Return a sentence where a daily run is of a date without trading, as far as is known; empty where it is not.
+    """Return why a daily run's date has no trading, as far as is known; else no text.
 
     Before the hour at which closes become known nobody can tell.
     """
@@ -159,7 +151,7 @@ def without_session(request: RunRequest, opened: OpenVenue) -> str:
     if not venue.has_sessions or request.recipe.every != _DAY:
         return ""
     midnight = floor_to(at, _DAY)
-    # Of twenty years the last ones say enough, as long as there are any.
+    # The last week is enough if it has closes; all years are read only without.
     closes = venue.closes(start=midnight - _WEEK, until=opened.now) or venue.closes(start=EPOCH, until=opened.now)
     last = max(closes, default=None)
     if last is None or last > midnight or at - midnight < last - floor_to(last, _DAY):
@@ -171,11 +163,10 @@ def without_session(request: RunRequest, opened: OpenVenue) -> str:
 
 
 def choose_for(request: RunRequest, opened: OpenVenue, listener: ProgressListener) -> Choice:
-    """Return what a new run of the request would play: events by its rules, or items drawn from a data set.
+    """Return what a new run would play: events by its rules, or items drawn from a data set.
 
     Raises:
-        UsageError: If the game and the venue do not go together, or nothing that was named is there.
-        VenueError: If the venue could not be read whole.
+        UsageError: If game and venue do not go together, or a named event is not there.
     """
     recipe, venue = request.recipe, opened.venue
     game = recipe.make_game()
@@ -206,12 +197,12 @@ def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:
 
 
 def numbered(key: str, number: int) -> str:
-    """Return the key of the first run of a slot, or of a later one beside it."""
+    """Return the key of the first run of a slot, or of a later one."""
     return key if number == 1 else f"{key}+{number}"
 
 
 def _slot(request: RunRequest, opened: OpenVenue) -> tuple[datetime, str]:
-    """Return the slot of the request, and the key of its first run: over a data set, the digest in its place."""
+    """Return the slot of the request and its first run's key; for a data set the key has its digest."""
     recipe = request.recipe
     if opened.venue.digest:
         return opened.now, f"{recipe.name}@{opened.venue.digest[:_DIGEST_CHARACTERS]}"
@@ -219,8 +210,8 @@ def _slot(request: RunRequest, opened: OpenVenue) -> tuple[datetime, str]:
     return slot_at, run_key(recipe.name, slot_at)
 
 
-def _resumed(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
-    events = _events(store, run)
+def _resume(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue) -> OpenRun:
+    events = _stored_events(store, run)
     notes = list(run.notes)
     if run.as_of != opened.now and not opened.venue.live:
         notes.append(
@@ -243,14 +234,13 @@ def _nothing_to_play(plan: StoredRun) -> str:
     return f"no event keeps the rules ({counts}); nothing is stored, and the next call chooses anew"
 
 
-def _events(store: Store, run: StoredRun) -> tuple[Event, ...]:
+def _stored_events(store: Store, run: StoredRun) -> tuple[Event, ...]:
     return store.run_read(lambda connection: frozen_events(connection, run.id))
 
 
 def _plan(
     request: RunRequest, opened: OpenVenue, slot_at: datetime, resources: Resources, *, key: str
 ) -> tuple[StoredRun, tuple[Event, ...]]:
-    """Return the run that would be stored, and what it plays."""
     recipe = request.recipe
     choice = choose_for(request, opened, resources.listener)
     if opened.may_recover:
@@ -297,7 +287,7 @@ def _fits(run: StoredRun, request: RunRequest, opened: OpenVenue) -> bool:
         return False
     if run.digest == request.digest or not request.retry:
         return run.digest == request.digest
-    # Who lacked budget is asked again with more of it, where only what may be spent differs.
+    # A retry may come with other limits, as decisions may have failed for lack of budget.
     return all(each.startswith("limits.") for each in _differences(run, request))
 
 
@@ -306,7 +296,6 @@ def _differences(run: StoredRun, request: RunRequest) -> tuple[str, ...]:
 
 
 def _conflict(run: StoredRun, request: RunRequest, opened: OpenVenue) -> str:
-    """Return a sentence that names what the request would do otherwise than the stored run did."""
     found = list(_differences(run, request))
     if run.venue != opened.spec:
         found.append(f"--venue is {opened.spec}, was {run.venue}")

@@ -1,4 +1,4 @@
-"""The models one decision opens: those its strategy declares, and no other."""
+"""The models of one decision: those its strategy declares, and no other."""
 
 import time
 from collections.abc import Callable
@@ -12,23 +12,22 @@ from predibot.errors import BudgetSpent, NoAnswer, PluginError
 from predibot.plugins.strategies import StrategySpec
 
 MAX_CUTS = 3
-"""Answers in a row that are cut off end a decision."""
+"""So many cut-off answers in a row end a decision."""
 
 
 @dataclass(slots=True)
 class Room:
-    """How long a model's answers may be, as far as it has shown; shared by all that ask it."""
+    """The longest answers of a model, as far as known; shared by all that ask it."""
 
     most_tokens: int | None = None
-    """The longest that its provider lets anybody ask for; None where that is unknown."""
+    """The provider's limit; None where that is unknown."""
     thinks: bool = False
 
 
 class OpenedModels:
-    """Opens models by name for one decision, and knows which it opened; for one thread.
+    """Opens models by name for one decision and remembers which; for one thread.
 
-    What is not declared is refused: nobody would have priced it, counted it in
-    the worst case, or kept it from the future.
+    Undeclared models are refused: they would have no price, be missing in the cost estimate, and might see the future.
     """
 
     def __init__(
@@ -38,12 +37,11 @@ class OpenedModels:
         settings: ModelSettings | None = None,
         room_of: Callable[[str], Room] = lambda _: Room(),
     ) -> None:
-        """Open none yet.
+        """Open no model yet.
 
         Args:
-            strategy: Whose decision it is.
             open_model: Returns a model priced, limited and traced.
-            room_of: Returns how long a model's answers may be.
+            room_of: Returns the longest answers of a model.
         """
         self._strategy = strategy
         self._open_model = open_model
@@ -53,16 +51,11 @@ class OpenedModels:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return those that were opened, each once, in the order in which they were."""
+        """Return the opened models, each once, in order of opening."""
         return tuple(self._names)
 
     def __call__(self, name: str) -> ChatModel:
-        """Return a model that can be talked to.
-
-        Raises:
-            PluginError: If the strategy does not declare it.
-            UsageError: If its spending could not be held to a limit.
-        """
+        """Return a model to talk to."""
         declared = {need.name: need for need in self._strategy.needs.models}
         if name not in declared:
             raise PluginError(
@@ -70,7 +63,7 @@ class OpenedModels:
                 f"{', '.join(declared) or 'none'}. Declare it, as docs/strategies.md shows: "
                 f"needs = Needs(models={(*declared, name)!r}), with Needs from predibot.contracts"
             )
-        model = _SettledModel(
+        model = _ConfiguredModel(
             self._open_model(name), self._settings, self._room_of(name), declared[name].max_searches or None
         )
         self._names[name] = None
@@ -78,35 +71,28 @@ class OpenedModels:
 
 
 @dataclass(slots=True)
-class _SettledModel:
-    """A model that is asked with the settings of the recipe, and given the room it needs to think; for one thread."""
+class _ConfiguredModel:
+    """A model with the recipe's settings and room to think; for one thread."""
 
     model: ChatModel
     settings: ModelSettings
     room: Room
     max_searches: int | None = None
-    """Of one that searches by itself, which is told how often each time it is asked: else nothing bounds its cost."""
+    """The most searches of a model that searches by itself; each request states it, or nothing would bound its cost."""
     _longest_tokens: int = 0
-    """That the strategy asked for so far."""
+    """The longest answer that the strategy has requested."""
     _grown_tokens: int = 0
-    """What was cut off may be as long as this when it is asked for again."""
+    """How long an answer may be after one was cut off."""
     _cuts: int = 0
-    """Answers in a row that were cut off."""
+    """Cut-off answers in a row."""
     _cut_tokens: int = 0
     """The longest of these."""
 
     @property
     def name(self) -> str:
-        """Return the name recipes use."""
         return self.model.name
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's answer.
-
-        Raises:
-            PluginError: If the request does not say how often it may search, or more often than is declared.
-            NoAnswer: If it was the third in a row that was cut off.
-        """
         most_searches = self.max_searches
         if most_searches and (request.max_searches is None or request.max_searches > most_searches):
             raise PluginError(
@@ -116,22 +102,22 @@ class _SettledModel:
         stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
         asked = replace(request, **stated)
         self._longest_tokens = max(self._longest_tokens, request.max_output_tokens)
-        tokens, ends = self._tokens(asked), time.monotonic() + deadline_seconds
+        tokens, ends = self._output_tokens(asked), time.monotonic() + deadline_seconds
         try:
             reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=deadline_seconds)
         except BudgetSpent:
-            # What was cut off needs more than it had; else what the strategy asks for may do.
+            # After a cut an answer needs more than before; else the strategy's own number may be enough.
             less = (tokens + self._cut_tokens) // 2 if self._cut_tokens else request.max_output_tokens
             if not self._cut_tokens < less < tokens or self.settings.max_tokens is not None:
                 raise
             tokens = less
-            # It may have waited for what others had set aside.
+            # The first try may have waited for others' reservations.
             left_seconds = max(0.0, ends - time.monotonic())
             reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=left_seconds)
         self.room.thinks = self.room.thinks or reply.thought
         if reply.most_tokens is not None:
             tokens = self.room.most_tokens = reply.most_tokens
-        # What asked does not know it, and tells the model when an answer is cut off.
+        # The caller does not know the limit, and tells the model when an answer is cut off.
         most = reply.most_tokens if self.settings.max_tokens is None else tokens
         if reply.finish_reason != "length":
             self._cuts = self._cut_tokens = 0
@@ -144,12 +130,11 @@ class _SettledModel:
                 "max_tokens that it can think and answer in, or a lower reasoning_effort"
             )
         self._grown_tokens = MOST_ANSWER_TOKENS if self._cuts > 1 else max(2 * tokens, THINKING_TOKENS)
-        return replace(reply, most_tokens=most, more_room=self._tokens(asked) > tokens)
+        return replace(reply, most_tokens=most, more_room=self._output_tokens(asked) > tokens)
 
-    def _tokens(self, request: ChatRequest) -> int:
-        """Return how long the answer to a request may be."""
+    def _output_tokens(self, request: ChatRequest) -> int:
         tokens, most = request.max_output_tokens, self.settings.max_tokens
-        # A strategy that asks for less than before is short of budget, and means it.
+        # A strategy that requests less than before is short of budget.
         is_short = tokens < self._longest_tokens
         if most is not None or is_short:
             return min(tokens, most or tokens) if is_short else most or tokens

@@ -1,4 +1,4 @@
-"""Choosing: reading a venue's events and selecting those a run plays."""
+"""Choosing: a venue's events are read, and those selected that a run plays."""
 
 import re
 from collections import Counter
@@ -28,59 +28,60 @@ if TYPE_CHECKING:
     from predibot.related.texts import Embed
 
 MAX_DOUBTFUL_SHARE = 0.2
-"""Of the events a venue lists, and of their markets, that cannot be read; above it what is left is no fair choice.
+"""The share of unreadable events or markets above which no run is made, because the rest is no fair choice.
 
-Of the most traded events, or of their open markets, that lack a field; of 60 and 436 recorded ones none does.
+Also the share of the most traded events, or of their open markets, that lack a field; of 60 and 436 recorded ones none
+does.
 """
 MIN_TELLING_EVENTS = 10
-"""Fewer may lack a field by chance."""
+"""Fewer events may lack a field by chance."""
 MOST_TRADED_EVENTS = 100
-"""So many from the top of the list have every field where all is well; what nobody trades has no volume."""
+"""So many events from the top of the list normally have every field; untraded ones have no volume."""
 NOTED_SHARE = 0.1
-"""From this share on a note says what is refused above the other: somebody should look before days are lost."""
+"""From this share on a note warns, before the other share stops runs."""
 MAX_UNRANKED_SHARE = 0.5
-"""Of the most traded events that state no volume, nor their markets: above it nothing tells which those are."""
+"""The share of the most traded events without any volume above which the ranking means nothing."""
 _LOOK_AT_IT = f"; look at it from {NOTED_SHARE:.0%} on, above "
 _SHOWN_REASONS = 5
 MAX_NOTED_SKIPS = 1_000
-"""A run keeps its notes, and a replay those of all its runs; what else could not be read is counted."""
+"""A run stores its notes, and a replay those of all runs; further unreadable things are counted."""
 _NO_CLOSED = "it does not say whether it is closed"
 _QUOTED = re.compile(r"'[^']*'|[\d.]+")
-"""What differs between two events that cannot be read for one reason: the values that were seen."""
+"""The values in a reason; without them equal reasons can be counted."""
 
 
 class Doubt(NamedTuple):
-    """What may say more about a venue's state than about its events, and of which share of them it is true."""
+    """A doubt about a venue's list, with the share of events concerned."""
 
     share: float
     text: str
     most: float = MAX_DOUBTFUL_SHARE
-    """Above it no run is made."""
+    """Above this share no run is made."""
 
     @property
     def note(self) -> str:
-        """Return what somebody should look at."""
+        """Return the doubt as a note."""
         return f"{self.text}{_LOOK_AT_IT}{self.most:.0%} no run is made"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A selection, and what the venue's list was like."""
+    """A selection, and the state of the venue's list."""
 
     selection: Selection
     listed: int
     skipped: tuple[Skip, ...]
     complete: bool
     unreadable: tuple[str, ...] = ()
-    """Why an event could not be read, or lacks what every playable one states; one reason an event."""
+    """One reason for each event that could not be read or lacks a field that all playable ones have."""
     doubts: tuple[Doubt, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What the venue says of its own list, and what it lacks of the rules."""
+    """The venue's own remarks on its list, and rules it cannot follow."""
     listed_by: str = "one-week"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader of the selection should know about the list it was made from."""
+        """Return notes on the list for a reader of the selection."""
         notes = [*self.selection.notes, *self.remarks[:MAX_NOTED_SKIPS]]
         if not self.complete:
             notes.append(
@@ -90,24 +91,22 @@ class Choice:
         notes += [doubt.note for doubt in self.doubts if doubt.share >= NOTED_SHARE]
         notes += [f"{skip.kind} {skip.id} could not be read: {skip.reason}" for skip in self.skipped[:MAX_NOTED_SKIPS]]
         if more := [f"{skip.kind} {skip.reason}" for skip in self.skipped[MAX_NOTED_SKIPS:]]:
-            notes.append(f"{len(more):,} more could not be read: {_counted(more)}")
+            notes.append(f"{len(more):,} more could not be read: {_count_reasons(more)}")
         return tuple(notes)
 
     def check_readable(self, *, live: bool) -> None:
-        """Refuse a choice that says more about the venue's state than about its events.
+        """Refuse a choice that depends more on the venue's state than on its events.
 
-        Frozen, it would be played for the whole slot, whatever the venue says a minute later.
+        A frozen choice is played for the whole slot, even if the venue recovers a minute later.
 
         Args:
-            live: Whether the venue is real, so that a list without any event is its fault.
+            live: Whether the venue is real, so that an empty list is its fault.
 
         Raises:
-            VenueChanged: If more than `MAX_DOUBTFUL_SHARE` of the events or of their markets could not be read, or
-                lack a field that the rules need, or more than `MAX_UNRANKED_SHARE` the volume by which they are
-                ranked, or none was chosen while something could not be read.
+            VenueChanged: If too many events or markets are unreadable or lack a field of the rules or the volume of the
+                ranking, or if none was chosen while something was unreadable.
             VenueUnavailable: If the venue listed nothing.
         """
-        # Those that could not be read counted.
         events = self.listed + sum(skip.kind == "event" for skip in self.skipped)
         if live and not events:
             raise VenueUnavailable("the venue lists no event at all. No run is made; try again later")
@@ -118,7 +117,7 @@ class Choice:
         elif reasons and not self.selection.selected:
             what = (
                 f"none of the {events} events that the venue lists was chosen, and not all could be read: "
-                f"{_counted(reasons)}"
+                f"{_count_reasons(reasons)}"
             )
         else:
             return
@@ -126,7 +125,7 @@ class Choice:
 
 
 def doubts_in(notes: Sequence[str]) -> tuple[str, ...]:
-    """Return what the notes of a run say of a list that should be looked at, in our words: without what was seen."""
+    """Return the doubts in a run's notes, without the values that were seen."""
     return tuple(note.partition(_LOOK_AT_IT)[0].partition(":")[0] for note in notes if _LOOK_AT_IT in note)
 
 
@@ -141,9 +140,9 @@ def choose(
     """Return which events of a venue a run plays as of an instant.
 
     Raises:
-        UsageError: If the event that was named does not exist, or nothing that the game names is there, or the model
-            by which duplicates are told is not on this machine.
-        VenueError: If the list could not be read whole.
+        UsageError: If a named event or the game's instruments do not exist, or the model that finds duplicates is not
+            on
+            this machine.
     """
     listed_by = known_venue(venue.name).lists_by
     remarks: tuple[str, ...] = ()
@@ -153,11 +152,11 @@ def choose(
         rules = replace(rules, rank_by=listed_by)
     embed = None
     if rules.drop_duplicates and rules.duplicate_port == "embeddings" and only_event_id is None:
-        # Imported here: it is for those who ask for it.
+        # Imported here: few recipes use it.
         from predibot.jobs.relatedness.embeddings import opened_embedding
 
         embed = opened_embedding(rules.duplicate_model)
-    page = _read(venue, rules, as_of, listed_by, only_event_id=only_event_id, listener=listener, embed=embed)
+    page = _read_events(venue, rules, as_of, listed_by, only_event_id=only_event_id, listener=listener, embed=embed)
     seen_at = _seen_at(venue, page.events, as_of)
     if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
         raise UsageError(
@@ -167,16 +166,16 @@ def choose(
     sign = money_sign(known_venue(venue.name).currency)
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, money_sign=sign)
     named = only_event_id is not None
-    # What a game names is played as it is: a stock has no end, and one that is halted no price.
+    # Instruments that a game names are not doubted: a stock has no end, and a halted one no price.
     listed = replace(page, events=()) if rules.only else page
     unread = {skip.event_id: skip.reason for skip in page.skipped if skip.kind == "market"}
     unreadable = tuple(_unreadable(listed, unread, named=named))
     doubts = [*_doubts(page, listed, unread, unreadable, named=named)]
     if not named and not rules.only:
-        doubts += _missing(page.events[:MOST_TRADED_EVENTS], rules)
+        doubts += _missing_fields(page.events[:MOST_TRADED_EVENTS], rules)
     is_by_week = listed_by == "volume_1wk"
     return Choice(
-        _explained(selection, page.skipped),
+        _explain_unread(selection, page.skipped),
         len(page.events),
         page.skipped,
         page.complete,
@@ -195,25 +194,24 @@ def _doubts(
     *,
     named: bool,
 ) -> Iterator[Doubt]:
-    """Yield which of the events and markets that a venue lists are not open, or could not be read."""
     contradicting = [] if named else [*filter(None, (_contradiction(event, unread) for event in listed.events))]
     if wrong := (*unreadable, *contradicting):
         events = len(page.events) + sum(skip.kind == "event" for skip in page.skipped)
         bad = "are not open or could not be read" if contradicting else "could not be read"
         text = f"{len(wrong)} of the {events} events that the venue lists {bad}"
-        yield Doubt(len(wrong) / events, f"{text}: {_counted(wrong)}")
+        yield Doubt(len(wrong) / events, f"{text}: {_count_reasons(wrong)}")
     unread_markets = [skip.reason for skip in page.skipped if skip.kind == "market"]
     if bad_markets := [*unread_markets, *_unplayable_markets(listed.events)]:
         markets = sum(len(event.markets) for event in page.events) + len(unread_markets)
         text = f"{len(bad_markets)} of the {markets} markets that the venue lists could not be read"
-        yield Doubt(len(bad_markets) / markets, f"{text}: {_counted(bad_markets)}")
+        yield Doubt(len(bad_markets) / markets, f"{text}: {_count_reasons(bad_markets)}")
 
 
 def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: bool) -> Iterator[str]:
-    """Yield the reason of each event that could not be read, or does not state what is always stated."""
+    """Yield the reason of each event that could not be read, or lacks a field that all have."""
     yield from (skip.reason for skip in page.skipped if skip.kind == "event")
     for event in page.events:
-        # A field that was renamed looks like one that is not stated.
+        # A renamed field looks like a missing one.
         is_open = _open_markets(event)
         if not named and _contradiction(event, unread):
             continue
@@ -233,7 +231,7 @@ def _unreadable(page: EventPage, unread: Mapping[str | None, str], *, named: boo
 
 
 def _contradiction(event: Event, unread: Collection[str | None]) -> str | None:
-    """Return why an event is not open; a closed market among others that are open or unreadable is nothing unusual."""
+    """Return why an event is not open; single closed markets are normal."""
     if event.closed:
         return "it is closed, though open ones were asked for"
     if not event.markets or _open_markets(event) or event.id in unread:
@@ -242,7 +240,6 @@ def _contradiction(event: Event, unread: Collection[str | None]) -> str | None:
 
 
 def _unplayable_markets(events: Sequence[Event]) -> Iterator[str]:
-    """Yield the reason of each open market that lacks what every playable one states."""
     for market in (market for event in events for market in _open_markets(event)):
         if market.closed is None:
             yield _NO_CLOSED
@@ -252,16 +249,13 @@ def _unplayable_markets(events: Sequence[Event]) -> Iterator[str]:
             yield "it has no price"
 
 
-def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
-    """Yield the fields that the rules need and some lack: without them others would be chosen.
-
-    Args:
-        events: The most traded of those listed.
-        rules: Those of the recipe.
+def _missing_fields(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
+    """Yield fields that the rules need and some of the most traded events lack: without them other events would be
+    chosen.
     """
     if len(events) < MIN_TELLING_EVENTS:
         return
-    # A field that no rule asks for may be missing.
+    # Only fields that the rules use.
     ranked = {
         "volume_1wk": "a week's volume above 0 (volume1wk), by which rank_by orders",
         "volume_24h": "a day's volume above 0, by which rank_by orders",
@@ -276,12 +270,12 @@ def _missing(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
         what = "a tag (tags), which exclude, include and per_category need"
         stated[what] = [bool(each.tags) for each in events]
     for what, flags in stated.items():
-        yield from _lacking("events", flags, what, most=MAX_UNRANKED_SHARE if what == ranked else MAX_DOUBTFUL_SHARE)
+        yield from _doubt_lack("events", flags, what, most=MAX_UNRANKED_SHARE if what == ranked else MAX_DOUBTFUL_SHARE)
     has_tokens = [bool(market.ref.token_ids) for event in events for market in _open_markets(event)]
-    yield from _lacking("open markets", has_tokens, "tokens (clobTokenIds), which their prices are of")
+    yield from _doubt_lack("open markets", has_tokens, "tokens (clobTokenIds), which their prices are of")
 
 
-def _lacking(things: str, stated: Sequence[bool], what: str, *, most: float = MAX_DOUBTFUL_SHARE) -> Iterator[Doubt]:
+def _doubt_lack(things: str, stated: Sequence[bool], what: str, *, most: float = MAX_DOUBTFUL_SHARE) -> Iterator[Doubt]:
     if lacking := stated.count(False):
         text = f"{lacking} of the {len(stated)} most traded {things} that the venue lists lack {what}"
         yield Doubt(lacking / len(stated), text, most)
@@ -291,8 +285,8 @@ def _open_markets(event: Event) -> list[Market]:
     return [market for market in event.markets if not market.closed]
 
 
-def _counted(reasons: Sequence[str]) -> str:
-    """Return how often each reason was given, the most frequent first, each with the first value that was seen."""
+def _count_reasons(reasons: Sequence[str]) -> str:
+    """Return how often each reason occurs, the most frequent first, each with its first example."""
     first = {_QUOTED.sub("", reason): reason for reason in reversed(reasons)}
     counts = Counter(_QUOTED.sub("", reason) for reason in reasons)
     shown = [f"{count} because {first[kind]}" for kind, count in counts.most_common(_SHOWN_REASONS)]
@@ -300,8 +294,8 @@ def _counted(reasons: Sequence[str]) -> str:
     return "; ".join([*shown, *([f"{more} for other reasons"] if more else [])])
 
 
-def _explained(selection: Selection, skipped: Sequence[Skip]) -> Selection:
-    """Say of an event none of whose markets could be read that this is why it has none."""
+def _explain_unread(selection: Selection, skipped: Sequence[Skip]) -> Selection:
+    """Name the unreadable market of each event that was passed over for lack of usable ones."""
     unread = {skip.event_id: skip for skip in skipped if skip.kind == "market"}
     passed_over = tuple(
         replace(
@@ -316,7 +310,7 @@ def _explained(selection: Selection, skipped: Sequence[Skip]) -> Selection:
     return replace(selection, passed_over=passed_over)
 
 
-def _read(
+def _read_events(
     venue: Venue,
     rules: SelectionRules,
     as_of: datetime,
@@ -344,7 +338,7 @@ def _read(
 
 
 def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime:
-    """Return the instant up to which quotes are seen: a live list takes a while to read, a replay is exact."""
+    """Return the instant up to which quotes were read: a live list takes a while, a replay is exact."""
     if not venue.live:
         return as_of
     quoted = [quote.at for event in events for market in event.markets for quote in market.quotes]

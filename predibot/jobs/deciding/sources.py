@@ -1,4 +1,4 @@
-"""From the steps of a trace to the sources that are stored with a decision."""
+"""Sources of a decision, from the steps of its trace."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,12 +11,10 @@ SANDBOX_HOST = "http://sandbox.invalid"
 
 
 def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[Source, ...]:
-    """Return what was searched and read, each page once, in the order in which it happened.
+    """Return the searches and pages of a trace, each page once, in order.
 
     Args:
-        steps: Of a trace.
-        loopback: The address a sandbox happened to answer at, which is another
-            one each time; its pages are stored as those of `SANDBOX_HOST`.
+        loopback: A sandbox's address, which changes with each start; it is stored as `SANDBOX_HOST`.
     """
     found: dict[tuple[str, str], Source] = {}
     for step in steps:
@@ -29,7 +27,7 @@ def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[S
                 final_url=lasting(step.final_url, loopback),
                 sha256=step.sha256,
                 title=step.title or "",
-                published_at=_instant(step.published),
+                published_at=_parse_or_none(step.published),
             )
         else:
             continue
@@ -38,12 +36,11 @@ def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[S
 
 
 def lasting(text: str, loopback: str | None) -> str:
-    """Return a text in which a sandbox has the same address each time."""
+    """Return a text with `SANDBOX_HOST` in place of a sandbox's address."""
     return text.replace(loopback, SANDBOX_HOST) if loopback else text
 
 
-def _instant(text: str | None) -> datetime | None:
-    """Return the instant a page states, or None where it states none that can be read."""
+def _parse_or_none(text: str | None) -> datetime | None:
     try:
         return parse_instant(text) if text else None
     except ValueError:

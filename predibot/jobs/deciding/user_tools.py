@@ -1,4 +1,4 @@
-"""A user's own tools and search providers as a decision has them: bounded, paid for, and held to their form."""
+"""Users' own tools and search providers in a decision: bounded, paid for, and checked."""
 
 import logging
 import threading
@@ -19,22 +19,19 @@ from predibot.plugins.tools import ToolPlugin, search_class
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, SearchResult
 
 CALL_SECONDS = 60.0
-"""The most one call of a user's tool or search provider may take."""
+"""The longest call of a user's tool or search provider."""
 MAX_RESULT_BYTES = 15_000
 MAX_TEXT_CHARACTERS = 20_000
-"""Of one text of a search result."""
+"""The longest text in a search result."""
 
 MAX_ABANDONED_CALLS = 16
-"""Of a process, that still run after nobody waited for them any more: no thread can be ended from outside."""
+"""The most abandoned calls that may still run in a process, because no thread can be ended from outside."""
 
 _log = logging.getLogger(__name__)
 
 
-class _TooManyHang(Exception):
-    """So many calls were abandoned and still run that no other is begun."""
-
+class _TooManyAbandoned(Exception):
     def __str__(self) -> str:
-        """Return that as a clause."""
         return f"{MAX_ABANDONED_CALLS} calls of tools were abandoned and still run; do without"
 
 
@@ -45,17 +42,17 @@ class _Calls:
     abandoned: set["Future[object]"] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def ended(self, call: Callable[[], object], seconds: float) -> "Future[object]":
-        """Return a call that has ended, in a thread of its own, where no Ctrl-C arrives.
+    def run_to_end(self, call: Callable[[], object], seconds: float) -> "Future[object]":
+        """Run a call in a thread of its own, where no Ctrl-C arrives, and return its finished future.
 
         Raises:
-            TimeoutError: If it has not ended in time; it is left to itself.
-            _TooManyHang: If too many were left so.
+            TimeoutError: If it has not ended in time; it is abandoned.
+            _TooManyAbandoned: If too many calls were abandoned.
         """
         with self.lock:
             self.abandoned = {each for each in self.abandoned if not each.done()}
             if len(self.abandoned) >= MAX_ABANDONED_CALLS:
-                raise _TooManyHang
+                raise _TooManyAbandoned
         future = started(call)
         if wait([future], timeout=seconds).not_done:
             with self.lock:
@@ -68,11 +65,7 @@ _calls = _Calls()
 
 
 def require_replayable(plugin: ToolPlugin) -> None:
-    """Refuse a tool that may show what happened after the instant that is replayed.
-
-    Raises:
-        UsageError: If it does not take that instant.
-    """
+    """Refuse a tool that takes no `as_of`, as it may show the future of a replay."""
     if not plugin.takes_as_of:
         name = plugin.schema.name
         raise UsageError(
@@ -86,15 +79,12 @@ def opened_tool(
 ) -> Tool:
     """Return a user's tool for one decision.
 
-    Each call counts as a search in the limits of the recipe, and costs what the
-    tool says it costs at most.
+    Each call counts as a search in the recipe's limits, and costs the most that the tool declares.
 
     Args:
-        plugin: The tool.
-        now: What it is given as `as_of`.
         meter: Reserved before each call, settled after.
-        trace: Where it is written down which tool this was, and what its calls cost.
-        hidden: Takes API keys out of a text, which no model may read either.
+        trace: Gets the tool's description and the cost of its calls.
+        hidden: Removes API keys from a text, which no model may read either.
     """
     schema = plugin.schema
     trace.write(ToolOpenedStep(schema.name, schema.description, schema.parameters, plugin.source_sha256))
@@ -109,7 +99,7 @@ def opened_tool(
         worst = Spending(usd=plugin.usd_per_call, searches=1)
         reservation = meter.reserve(worst)
         try:
-            return _called(schema.name, lambda: plugin.function(**typed), min(CALL_SECONDS, left_seconds), hidden)
+            return _call_tool(schema.name, lambda: plugin.function(**typed), min(CALL_SECONDS, left_seconds), hidden)
         finally:
             reservation.settle(worst)
             if plugin.usd_per_call:
@@ -118,13 +108,12 @@ def opened_tool(
     return Tool(schema, call)
 
 
-def _called(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
-    """Return what a tool answers, whatever it does."""
+def _call_tool(name: str, call: Callable[[], object], seconds: float, hidden: Callable[[str], str]) -> ToolResult:
     try:
-        ended = _calls.ended(call, max(0.0, seconds))
+        ended = _calls.run_to_end(call, max(0.0, seconds))
     except TimeoutError:
         return ToolError(f"{name} gave no answer in {seconds:.3g} s and was abandoned")
-    except _TooManyHang as error:
+    except _TooManyAbandoned as error:
         return ToolError(f"{name} was not called: {error}")
     if (failure := ended.exception()) is not None:
         why = hidden(words_of(failure))
@@ -136,7 +125,7 @@ def _called(name: str, call: Callable[[], object], seconds: float, hidden: Calla
     text = found.text if isinstance(found, ToolText) else found
     if not isinstance(text, str):
         return ToolError(f"{name} returned a {type(text).__name__}; a tool returns text")
-    # So much as a page may take of a prompt, without control characters.
+    # As long as a page in a prompt may be, without control characters.
     text = hidden(text)
     first = text[:MAX_RESULT_BYTES].encode("utf-8", "replace")[:MAX_RESULT_BYTES].decode("utf-8", "ignore")
     return ToolText(bounded(text, len(first)))
@@ -144,26 +133,22 @@ def _called(name: str, call: Callable[[], object], seconds: float, hidden: Calla
 
 @dataclass(frozen=True, slots=True)
 class UserSearch:
-    """A search provider of the user's own: what it raises is a failure, and what it returns is looked at."""
+    """A user's own search provider; its errors become failures, and its answers are checked."""
 
     inner: Any
     name: str
     dates_results: bool
     usd_per_call: float | None
     hidden: Callable[[str], str]
-    """Takes API keys out of a text."""
+    """Removes API keys from a text."""
 
     def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
-        """Return its answer.
-
-        Raises:
-            SearchFailed: If it has none in time, raises, or answers something else.
-        """
+        """Return its answer."""
         try:
-            ended = _calls.ended(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
+            ended = _calls.run_to_end(lambda: self.inner.search(query, before=before, count=count), CALL_SECONDS)
         except TimeoutError:
             raise SearchFailed(f"{self.name} gave no answer in {CALL_SECONDS:g} s and was abandoned") from None
-        except _TooManyHang as error:
+        except _TooManyAbandoned as error:
             raise SearchFailed(f"{self.name} was not asked: {error}", was_asked=False) from None
         failure = ended.exception()
         if isinstance(failure, SearchFailed):
@@ -184,16 +169,14 @@ class UserSearch:
 
 
 def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str], str]) -> SearchProvider:
-    """Return a search provider of the user's own.
+    """Return a user's own search provider.
 
     Args:
-        name: Of its file.
-        given: What there is for it, by the name of its argument: `clock`, `key`,
-            `base_url`, `usd_per_call`. It gets those that it takes and that are not None.
-        hidden: Takes API keys out of a text.
+        given: `clock`, `key`, `base_url` and `usd_per_call`; it gets those that it takes and that are not None.
+        hidden: Removes API keys from a text.
 
     Raises:
-        PluginError: If there is none of that name, it cannot be made, or it says of itself what no provider can.
+        PluginError: If there is none of that name, it cannot be made, or declares impossible values.
     """
     cls = search_class(name)
     takes = getattr(cls, "__dataclass_fields__", {})
@@ -215,7 +198,6 @@ def _is_amount(value: object) -> bool:
 
 
 def _answer_problem(answer: object) -> str:
-    """Return what is wrong with a provider's answer, or no text."""
     if not isinstance(answer, SearchAnswer) or not isinstance(answer.results, tuple):
         return f"a {type(answer).__name__}; it answers a SearchAnswer with a tuple of results"
     if answer.cost_usd is not None and not _is_amount(answer.cost_usd):

@@ -1,4 +1,4 @@
-"""What a venue says of markets while a run is decided: asked once for all its bots."""
+"""The venue board: a venue's answers during a run, read once for all bots."""
 
 import logging
 import threading
@@ -17,32 +17,31 @@ from predibot.errors import MarketClosed, UsageError, VenueChanged, VenueError, 
 from predibot.ledger.write.turns import KnownMarket
 
 MAX_AGE = timedelta(seconds=60)
-"""Of what a live venue said; after that it is asked again."""
+"""After so long a live venue is asked again."""
 LOOKS_BACK = timedelta(days=21)
-"""Over so many days prices are shown in prompts."""
+"""The days of prices in prompts."""
 MAX_PRICE_AGE = timedelta(hours=24)
-"""Of the last price of a market that its event has no more; an older one is shown, and trades nothing."""
+"""The oldest price at which a market can trade that its event lost; older ones are only shown."""
 FEW_EVENTS = 5
-"""So many may have no quotes, or half of those asked about; more are the venue's fault."""
+"""So many events, or half of them, may lack quotes; more are the venue's fault."""
 
 _log = logging.getLogger(__name__)
 
 
 class VenueBoard:
-    """Asks a venue once for all bots of a run; where it is live, again after a minute."""
+    """Asks a venue once for all bots of a run; a live one again after a minute."""
 
     def __init__(self, venue: Venue, clock: Callable[[], datetime], *, past_books: bool = False) -> None:
-        """Ask this venue, and the time of a clock; of a past the order books too, where they are wanted."""
+        """Take a venue and a clock; `past_books` reads order books of a past too."""
         self._venue, self._clock, self._past_books = venue, clock, past_books
         self._lock = threading.Lock()
         self._places: dict[tuple[str, ...], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
 
     def open_event(self, event: Event) -> Event:
-        """Return an event with the quotes of now; outside a live venue, as it is.
+        """Return an event with the quotes of now; unchanged if the venue is not live.
 
         Raises:
-            MarketClosed: If a market of it trades no more or is not quoted any more.
-            VenueError: If the quotes could not be had.
+            MarketClosed: If one of its markets is closed or not quoted any more.
         """
         if not self._venue.live:
             return event
@@ -55,54 +54,51 @@ class VenueBoard:
         return fresh
 
     def still_quoted(self, event: Event, *, anew: bool = False) -> Event:
-        """Return the event with the quotes of now, and without one where a market trades no more; for accounts.
+        """Return an event with the quotes of now, none for markets that trade no more; for accounts.
 
-        A past's quotes are those of the event, unless its order books are wanted, which no list holds.
+        A past has the event's own quotes, unless its order books are wanted, which no list holds.
 
         Args:
-            event: That is asked about.
-            anew: Whether a live venue is asked again, however lately it was.
-
-        Raises:
-            VenueError: If the quotes could not be had.
+            anew: Whether to ask a live venue even if it was asked a moment ago.
         """
         if not (self._venue.live or self._past_books):
             return event
-        # An account may hold other markets of an event than a run plays.
+        # Keyed by markets too: an account may hold other markets of an event than a run plays.
         asked = ("quotes", event.id, *(market.id for market in event.markets))
         quotes = self._once(asked, partial(self._venue.quotes, event), anew=anew)
         return replace(event, markets=tuple(market.quoted_by(quotes) for market in event.markets))
 
     def daily_prices(self, market: Market, now: datetime) -> tuple[PricePoint, ...]:
-        """Return the last price of each of the last days, oldest first, closes in shares of now; none is later.
-
-        Raises:
-            VenueError: If they could not be had.
+        """Return the last price of each of the last days, oldest first, closes per share of now; none is later than
+        now.
         """
-        points = self._once(("history", market.id), partial(self._history, market, now))
+        points = self._once(("history", market.id), partial(self._read_history, market, now))
         return tuple({point.at.date(): point for point in points if point.at <= now}.values())
 
     def quoted(self, events: Sequence[Event], now: datetime) -> tuple[Event, ...]:
-        """Return events with the quotes of now; a market that is closed has none, whatever is still shown of it.
+        """Return events with the quotes of now; a closed market has none, even if the venue still shows one.
 
-        Nor has one of a few events, at most `FEW_EVENTS` or half of them, that a live venue does not answer about.
+        Neither has a market of a few events, at most `FEW_EVENTS` or half of them, for which a live venue does not
+        answer.
 
         Raises:
-            VenueError: If the quotes could not be had, or are of a later instant in a past.
-            UsageError: If the venue knows none of more events than these.
+            VenueError: If more could not be read, or quotes of a past are of a later instant.
+            UsageError: If the venue does not know more events than these few.
         """
-        return self._each(events, partial(self._quoted, now=now))
+        return self._for_each(events, partial(self._quoted, now=now))
 
     def requoted(
         self, events: Sequence[Event], ordered: Collection[Instrument], held: Collection[Instrument], now: datetime
     ) -> tuple[Event, ...]:
-        """Return events with the quotes of now where something of them is ordered or held, the others as they are.
+        """Return events with fresh quotes where something is ordered or held, the others as they are.
 
-        One is asked for a second time, and not a third, where what is ordered has no price at first.
+        An ordered instrument without a price is read a second time, and not a third.
         """
-        return self._each(events, partial(self._requoted, ordered=frozenset(ordered), held=frozenset(held), now=now))
+        return self._for_each(
+            events, partial(self._requoted, ordered=frozenset(ordered), held=frozenset(held), now=now)
+        )
 
-    def _each(self, events: Sequence[Event], quote: Callable[[Event], Event]) -> tuple[Event, ...]:
+    def _for_each(self, events: Sequence[Event], quote: Callable[[Event], Event]) -> tuple[Event, ...]:
         found, lost = list[Event](), 0
         for event in events:
             try:
@@ -142,40 +138,33 @@ class VenueBoard:
     def unlisted(self, markets: Sequence[KnownMarket], now: datetime) -> tuple[Event, ...]:
         """Return the events of markets that a run does not play, with these markets alone, as they are now.
 
-        A market that its event has no more is as the ledger knows it, with its last price where that is at most a
-        day old. One whose event the venue does not know either has no quote: its price may still be on record, but
-        nobody offers it. Nor has one of a few events that it does not answer about; see `quoted`.
-
-        Raises:
-            VenueError: If the venue did not answer.
+        A market that its event lost keeps its last price, if that is at most a day old. A market whose event the venue
+        does not know has no quote: its price may be on record, but nobody offers it. For unanswered events see
+        `quoted`.
         """
         by_event: dict[str, list[KnownMarket]] = {}
         for market in markets:
             by_event.setdefault(market.event_id, []).append(market)
 
         def look(event: Event) -> Event:
-            listed = self._once(("event", event.id), partial(self._event, event.id, now))
+            listed = self._once(("event", event.id), partial(self._read_event, event.id, now))
             there = {market.id: market for market in listed.markets} if listed is not None else {}
             asked = by_event[event.id]
             known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
             gone = tuple(
-                self._gone(each, now, is_listed=listed is not None) for each in asked if each.ref.id not in there
+                self._lost_market(each, now, is_listed=listed is not None) for each in asked if each.ref.id not in there
             )
             quoted = self._quoted(replace(listed or event, markets=known), now).markets if known else ()
             return replace(listed or event, markets=(*quoted, *gone))
 
         unquoted = (
-            Event(event_id, asked[0].title, tuple(self._gone(each, now, is_listed=False) for each in asked))
+            Event(event_id, asked[0].title, tuple(self._lost_market(each, now, is_listed=False) for each in asked))
             for event_id, asked in by_event.items()
         )
-        return self._each([*unquoted], look)
+        return self._for_each([*unquoted], look)
 
     def resolutions(self, refs: Sequence[MarketRef], now: datetime) -> Mapping[str, tuple[Resolution, ...]]:
-        """Return the revisions that are known of markets, by market id; of one that cannot be read there are none.
-
-        Raises:
-            VenueError: If they could not be had.
-        """
+        """Return the known revisions of markets by id; none for a market that cannot be read."""
         asked = []
         for ref in refs:
             with self._lock:
@@ -191,23 +180,23 @@ class VenueBoard:
         with self._lock:
             return {ref.id: self._places["resolution", ref.id][1][0][1] for ref in refs}
 
-    def _history(self, market: Market, now: datetime) -> Sequence[PricePoint]:
+    def _read_history(self, market: Market, now: datetime) -> Sequence[PricePoint]:
         instrument = market.ref.instrument(self._venue.name, "YES")
         points = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now).points
         done = self._venue.actions(instrument, start=now - LOOKS_BACK, until=now)
         return adjusted_points(points, done, until=now)
 
-    def _event(self, event_id: str, now: datetime) -> Event | None:
+    def _read_event(self, event_id: str, now: datetime) -> Event | None:
         try:
             return self._venue.event(event_id, now)
         except (UsageError, VenueChanged):
             return None
 
-    def _gone(self, market: KnownMarket, now: datetime, *, is_listed: bool) -> Market:
+    def _lost_market(self, market: KnownMarket, now: datetime, *, is_listed: bool) -> Market:
         gone = Market(market.ref, market.question, market.outcomes, closed=None)
         if not is_listed:
             return gone.quoted_by({})
-        # Of two outcomes NO costs what YES lacks.
+        # With two outcomes the price of NO follows from that of YES.
         asked = gone.instruments(self._venue.name)[: None if gone.is_named else 1]
         names = [each.id for each in asked] if gone.is_named else [gone.id]
         last = [self._once(("price", each.id), partial(self._last_price, each, now)) for each in asked]
@@ -217,12 +206,12 @@ class VenueBoard:
         try:
             points = self._venue.price_path(instrument, start=now - MAX_PRICE_AGE, until=now).points
         except VenueError:
-            # Of a market that is gone the rest may be gone too; no price is not one of zero.
+            # Prices of a lost market may be lost too; no price is not zero.
             return None
         return Quote(points[-1].at, history=points[-1].price) if points else None
 
     def _once(self, what: tuple[str, ...], ask: Callable[[], Any], *, anew: bool = False) -> Any:
-        """Return what was answered before, or ask; one request for all bots that want the same at once."""
+        """Return an earlier answer or ask; bots that want the same at once share one request."""
         with self._lock:
             lock, held = self._places.setdefault(what, (threading.Lock(), []))
         with lock:
@@ -235,6 +224,6 @@ class VenueBoard:
 
 
 def quotes_of(events: Iterable[Event]) -> Mapping[str, Quote]:
-    """Return the quotes of YES that events carry, by market id; the close of a share is in what a run froze."""
+    """Return the quotes of YES in events, by market id; closes of shares are in the run's own rows."""
     markets = (market for event in events for market in event.markets if not market.is_share)
     return {market.id: market.quote for market in markets if market.quote is not None}

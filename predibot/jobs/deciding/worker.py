@@ -1,4 +1,4 @@
-"""What a worker has: made once for each process, for all the decisions of a run that are made there."""
+"""A worker: what a process needs to make decisions of a run, built once."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -11,78 +11,130 @@ from sqlalchemy import Connection
 
 from predibot.config import Settings
 from predibot.contracts import VISIT_WEBPAGE, Context, Game, OpenVenue, ProgressListener, References, Venue
+from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import ITEM_SUBJECTS, Subject
-from predibot.domain.event import Event
+from predibot.domain.event import Event, Market
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import api_bases, api_keys, secrets_present
+from predibot.errors import BudgetSpent, ModelUnavailable
 from predibot.games.fills import FillModel, fill_model
 from predibot.jobs.deciding.activity import StepListener, Watch, unwatched
-from predibot.jobs.deciding.news_board import NewsBoard
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant, Retry, renew
 from predibot.ledger.write.events import Catalogue, catalogue
+from predibot.ledger.write.news import add_news, stored_news
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.spending import Holder, renew_reservations
 from predibot.ledger.write.turns import KnownMarket
 from predibot.plugins.tools import require_own_tools
 from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.research.search.provider import SearchFailed
 
 if TYPE_CHECKING:
     from predibot.jobs.deciding.agent_setup import AgentSetup
 
+
+MAX_ITEMS = 3
+"""The most news of a market."""
+Window = tuple[timedelta, timedelta]
+"""How long before the run's instant its news begin and end."""
+
+
+class NewsSource(Protocol):
+    """A search for news of a window."""
+
+    def news(self, query: str, *, after: datetime, before: datetime, count: int) -> tuple[NewsItem, ...]:
+        """Return the first dated news; raises SearchFailed or BudgetSpent."""
+        ...
+
+
+class NewsBoard:
+    """The news of a run's markets: searched once, stored with the run, shared by bots and processes."""
+
+    def __init__(self, store: Store, run: StoredRun, source: NewsSource, window: Window) -> None:
+        """Search for nothing yet."""
+        self._store, self._run, self._source, self._window = store, run, source, window
+        self._lock = threading.Lock()
+        self._found: dict[str, tuple[NewsItem, ...] | None] = {}
+
+    def of(self, markets: Sequence[Market]) -> Mapping[str, tuple[NewsItem, ...] | None]:
+        """Return news by market id, None where they are unavailable; missing ones are searched for."""
+        with self._lock:
+            if any(market.id not in self._found for market in markets):
+                self._found.update(self._store.run_read(lambda connection: stored_news(connection, self._run.id)))
+            missing = [market for market in markets if market.id not in self._found]
+            for market in missing:
+                self._search(market)
+            if missing:
+                self._found.update(self._store.run_read(lambda connection: stored_news(connection, self._run.id)))
+            return {market.id: self._found[market.id] for market in markets}
+
+    def _search(self, market: Market) -> None:
+        first, last = (self._run.as_of - before for before in self._window)
+        asked = f"{market.id} stock news" if market.is_share else market.question
+        items: tuple[NewsItem, ...] = ()
+        failure = None
+        try:
+            items = self._source.news(asked, after=first, before=last, count=MAX_ITEMS)
+        except (SearchFailed, BudgetSpent, ModelUnavailable) as error:
+            failure = str(error)
+
+        def keep(connection: Connection) -> None:
+            add_news(connection, self._run.id, market.id, self._run.venue_name, asked, items, failure=failure)
+
+        self._store.run_write(keep)
+
+
 JobKey = tuple[str, Subject]
-"""A bot and what it decides about."""
+"""A bot and its subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What decisions are made with, at whichever venue and instant."""
+    """What decisions are made with, at any venue and instant."""
 
     store: Store
-    """The ledger."""
     settings: Settings
-    """How many at once, how long."""
     clock: Callable[[], datetime]
-    """The instant it is."""
     listener: ProgressListener
-    """Told of each decision."""
+    """Hears of each decision."""
     watch: Watch = unwatched
-    """Told of each step of each bot."""
+    """Hears of each step of each bot."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecideJob:
-    """One decision to be made, as plain data, fit for another process or machine."""
+    """One decision to make, as plain data, fit for another process or machine."""
 
     bot: BotSpec
     bot_id: int
     subject: Subject
     markets: tuple[KnownMarket, ...] | None = None
-    """Of the cohort that it is about, which another run may have chosen; None where it is about none."""
+    """The markets of its cohort, which another run may have chosen; None without a cohort."""
 
     @property
     def key(self) -> JobKey:
-        """Return what tells it apart from the other jobs of its run."""
+        """Return its key among the jobs of the run."""
         return self.bot.name, self.subject
 
 
 class ContextSetup(Protocol):
-    """Gives a bot's context the models, tools, budget and trace that its strategy declares."""
+    """Adds models, tools, budget and trace to a bot's context."""
 
     def set_up(self, context: Context, bot: BotSpec, listener: StepListener) -> Context:
-        """Return the context with all of it; the listener is told of each step of the trace."""
+        """Return the complete context; the listener hears of each step of the trace."""
         ...
 
     def write_off(self) -> None:
-        """Let nothing more be spent, and book what is under way."""
+        """Stop all spending, and book amounts under way."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a process makes decisions of a run with."""
+    """What a process needs to make decisions of a run."""
 
     store: Store
     venue: Venue
@@ -94,52 +146,47 @@ class Worker:
     clock: Callable[[], datetime]
     board: VenueBoard
     settings: Settings = field(default_factory=Settings)
-    """How many decisions at once, how long."""
     agents: ContextSetup | None = None
-    """None where all bots decide with the view alone."""
+    """None where every bot needs only the view."""
     loopback: str | None = None
     """The address of a sandbox's pages."""
     watch: Watch = unwatched
     secrets: SecretValues = field(default_factory=lambda: SecretValues(secrets_present()))
-    """What no row may hold: a strategy may read the environment, and quote it where it fails."""
+    """Values that no row may hold: a strategy may read the environment, and quote it in an error."""
     holder: str = ""
-    """Under whose name amounts of limits are set aside."""
+    """The holder of reserved amounts."""
     under_way: dict[JobKey, Context] = field(default_factory=dict)
-    """The contexts of the decisions that are under way here."""
+    """Contexts of decisions under way here."""
     claiming: threading.Lock = field(default_factory=threading.Lock)
     """Held while a claim is made here."""
     has_ended: threading.Event = field(default_factory=threading.Event)
-    """Set where all claims are given back, and none comes after."""
+    """Set once all claims are given back; no further claim is made."""
     news: NewsBoard | None = None
     """None where the game shows no news, or no bot reads any."""
     references: Callable[[], References] | None = None
-    """What baselines may know of the items of the run, made once; None in a game without any."""
+    """What baselines may know of the run's items, made once; None in a game without items."""
 
     @property
     def fills(self) -> FillModel:
-        """Return what sets the prices of what is traded, as the game says it."""
+        """Return the game's fill model."""
         return fill_model(self.game.fills, fee_bps=self.game.fee_bps, spread_bps=self.game.spread_bps)
 
     def events_of(self, job: DecideJob) -> tuple[Event, ...]:
-        """Return what a decision is about: its event or item, its cohort's markets as they are now, or all of the run.
-
-        Raises:
-            VenueUnavailable: If the venue does not answer.
-        """
+        """Return a decision's events: its event or item, its cohort's markets as they are now, or all of the run."""
         if job.markets is not None:
             return self.board.unlisted(job.markets, self.instant())
         is_one = job.subject.kind == "event" or job.subject.kind in ITEM_SUBJECTS
         return (self.events[job.subject.id],) if is_one else tuple(self.events.values())
 
     def instant(self) -> datetime:
-        """Return what the bot's clock shows: now where the venue is live, else the run's instant."""
+        """Return the bot's instant: now at a live venue, else the run's."""
         return self.clock() if self.venue.live else self.run.as_of
 
     def renew(self) -> None:
-        """Give all that is claimed and set aside here a new lease: a sign of life."""
-        self.store.run_write(self._renewed)
+        """Renew all leases here, as a sign of life."""
+        self.store.run_write(self._renew_leases)
 
-    def _renewed(self, connection: Connection) -> None:
+    def _renew_leases(self, connection: Connection) -> None:
         lease, now = self.claimant.lease, self.clock()
         renew(connection, self.claimant.owner, lease=lease, now=now)
         renew_reservations(connection, self.holder, lease=lease, now=now)
@@ -157,16 +204,11 @@ def make_worker(
     retry: frozenset[Retry] = frozenset(),
     holder: str | None = None,
 ) -> Worker:
-    """Return what this process works with, under an owner's name of its own.
+    """Return this process's worker, with an owner's name of its own.
 
     Args:
-        run: Whose bots are stored.
-        events: That it plays.
-        recipe: Of the run.
-        agents: What sets its bots up, from `agent_setup`.
-        began_at: What failed after this is not tried again.
-        retry: What is tried again because the user asks for it.
-        holder: Under whose name amounts of limits are set aside; left out, the owner's.
+        agents: From `agent_setup`.
+        began_at: Later failures are not tried again.
     """
     store, settings, clock = resources.store, resources.settings, resources.clock
     lease = timedelta(seconds=settings.lease_seconds)
@@ -187,7 +229,7 @@ def make_worker(
         catalogue=store.run_read(lambda connection: catalogue(connection, run.id)),
         claimant=claimant,
         clock=clock,
-        # A past has its books only where they are asked for, which costs a request an event.
+        # Order books of a past cost a request an event.
         board=VenueBoard(opened.venue, clock, past_books=game.fills == "book"),
         settings=settings,
         agents=agents,
@@ -200,7 +242,7 @@ def make_worker(
 
 
 def load_loops(recipe: Recipe) -> None:
-    """Import what agents with tools run in, before decisions are claimed: all at once, they would wait for it."""
+    """Import what agents with tools run in, before decisions are claimed and wait for the imports."""
     tools = {name for bot in recipe.bots for name in bot.needs.tools}
     if VISIT_WEBPAGE in tools:
         from predibot.research.pages.parser_pool import PARSERS
@@ -215,17 +257,17 @@ def load_loops(recipe: Recipe) -> None:
 def agent_setup(
     recipe: Recipe, opened: OpenVenue, settings: Settings, clock: Callable[[], datetime], store: Store | None = None
 ) -> "AgentSetup | None":
-    """Return what sets the recipe's bots up, after a check of each; None where all need the view alone.
+    """Return the setup of a recipe's bots after checking each; None if all need only the view.
 
-    Who is to decide with it has a ledger, and it is known then which models cannot be asked.
+    With a ledger it also finds out which models are unavailable.
 
     Raises:
-        UsageError: If a bot could not keep to its budget, or would see the future.
+        UsageError: If a bot could exceed its budget or see the future.
     """
     if not any(bot.needs.setup for bot in recipe.bots):
         return None
     require_own_tools()
-    # Clients and tools cost half a second, which only runs that need them pay.
+    # Imported here: clients and tools take half a second to load.
     from predibot.jobs.deciding.agent_setup import AgentSetup
     from predibot.net.api_keys import ApiKeys
 

@@ -1,4 +1,4 @@
-"""A bot's history: scores with their running sums, accounts, what it did best and worst, and what it refused."""
+"""A bot's history: its scores over time, accounts, best and worst decisions, and refusals."""
 
 import math
 from collections import Counter
@@ -52,20 +52,20 @@ Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class ScoredBot:
-    """What may be said of a bot's decisions on events whose models knew alike."""
+    """A bot's scores in one ranking, which holds events with the same knowledge of models."""
 
     knowledge: Knowledge
     card: Scorecard
     verdict: Verdict | None
     parts: Mapping[str, tuple[PartScore, ...]]
-    """By what its forecasts are told apart, of `PARTS`; without a name of which nothing is known."""
+    """Scores of parts of its forecasts, by the names of `PARTS`; an unknown part is absent."""
     running: Mapping[str, tuple[RunningPoint, ...]]
-    """By the names of `RUNNING`; a name without a value is absent."""
+    """Running sums by the names of `RUNNING`; one without a value is absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountHistory:
-    """An account of a bot, and what it was worth."""
+    """An account of a bot and its worth over time."""
 
     recipe: str
     game: str
@@ -73,19 +73,16 @@ class AccountHistory:
     subject: str
     score: AccountScore
     values: tuple[RunningPoint, ...]
-    """In dollars, with the interval each had."""
+    """In dollars, with the interval at each instant."""
     moves: tuple[tuple[float, float, float], ...]
-    """Each slot, the next one, both in seconds since 1970, and what the account gained between them, as a share.
-
-    None from a value of zero or less.
-    """
+    """Start and end of each slot, in seconds since 1970, and the account's relative gain; none from a value <= 0."""
     needed: EventsNeeded | None
-    """How many more dates its return would take to be told from zero; None where nobody can say."""
+    """How many more dates are needed to tell its return from zero; None where that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class CohortsHistory:
-    """What a bot made of its weekly cohorts."""
+    """A bot's results in its weekly cohorts."""
 
     recipe: str
     game: str
@@ -95,38 +92,38 @@ class CohortsHistory:
 
     @property
     def results(self) -> list[CohortResult]:
-        """Return what it made of each, by their start."""
+        """Return its result in each cohort, by start."""
         return sorted(self.score.results, key=lambda each: each.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """Decisions that were refused, failed or abstained for one reason."""
+    """Decisions that were refused, failed or abstained for the same reason."""
 
     status: str
     message: str
-    """Text of others."""
+    """Untrusted text."""
     n: int
 
 
 @dataclass(frozen=True, slots=True)
 class BotHistory:
-    """All that is told of one bot."""
+    """The page of one bot."""
 
     bot: str
     as_of: datetime
     venue_name: str
     recipe: str | None
-    """The only one that was asked about; None for all."""
+    """The recipe of the request; None for all."""
     models: tuple[str, ...]
     strategies: tuple[str, ...]
     first_at: datetime | None
-    """When it decided first, and last; None where it never did."""
+    """The instant of its first decision; None without any."""
     last_at: datetime | None
     statuses: Mapping[str, int]
     cost_known_usd: float
     cost_unknown: int
-    """Decisions of which a part of the cost is not known."""
+    """Decisions with a partly unknown cost."""
     unanswered: tuple[Unanswered, ...]
     """The most frequent reason first."""
     scored: tuple[ScoredBot, ...]
@@ -137,15 +134,15 @@ class BotHistory:
     best: tuple[WorstDecision, ...]
     worst: tuple[WorstDecision, ...]
     markets: tuple[MarketHistory, ...]
-    """Those it decided on whose prices jumped most."""
+    """The markets it decided on with the largest jumps in price."""
     days: tuple[DayGain, ...]
-    """What its bets came to, by the date they were decided for."""
+    """Gains of its bets, by the date of the decisions."""
     coherence: Coherence
     """How far its forecasts break the rules of probability."""
     exposures: Exposures
-    """How what it staked on events is spread over groups of related ones."""
+    """How its stakes are spread over groups of related events."""
     titles: Mapping[str, str]
-    """Of the events it staked on, by id; texts of others."""
+    """Titles of the events it staked on, by id; untrusted text."""
 
 
 def bot_history(
@@ -161,11 +158,7 @@ def bot_history(
     """Return what a ledger holds of a bot as of an instant; no venue is asked.
 
     Args:
-        bot: Its name.
-        part: Only its decisions.
-        archived: Whether archived cohorts count too.
-        most: How many best and worst decisions are told.
-        related: Which events belong together by then; left out, it is worked out.
+        related: The cluster of each event; None computes it.
     """
     question = Question(wanted=_WANTED, archived=archived)
     there = located(store, replace(part, bots=(bot,)), clock)
@@ -199,7 +192,7 @@ def bot_history(
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=tuple(Unanswered(*why, n) for why, n in commonest),
-        scored=tuple(_scored(evaluation, record, bot, listed, gathered)),
+        scored=tuple(_scored_bots(evaluation, record, bot, listed, gathered)),
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
         evaluation=evaluation,
@@ -214,7 +207,7 @@ def bot_history(
 
 
 def running_of(record: TrackRecord, knowledge: Knowledge) -> Running:
-    """Return the running sums of what counts in one ranking; nothing where nothing does."""
+    """Return the running sums of one ranking; empty where it is."""
     ranking = record.without_apart() if knowledge == "clean" else record.apart()
     return {} if ranking is None else running_sums(ranking)
 
@@ -244,19 +237,18 @@ def account_histories(
 
 
 def cohort_histories(evaluation: Evaluation) -> Iterator[CohortsHistory]:
-    """Yield what each bot made of its cohorts, board by board, best first."""
+    """Yield each bot's results in its cohorts, board by board, best first."""
     for board in evaluation.cohorts:
         for score in board.scores:
             yield CohortsHistory(board.recipe, board.game, board.mode, board.methodology, score)
 
 
-def _by_evidence(
+def _scores_by_evidence(
     ranking: TrackRecord,
     listed: Sequence[Row[Any]],
     gathered: Mapping[tuple[str, datetime], int | None],
     uncertainty: Uncertainty,
 ) -> tuple[PartScore, ...]:
-    """Return the scores by how much evidence decisions rest on; nothing where none of the bot's rests on any."""
     said = settled_forecasts(ranking)
     if not any(gathered.values()) or said.market is None or said.made_at is None:
         return ()
@@ -265,7 +257,7 @@ def _by_evidence(
     return evidence_scores(said, np.array([np.nan if n is None else n for n in known], dtype=float), uncertainty)
 
 
-def _scored(
+def _scored_bots(
     evaluation: Evaluation,
     record: TrackRecord,
     bot: str,
@@ -275,7 +267,7 @@ def _scored(
     for knowledge, ranking in evaluation.rankings.items():
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
         own = record.without_apart() if knowledge == "clean" else record.apart()
-        by_evidence = () if own is None else _by_evidence(own, listed, gathered, evaluation.question.uncertainty)
+        by_evidence = () if own is None else _scores_by_evidence(own, listed, gathered, evaluation.question.uncertainty)
         told = (ranking.by_category, ranking.by_lead_time, ranking.by_confidence, by_evidence)
         parts = {
             name: mine
@@ -290,7 +282,7 @@ def _scored(
 
 
 def _dates_needed(score: AccountScore) -> EventsNeeded | None:
-    """Return how many more dates the growth would take, by the standard error that its interval is as wide as."""
+    """Return how many more dates the growth needs, by the standard error behind its interval."""
     found = score.intervals.get("cumulative_return")
     if found is None or found.low is None or found.high is None or found.low <= -1.0 or score.dates < 2:
         return None

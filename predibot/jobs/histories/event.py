@@ -1,4 +1,4 @@
-"""An event's history: the prices of its markets, and every forecast that was made of them."""
+"""An event's history: the prices of its markets, and all forecasts on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,21 +26,21 @@ _NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class MarketHistory:
-    """A market of an event: what YES cost, and what it paid."""
+    """A market's prices of YES and its payout."""
 
     market: Row[Any]
     prices: tuple[tuple[float, float], ...]
-    """Instants in seconds since 1970 and prices of YES, by time; a quote a decision was booked at is one too."""
+    """Instants in seconds since 1970 and prices of YES, by time; quotes of bookings are included."""
     payout_yes: float | None
-    """None while it is open, as the next one."""
+    """None while it is open, like `settled_at`."""
     settled_at: float | None
     decisions: tuple["PricedDecision", ...] = ()
-    """What the record has of it, by time."""
+    """By time."""
 
 
 @dataclass(frozen=True, slots=True)
 class PricedDecision:
-    """What a bot said of a market, and at which price."""
+    """A bot's forecast and bet on a market, with its price."""
 
     bot: str
     decided_at: float
@@ -52,26 +52,22 @@ class PricedDecision:
 
 @dataclass(frozen=True, slots=True)
 class EventHistory:
-    """All that is told of one event."""
+    """The page of one event."""
 
     event_id: str
     title: str
     as_of: datetime
     markets: tuple[MarketHistory, ...]
     forecasts: tuple[LedgerForecast, ...]
-    """By slot, bot and market, those of all bots."""
+    """By slot, bot and market, of all bots."""
     decisions: tuple[LedgerDecision, ...]
-    """Likewise; those without an answer are among them."""
+    """Likewise, with those without an answer."""
     currency: str
-    """What bets are in."""
+    """The currency of bets."""
 
 
 def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock: Clock) -> EventHistory:
     """Return what a ledger holds of an event as of an instant; no venue is asked.
-
-    Args:
-        event_id: Its id at the venue.
-        part: Only its decisions.
 
     Raises:
         UsageError: If no run of the ledger played the event, or as `located`.
@@ -101,17 +97,11 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
 
 
 def market_history(record: TrackRecord, row: int, market: Row[Any]) -> MarketHistory:
-    """Return what a record knows of a market.
-
-    Args:
-        record: With all its prices.
-        row: Of the market there.
-        market: How it is called.
-    """
+    """Return the history of the market in a row of a record with all its prices."""
     seen, booked = record.observation_market == row, record.bet_market == row
     at = np.concatenate([record.observation_at[seen], record.decided_at[record.bet_decision[booked]]])
     price = np.concatenate([record.observation_price_yes[seen], record.bet_price_yes[booked]])
-    # Of one instant the last counts; two bots may have been booked at once.
+    # The last price of an instant counts; two bots may have been booked at once.
     points = dict(sorted(zip(at.tolist(), price.tolist(), strict=True), key=lambda point: point[0]))
     settled = record.settled_at[row] <= record.as_of
     return MarketHistory(
@@ -135,7 +125,7 @@ def market_history(record: TrackRecord, row: int, market: Row[Any]) -> MarketHis
 
 
 def jumping_markets(record: TrackRecord, listed: Sequence[Row[Any]], most: int) -> tuple[MarketHistory, ...]:
-    """Return the markets decided on whose prices jumped most, the largest jump first, at most one an event."""
+    """Return the markets with decisions that have the largest jumps in price, at most one an event."""
     order = np.lexsort((record.observation_at, record.observation_market))
     market, price = record.observation_market[order], record.observation_price_yes[order]
     jumps = np.zeros(record.payout_yes.size)
@@ -143,7 +133,7 @@ def jumping_markets(record: TrackRecord, listed: Sequence[Row[Any]], most: int) 
     np.maximum.at(jumps, market[1:][within], np.abs(np.diff(price))[within])
     decided = np.unique(record.bet_market)
     ordered = decided[np.argsort(-jumps[decided], kind="stable")].tolist()
-    # Markets of one event jump together, and say the same.
+    # Markets of one event jump together, so one is enough.
     one_each = {listed[row].event_id: row for row in reversed(ordered)}
     chosen = [row for row in ordered if one_each[listed[row].event_id] == row][:most]
     return tuple(market_history(record, row, listed[row]) for row in chosen)

@@ -1,4 +1,4 @@
-"""What each decision of a bot gained by each horizon, for who looks at one of them."""
+"""Gains of a bot's single decisions at each horizon."""
 
 import math
 from collections import Counter
@@ -21,23 +21,23 @@ from predibot.scoring.records.part import Part
 
 @dataclass(frozen=True, slots=True)
 class HorizonGain:
-    """What a decision of one dollar gained by a horizon; None where there is no value."""
+    """The gain of a decision of one dollar by a horizon; None where there is no value."""
 
     label: str
     """Days, `now` or `settled`."""
     mid: float | None
     quote: float | None
-    """Carried out against the book, with fees."""
+    """Traded against the book, with fees."""
     favourite: float | None
-    """A dollar on the side the price favours."""
+    """A dollar on the side that the price favours."""
 
 
 Gains = Mapping[tuple[str, datetime], tuple[HorizonGain, ...]]
-"""By the id of the event and when it was decided; nothing of two decisions that nobody can tell apart by these."""
+"""By event id and instant of decision; without decisions that share both."""
 
 
 def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> Gains:
-    """Return what the decisions of a bot on events gained, as scores count them; no venue is asked."""
+    """Return the gains of a bot's decisions on events, as scores count them; no venue is asked."""
     there = located(store, Part(venue=venue), clock)
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, there.venue_name, there.as_of, Part(bots=(bot,)))
@@ -65,5 +65,5 @@ def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> 
 
 
 def known_number(value: np.float64) -> float | None:
-    """Return a number of an array, None where it is missing there."""
+    """Return a number of an array; None for NaN."""
     return None if math.isnan(value) else float(value)

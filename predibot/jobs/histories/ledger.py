@@ -1,4 +1,4 @@
-"""A ledger's history: how all its bots stood slot by slot, and which prices jumped."""
+"""A ledger's history: its bots slot by slot, and the prices that jumped."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,18 +30,17 @@ _MARKETS = 6
 
 @dataclass(frozen=True, slots=True)
 class LedgerHistory:
-    """How the bots of a ledger stood."""
+    """The bots of a ledger over time."""
 
     as_of: datetime
     evaluation: Evaluation
     running: Mapping[Knowledge, Running]
     """The running sums of each ranking."""
     accounts: tuple[AccountHistory, ...]
-    """Board by board, best first."""
+    """Board by board, best first, as are the cohorts."""
     cohorts: tuple[CohortsHistory, ...]
-    """Likewise."""
     markets: tuple[MarketHistory, ...]
-    """The markets decided on whose prices jumped most."""
+    """The markets with decisions that have the largest jumps in price."""
 
 
 def ledger_history(
@@ -51,12 +50,7 @@ def ledger_history(
     archived: bool = False,
     clock: Clock,
 ) -> LedgerHistory:
-    """Return how the bots of a ledger stood as of an instant; no venue is asked.
-
-    Args:
-        part: Only its decisions.
-        archived: Whether archived cohorts count too.
-    """
+    """Return the bots of a ledger over time, as of an instant; no venue is asked."""
     question = Question(wanted=_WANTED, archived=archived)
     there = located(store, part, clock)
     part, venue, at = there.part, there.venue_name, there.as_of

@@ -1,4 +1,4 @@
-"""A pair's history: what two bots said of the questions both answered, where they differ most first."""
+"""A pair's history: the questions that two bots both answered, by how far they differ."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,29 +24,25 @@ class AskedBoth:
 
     market: Row[Any]
     knowledge: Knowledge
-    """In which ranking it counts."""
+    """The ranking in which it counts."""
     one_at: datetime
     other_at: datetime
     one: float
-    """What each said of YES."""
+    """The first bot's probability of YES."""
     other: float
+    """The second bot's probability of YES."""
     price_yes: float
-    """Which the first of them was booked at."""
+    """The price at which the first was booked."""
     payout_yes: float | None
     """None while the market is open."""
     error_difference: float | None
-    """The squared error of the first less that of the other; None where the market paid neither 0 nor 1."""
+    """The first bot's squared error minus the second's; None unless the market paid 0 or 1."""
 
 
 def asked_both(store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock) -> tuple[AskedBoth, ...]:
-    """Return the questions on which two bots are compared, where they differ most first; no venue is asked.
+    """Return the questions on which two bots are compared, the largest difference first; no venue is asked.
 
-    What is ranked apart is compared apart, as in their pairs.
-
-    Args:
-        one: The name of a bot.
-        other: That of another.
-        part: Only its decisions.
+    As in their pair scores, each ranking is compared by itself.
     """
     there = located(store, replace(part, bots=(one, other)), clock)
     with store.read() as connection, store.rows_blamed():

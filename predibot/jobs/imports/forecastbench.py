@@ -1,4 +1,4 @@
-"""Importing ForecastBench: the forecasts of its sets on markets, and what became of these, as a day of each set."""
+"""Importing ForecastBench: each set's forecasts on markets become a day, with the markets' resolutions."""
 
 import hashlib
 import json
@@ -29,57 +29,55 @@ RECORDING = Recording(
 )
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _DUE_WITHIN = timedelta(days=1) - timedelta(seconds=1)
-"""Of their day, forecasts are taken."""
+"""Forecasts are accepted until the end of their day."""
 _NO_PRICE = "on markets without a price"
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedSets:
-    """What some sets hold, and what of it is in the ledger now."""
+    """What was imported from sets, and what was left out."""
 
     imported: Imported
     resolutions: int
     """New ones."""
     left_out: Mapping[str, int]
-    """Forecasts that are not imported, by the reason."""
+    """The number of forecasts left out, by reason."""
 
 
 def import_forecastbench(
     sets: Sets, *, store: Store, clock: Callable[[], datetime], listener: ProgressListener
 ) -> ImportedSets:
-    """Store the forecasts of sets on markets with a price, and how these were settled.
+    """Store the forecasts of sets on markets with a price, and the markets' resolutions.
 
-    A forecast of a series of data has no price that it could be compared with.
+    Forecasts on series of data are left out, because there is no price to compare them with.
 
     Raises:
-        UsageError: If a date is none, two forecasters have one name, or no forecast can be stored.
-        RunConflict: If the ledger has a run of the same key that is none of this import.
+        RunConflict: If the ledger has a run of the same key from elsewhere.
     """
     left_out = Counter[str]()
     taken = defaultdict[str, dict[str, dict[QuestionKey, SettledForecast]]](lambda: defaultdict(dict))
-    for item in _items(sets, left_out):
+    for item in _importable(sets, left_out):
         if taken[item.key.due_on][item.forecaster].setdefault(item.key, item) is not item:
             left_out["a second forecast of the same"] += 1
     if not taken:
         remedy = "Give the question set, which has prices" if _NO_PRICE in left_out else "Give sets with others"
         why = "; ".join(f"{n:,} {reason}" for reason, n in left_out.items()) or "there is none"
         raise UsageError(f"no forecast can be imported: {why}. {remedy}")
-    days = [_day(due_on, of, sets) for due_on, of in sorted(taken.items())]
+    days = [_make_day(due_on, of, sets) for due_on, of in sorted(taken.items())]
     found = import_days(RECORDING, days, store=store, clock=clock, listener=listener)
     settled = {
-        _id(key): _resolution(item)
+        _market_id(key): _make_resolution(item)
         for of in taken.values()
         for said in of.values()
         for key, item in said.items()
         if item.outcome is not None
     }
     now = clock()
-    new = store.run_write(lambda connection: _settle(connection, settled, now))
+    new = store.run_write(lambda connection: _store_resolutions(connection, settled, now))
     return ImportedSets(found, new, dict(left_out))
 
 
-def _items(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]:
-    """Yield the forecasts that can be in a ledger, and count the others."""
+def _importable(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]:
     for each in sets.joined:
         left_out["on combinations of questions"] += each.combinations
         left_out["put in by ForecastBench where there was none"] += each.imputed
@@ -98,8 +96,8 @@ def _items(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]:
         del left_out[reason]
 
 
-def _day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast]], sets: Sets) -> Day:
-    """Return the forecasts of a date as a day: an event a market, and a file a forecaster."""
+def _make_day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast]], sets: Sets) -> Day:
+    """Return the forecasts of a date as a day: an event for each market, and a file for each forecaster."""
     decided_at = _midnight(due_on) + _DUE_WITHIN
     items = {key: item for said in of.values() for key, item in said.items()}
     bots = {name: _NO_NAME.sub("-", name)[:80].strip("-") or "unnamed" for name in of}
@@ -109,15 +107,15 @@ def _day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast]], s
         )
     return Day(
         label=due_on,
-        events={_id(key): _event(item, sets.known.titles.get(key, "")) for key, item in items.items()},
+        events={_market_id(key): _make_event(item, sets.known.titles.get(key, "")) for key, item in items.items()},
         replicates=tuple(_replicate(due_on, name, bots[name], said, decided_at) for name, said in sorted(of.items())),
         n_trace_folders=0,
     )
 
 
-def _event(item: SettledForecast, title: str) -> DayEvent:
-    name, question = _id(item.key), title.strip() or item.key.cluster
-    priced_at = _instant(item.priced_at or item.key.due_on)
+def _make_event(item: SettledForecast, title: str) -> DayEvent:
+    name, question = _market_id(item.key), title.strip() or item.key.cluster
+    priced_at = _parse_instant(item.priced_at or item.key.due_on)
     point = PricePoint(min(priced_at, _midnight(item.key.due_on)), item.price or 0.0)
     market = Market(MarketRef(name), question, ("Yes", "No"), quote=Quote(point.at, history=point.price))
     payload = json.dumps({"id": name, "title": question})
@@ -129,16 +127,16 @@ def _replicate(
 ) -> Replicate:
     answers = tuple(
         Answer(
-            place=f"{due_on}, {name}, {_id(key)}",
-            event_id=_id(key),
+            place=f"{due_on}, {name}, {_market_id(key)}",
+            event_id=_market_id(key),
             started_at=decided_at,
             decided_at=decided_at,
-            decision=Decision((MarketDecision(_id(key), item.probability),)),
+            decision=Decision((MarketDecision(_market_id(key), item.probability),)),
             sources=(),
         )
         for key, item in said.items()
     )
-    written = json.dumps(sorted((_id(key), item.probability) for key, item in said.items()))
+    written = json.dumps(sorted((_market_id(key), item.probability) for key, item in said.items()))
     return Replicate(
         label=f"{due_on}, {name}",
         number=0,
@@ -151,8 +149,7 @@ def _replicate(
     )
 
 
-def _settle(connection: Connection, settled: Mapping[str, Resolution], now: datetime) -> int:
-    """Store how markets were settled, and return how many of it is new."""
+def _store_resolutions(connection: Connection, settled: Mapping[str, Resolution], now: datetime) -> int:
     stored, count = stored_resolutions(connection, RECORDING.venue), 0
     for name, row in market_rows(connection, RECORDING.venue).items():
         if name in settled:
@@ -163,21 +160,21 @@ def _settle(connection: Connection, settled: Mapping[str, Resolution], now: date
     return count
 
 
-def _resolution(item: SettledForecast) -> Resolution:
+def _make_resolution(item: SettledForecast) -> Resolution:
     outcome = item.outcome or 0.0
     at = _midnight(item.settled_on or item.key.due_on)
     return Resolution.paying((outcome, 1.0 - outcome), at, "venue", at)
 
 
-def _id(key: QuestionKey) -> str:
+def _market_id(key: QuestionKey) -> str:
     return f"{key.source}:{key.id}"
 
 
 def _midnight(day: str) -> datetime:
-    return datetime.combine(_instant(day).date(), time(), UTC)
+    return datetime.combine(_parse_instant(day).date(), time(), UTC)
 
 
-def _instant(text: str) -> datetime:
+def _parse_instant(text: str) -> datetime:
     try:
         return parse_instant(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Importing a ledger: what `predibot export` wrote, read a row at a time and put back in one transaction."""
+"""Importing a ledger: the rows of `predibot export` are read one at a time and stored in one transaction."""
 
 import csv
 import json
@@ -27,17 +27,17 @@ from predibot.plain_file import open_plain
 from predibot.research.pages.parser_process import ParserProcess
 
 MAX_LINE_BYTES = 32 * 2**20
-"""Of one row, in which a character may take four times as much in memory, twice; the longest is that of an event."""
+"""The longest row, an event's; in memory a character may take eight times as much."""
 MAX_UNPACKED_BYTES = 8 * 2**30
 _LONGEST_SECONDS = 86_400.0
-"""Of one table, with what the database takes to store it."""
+"""For reading and storing one table."""
 _TOO_MANY = f"it holds more than {MAX_ROW_VALUES:,} values"
 _NO_TEXTS = "its texts are single lines: line breaks and characters that cannot be seen do not come back from CSV"
 
 
 @dataclass(frozen=True, slots=True)
 class TableCount:
-    """How many rows of a table an export has, and how many of them are new in the ledger."""
+    """The rows of a table in an export, and how many of them are new."""
 
     rows: int
     new: int
@@ -45,26 +45,26 @@ class TableCount:
 
 @dataclass(frozen=True, slots=True)
 class ImportedLedger:
-    """What became of an export."""
+    """The result of an import."""
 
     tables: Mapping[str, TableCount]
     notes: tuple[str, ...] = ()
 
 
 def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> ImportedLedger:
-    """Put the rows of an export into a ledger, those that are not there yet; all of them, or nothing.
+    """Store the missing rows of an export in a ledger; all of them, or nothing.
 
     Args:
         export: A folder that `predibot export FOLDER` wrote, or a file of the lines that it prints.
 
     Raises:
-        UsageError: If it is no export, not a whole one, or a row is not as it should be.
-        RunConflict: If the ledger has another run of a key that the export has.
+        UsageError: If it is no export or not a whole one, or a row is malformed.
+        RunConflict: If the ledger has another run with a key in the export.
     """
-    # A cell of CSV may be as long as a line may be.
+    # A cell of CSV may be as long as a line.
     longest = csv.field_size_limit(MAX_LINE_BYTES)
     try:
-        return store.run_write(partial(_put_back, export=export, listener=listener))
+        return store.run_write(partial(_store_export, export=export, listener=listener))
     except RowRefused as error:
         raise UsageError(f"nothing is imported: {error}. Export again, or fix the row") from None
     except OSError as error:
@@ -73,11 +73,10 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
         csv.field_size_limit(longest)
 
 
-def _put_back(connection: Connection, *, export: Path, listener: ProgressListener) -> ImportedLedger:
-    """Put all of an export back, in the connection's transaction."""
+def _store_export(connection: Connection, *, export: Path, listener: ProgressListener) -> ImportedLedger:
     restorer, tables = Restorer(connection), dict[str, TableCount]()
-    notes = (_NO_TEXTS,) if export.is_dir() and _format_of(export) == "csv" else ()
-    for table, rows in _tables_of(export):
+    notes = (_NO_TEXTS,) if export.is_dir() and _find_format(export) == "csv" else ()
+    for table, rows in _read_tables(export):
         numbers = count()
         new = restorer.put(table, (row for row, _ in zip(rows, numbers, strict=False)))
         before = tables.get(table, TableCount(0, 0))
@@ -87,20 +86,20 @@ def _put_back(connection: Connection, *, export: Path, listener: ProgressListene
     return ImportedLedger(tables, (*notes, *restorer.notes))
 
 
-def _tables_of(export: Path) -> Iterator[tuple[str, Iterator[Placed]]]:
+def _read_tables(export: Path) -> Iterator[tuple[str, Iterator[Placed]]]:
     if not export.is_dir():
-        yield from groupby(_jsonl(export), _table_of)
+        yield from groupby(_read_jsonl(export), _table_name)
         return
-    kind = _format_of(export)
+    kind = _find_format(export)
     with table_process(kind) if kind == "parquet" else nullcontext() as process:
         for table in TABLES:
             file = export / f"{table}.{kind}"
             if table not in ADDED_TABLES or file.is_file():
-                yield table, _READERS[kind](file) if process is None else _parquet(file, process)
+                yield table, _READERS[kind](file) if process is None else _read_parquet(file, process)
 
 
-def _format_of(folder: Path) -> Format:
-    """Return the format of which a folder holds every table; where it holds several, the one that loses least."""
+def _find_format(folder: Path) -> Format:
+    """Return the format in which a folder holds every table; of several, the one that loses least."""
     for kind in ("jsonl", "parquet", "csv"):
         wanted = [table for table in TABLES if table not in ADDED_TABLES]
         missing = [table for table in wanted if not (folder / f"{table}.{kind}").is_file()]
@@ -114,18 +113,18 @@ def _format_of(folder: Path) -> Format:
     raise UsageError(f"{folder} holds no export. Name a folder that `predibot export FOLDER` wrote")
 
 
-def _table_of(row: Placed) -> str:
+def _table_name(row: Placed) -> str:
     table = row.cells.get("table")
     if table not in TABLES:
         raise RowRefused(row.place, f"table is {str(table)[:40]!r}; give the lines that `predibot export` prints")
     return str(table)
 
 
-def _jsonl(path: Path) -> Iterator[Placed]:
-    # Made once: `loads` would make one a line.
-    decode = json.JSONDecoder(object_pairs_hook=unique_object, parse_constant=_no_number).decode
+def _read_jsonl(path: Path) -> Iterator[Placed]:
+    # One decoder for all lines: `loads` would build one for each.
+    decode = json.JSONDecoder(object_pairs_hook=unique_object, parse_constant=_refuse_constant).decode
     with open_plain(path) as file:
-        for number, line in enumerate(_lines(file, path), start=1):
+        for number, line in enumerate(_read_lines(file, path), start=1):
             place = f"{path.name}, line {number}"
             if not line.strip():
                 continue
@@ -140,11 +139,11 @@ def _jsonl(path: Path) -> Iterator[Placed]:
             yield Placed(place, found)
 
 
-def _no_number(word: str) -> float:
+def _refuse_constant(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
-def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+def _read_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -153,9 +152,9 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
         yield line
 
 
-def _csv(path: Path) -> Iterator[Placed]:
+def _read_csv(path: Path) -> Iterator[Placed]:
     with open_plain(path) as file:
-        lines = _RowLines(_lines(file, path))
+        lines = _RowLines(_read_lines(file, path))
         reader = csv.reader(lines, strict=True)
         try:
             header = next(reader, [])
@@ -165,22 +164,21 @@ def _csv(path: Path) -> Iterator[Placed]:
                 lines.begin_row()
                 if len(cells) != len(header):
                     raise RowRefused(place, f"it has {len(cells)} cells, the header {len(header)}")
-                yield Placed(place, dict(zip(header, map(_unquoted, cells), strict=True)), is_text=True)
+                yield Placed(place, dict(zip(header, map(_unquote, cells), strict=True)), is_text=True)
         except (csv.Error, UnicodeDecodeError) as error:
             raise RowRefused(f"{path.name}, line {reader.line_num + 1}", str(error)) from None
 
 
 @dataclass(slots=True)
 class _RowLines:
-    """The lines of a file of CSV, of which a quoted cell may take any number into one row."""
+    """Lines of a CSV file; a quoted cell can join many lines into one row."""
 
     lines: Iterator[bytes]
     n_bytes: int = 0
-    """Of the row that is being read, as the next one."""
+    """Of the current row, as are the commas."""
     n_commas: int = 0
 
     def begin_row(self) -> None:
-        """Forget the row before."""
         self.n_bytes = self.n_commas = 0
 
     def __iter__(self) -> "_RowLines":
@@ -197,14 +195,14 @@ class _RowLines:
         return line.decode()
 
 
-def _unquoted(cell: str) -> str:
-    """Return a cell without the quote that `export` put before what looks like a formula."""
+def _unquote(cell: str) -> str:
+    """Return a cell without the quote that `export` puts before a possible formula."""
     if cell.startswith("'") and unicodedata.normalize("NFKC", cell[1:2]) in FORMULA:
         return cell[1:]
     return cell
 
 
-def _parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:
+def _read_parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:
     with open_table_file(
         str(path),
         "parquet",
@@ -218,7 +216,7 @@ def _parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:
         if foreign := next((name for name in table.names if name not in known), None):
             raise UsageError(f"{path.name} has a column {foreign[:60]!r}, which no export has. Export it again")
         table.require(names)
-        # As they are: what is a missing word elsewhere is a text here.
+        # Cells as they are: words such as "NA" are texts here, not missing values.
         for row in table.read(names):
             place = f"{path.name}, row {row.number}"
             if isinstance(row, BadRow):
@@ -226,4 +224,4 @@ def _parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:
             yield Placed(place, dict(zip(table.names, row.cells, strict=True)))
 
 
-_READERS: Mapping[str, Callable[[Path], Iterator[Placed]]] = {"jsonl": _jsonl, "csv": _csv}
+_READERS: Mapping[str, Callable[[Path], Iterator[Placed]]] = {"jsonl": _read_jsonl, "csv": _read_csv}

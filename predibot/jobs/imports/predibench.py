@@ -1,8 +1,8 @@
-"""Importing recorded days, such as PrediBench's: decisions as runs of the ledger, each stored once however often.
+"""Importing recorded days, such as PrediBench's: their decisions become runs of the ledger, each stored once.
 
-A model that was asked several times on a day has several files, `<model>_run_<N>`. They are replicates of one
-bot: replicate N of a day is a run of its own, so that a bot decides once on an event in each, and intervals
-take them together, because clusters are events.
+A model that was asked several times on a day has several files, `<model>_run_<N>`, which are replicates of one bot.
+Replicate N of a day is a run of its own, so that a bot decides once on an event in each. Intervals join them, because
+clusters are events.
 """
 
 from collections import Counter
@@ -37,26 +37,26 @@ from predibot.version import __version__
 
 _GAME = DollarPerEvent(overstake="scale")
 _LONGEST_AFTER_DATE = timedelta(days=2)
-"""What was answered later than this after its date was asked in hindsight, with other prices than it is stored with."""
+"""Later answers were made in hindsight, at other prices than the stored ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Whose files are imported."""
+    """The origin of imported files."""
 
     name: str
-    """Of its runs' recipe."""
+    """The name of its runs' recipe."""
     said: str = "imported from files of PrediBench: instants, prices and answers are what they say"
     """A note of each run."""
 
     @property
     def venue(self) -> str:
-        """Return whose events these are; later prices and resolutions are asked of it as of any live run's."""
+        """Return the venue of its events, which is asked for later prices and resolutions."""
         return venue_recorded_by(self.name)
 
     @property
     def digest(self) -> str:
-        """Return what its runs have in the place of their recipe's digest."""
+        """Return the digest of its runs, in place of a recipe's."""
         return f"{IMPORTED}{self.name}"
 
 
@@ -65,7 +65,7 @@ PREDIBENCH = Recording("predibench")
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Decisions that are not imported, and why."""
+    """Decisions that were not imported, and why."""
 
     event_id: str
     title: str
@@ -75,7 +75,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a folder holds, and what of it is in the ledger now."""
+    """The content of a folder, and the part of it that is new in the ledger."""
 
     files: int
     trace_folders: int
@@ -84,20 +84,18 @@ class Imported:
     bots: tuple[str, ...]
     events: int
     notes: tuple[str, ...]
-    """What is to be remarked of single decisions, left out or not, and of files that were changed since."""
+    """Remarks on single decisions, and on files that changed since an earlier import."""
     left_out: tuple[LeftOut, ...]
     runs: int
-    """How many are new in the ledger; so the next two."""
+    """New in the ledger, as are the next two."""
     stored_decisions: int
     stored_forecasts: int
     known_decisions: int
-    """How many were there before."""
+    """How many were stored before."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
-    """A decision that can be stored."""
-
+class _StorableDecision:
     replicate: Replicate
     answer: Answer
     finished: Finished
@@ -111,26 +109,26 @@ def import_days(
     clock: Callable[[], datetime],
     listener: ProgressListener,
 ) -> Imported:
-    """Store what was decided on some days.
+    """Store the decisions of some days.
 
-    Each run is stored whole or not at all, so that an import that was killed is completed by the next.
+    Each run is stored whole or not at all, so the next call completes an import that was killed.
 
     Raises:
-        UsageError: If the ledger calls another outcome of a market YES.
-        RunConflict: If the ledger has a run of the same key that is none of this import.
+        UsageError: If the ledger has the other outcome of a market as YES.
+        RunConflict: If the ledger has a run of the same key from elsewhere.
     """
     left_out = Counter[tuple[str, str, str]]()
     notes: list[str] = []
     made: list[_ImportedRun] = []
-    ready = {day.label: list(_decided(recording, day, left_out, notes)) for day in days}
+    ready = {day.label: list(_storable(recording, day, left_out, notes)) for day in days}
     total, done = sum(len(each) for each in ready.values()), 0
     for day in days:
         played = {each.answer.event_id for each in ready[day.label]}
         events = [each.event for name, each in day.events.items() if name in played]
-        passed_over = tuple(_passed_over(day, played))
+        passed_over = tuple(_passed_over_events(day, played))
         for _, group in groupby(ready[day.label], key=lambda each: (each.replicate.target_on, each.replicate.number)):
             run = list(group)
-            plan = _plan(recording, run, passed_over, created_at=clock())
+            plan = _make_run(recording, run, passed_over, created_at=clock())
             made.append(store.run_write(partial(_store_run, plan=plan, events=events, wanted=run)))
             done += len(run)
             listener(Progress("import", done, total, plan.key))
@@ -154,19 +152,19 @@ def import_days(
     )
 
 
-def _decided(
+def _storable(
     recording: Recording, day: Day, left_out: Counter[tuple[str, str, str]], notes: list[str]
-) -> Iterator[_Ready]:
-    """Yield the decisions of a day that can be stored, and note what is to be said of them and the others."""
+) -> Iterator[_StorableDecision]:
+    """Yield the decisions of a day that can be stored; note remarks, and the decisions left out."""
     for replicate in sorted(day.replicates, key=lambda each: (each.target_on, each.number)):
         for answer in replicate.answers:
             of = day.events[answer.event_id]
-            finished = _finished(recording.venue, replicate, answer, of)
+            finished = _book(recording.venue, replicate, answer, of)
             said = finished.decision.notes if finished.decision is not None else (f"refused: {finished.message}",)
             notes.extend(f"{answer.place}: {note}" for note in said)
             why = _reason_to_leave_out(replicate, answer, of.event)
             if why is None:
-                yield _Ready(replicate, answer, finished)
+                yield _StorableDecision(replicate, answer, finished)
                 continue
             left_out[answer.event_id, of.event.title, why] += 1
 
@@ -174,22 +172,22 @@ def _decided(
 def _reason_to_leave_out(replicate: Replicate, answer: Answer, event: Event) -> str | None:
     if event.closes_at is not None and event.closes_at <= answer.decided_at:
         return f"had begun at {format_instant(event.closes_at)}, before the decision"
-    # Its date begins up to fourteen hours before midnight in UTC somewhere.
+    # Somewhere the date begins up to fourteen hours before midnight UTC.
     if answer.decided_at > _slot_at(replicate) + _LONGEST_AFTER_DATE:
         return f"was decided on long after its date {replicate.target_on}, at other prices than are recorded"
     return None
 
 
-def _finished(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
-    """Return how a decision ended: booked by the rules of the game, or refused by them."""
+def _book(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
+    """Return a decision's result: booked by the game's rules, or refused by them."""
     quotes = {
         market_id: quote
         for market_id, quote in of.quotes(answer.decided_at).items()
         if quote.price is not None and quote.price.usable
     }
-    decision, event = _priced(answer.decision, quotes), of.event
+    decision, event = _without_unpriced(answer.decision, quotes), of.event
     said = [said.market_id for said in decision.forecasts]
-    # What was left out is absent: the game asks for the markets that were answered.
+    # The game sees only the answered markets, or it would miss the others.
     answered = replace(event, markets=tuple(market for market in event.markets if market.id in said))
     common = {
         "decided_at": answer.decided_at,
@@ -210,8 +208,8 @@ def _finished(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) ->
     return Finished("recorded", decision=decision, booking=booking, booked=booked, **common)  # type: ignore[arg-type]
 
 
-def _priced(decision: Decision, quotes: Mapping[str, Quote]) -> Decision:
-    """Return a decision without the markets that have no price and no bet; one with a bet is for the game to refuse."""
+def _without_unpriced(decision: Decision, quotes: Mapping[str, Quote]) -> Decision:
+    """Return a decision without forecasts that have neither price nor bet; with a bet the game refuses them."""
     unpriced = [
         said
         for said in decision.forecasts
@@ -231,7 +229,7 @@ def _slot_at(replicate: Replicate) -> datetime:
     return datetime.combine(replicate.target_on, time(), UTC)
 
 
-def _passed_over(day: Day, played: set[str]) -> Iterator[Mapping[str, str]]:
+def _passed_over_events(day: Day, played: set[str]) -> Iterator[Mapping[str, str]]:
     for name, each in day.events.items():
         if name not in played:
             answered = any(answer.event_id == name for file in day.replicates for answer in file.answers)
@@ -239,9 +237,9 @@ def _passed_over(day: Day, played: set[str]) -> Iterator[Mapping[str, str]]:
             yield {"event_id": name, "title": each.event.title, "rule": rule, "reason": reason}
 
 
-def _plan(
+def _make_run(
     recording: Recording,
-    run: Sequence[_Ready],
+    run: Sequence[_StorableDecision],
     passed_over: tuple[Mapping[str, str], ...],
     *,
     created_at: datetime,
@@ -279,17 +277,14 @@ def _plan(
 
 @dataclass(frozen=True, slots=True)
 class _ImportedRun:
-    """What became of a run."""
-
     is_new: bool
-    stored: tuple[_Ready, ...]
+    stored: tuple[_StorableDecision, ...]
     notes: tuple[str, ...]
 
 
 def _store_run(
-    connection: Connection, *, plan: StoredRun, events: Sequence[Event], wanted: Sequence[_Ready]
+    connection: Connection, *, plan: StoredRun, events: Sequence[Event], wanted: Sequence[_StorableDecision]
 ) -> _ImportedRun:
-    """Store a run with its bots and decisions, or what of it is not there yet."""
     run = freeze_run(connection, plan, events)
     if run.digest != plan.digest:
         raise RunConflict(f"the run {run.key} is there and was not imported. Import into another --ledger, or void it")
@@ -302,12 +297,12 @@ def _store_run(
         run,
         [BotPlan(each.bot, plan.recipe, each.arguments, each.sha256, model=each.model) for each in replicates.values()],
     )
-    stored = tuple(each for each in wanted if _store(connection, run, rows[each.replicate.bot], each, known))
-    return _ImportedRun(is_new, stored, tuple(_on_changed(connection, run, replicates)))
+    stored = tuple(each for each in wanted if _store_if_new(connection, run, rows[each.replicate.bot], each, known))
+    return _ImportedRun(is_new, stored, tuple(_change_notes(connection, run, replicates)))
 
 
 def _check_sides(connection: Connection, venue: str, events: Sequence[Event], known: Catalogue) -> None:
-    """Refuse markets of which the ledger calls another outcome YES."""
+    """Refuse markets of which the ledger has another outcome as YES."""
     stored = market_refs(connection, venue)
     for market in (market for event in events for market in event.markets):
         held = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()
@@ -318,8 +313,9 @@ def _check_sides(connection: Connection, venue: str, events: Sequence[Event], kn
             )
 
 
-def _store(connection: Connection, run: StoredRun, bot_row: int, each: _Ready, known: Catalogue) -> bool:
-    """Store a decision, and return whether it was not there."""
+def _store_if_new(
+    connection: Connection, run: StoredRun, bot_row: int, each: _StorableDecision, known: Catalogue
+) -> bool:
     subject, decided_at = Subject("event", each.answer.event_id), each.answer.decided_at
     if subject.id not in known.event_rows:
         raise RunConflict(
@@ -341,8 +337,7 @@ def _store(connection: Connection, run: StoredRun, bot_row: int, each: _Ready, k
     return True
 
 
-def _on_changed(connection: Connection, run: StoredRun, replicates: Mapping[str, Replicate]) -> Iterator[str]:
-    """Yield which files are others now than those that were imported."""
+def _change_notes(connection: Connection, run: StoredRun, replicates: Mapping[str, Replicate]) -> Iterator[str]:
     rows = connection.execute(select(bots.c.name, bots.c.source_sha256).where(bots.c.run_id == run.id))
     for name, sha256 in rows:
         if name in replicates and replicates[name].sha256 != sha256:

@@ -1,4 +1,4 @@
-"""PrediBench's files: the events of a day and what its models answered, checked, and as ours."""
+"""PrediBench's files: the events and answers of a day, checked and converted."""
 
 import hashlib
 import re
@@ -31,34 +31,34 @@ from predibot.venues import fields
 
 EVENTS_FILE = "events.json"
 MAX_FILE_BYTES = 16 * 2**20
-"""A character may take four times as much in memory, twice."""
+"""In memory a character may take eight times as much."""
 MAX_BET_USD = 1e6
-"""What is more than the dollar is scaled; what is more than this is no bet."""
+"""Bets above the dollar are scaled; above this they are refused."""
 MAX_FOLDERS = 100_000
 _DEEPEST_DAY = 3
-"""So many folders may lie between the one that is named and that of a day."""
+"""The most folders between the given one and a day's."""
 _MAX_SOURCES = 1_000
 _FIRST_INSTANT, _LAST_INSTANT = datetime(2000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
-# A list ends at its first mistake: of millions, each would take more than what it is about.
 _REPLICATE = re.compile(r"(.+)_run_([0-9]{1,6})")
 _BOT = re.compile(r"[A-Za-z0-9._-]{1,80}")
+# `FailFast` below: the errors of millions of malformed entries would take more memory than the entries.
 
 
 class FileRefused(ValueError):
-    """A file is not what it should be; says which, where in it, and what was seen."""
+    """A file has a mistake; the message says where in it, and what was seen."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayEvent:
-    """An event of a day with the prices that were recorded of its markets."""
+    """An event of a day with its recorded prices."""
 
     event: Event
-    """Its markets are quoted at their last price."""
+    """With markets quoted at their last price."""
     prices: Mapping[str, tuple[PricePoint, ...]]
     """Of YES, by market, oldest first; a market without any is absent."""
 
     def quotes(self, at: datetime) -> dict[str, Quote]:
-        """Return the last price of each market that was there at the instant."""
+        """Return the last price of each market by the instant."""
         found = {market_id: [point for point in points if point.at <= at] for market_id, points in self.prices.items()}
         return {
             market_id: Quote(points[-1].at, history=points[-1].price) for market_id, points in found.items() if points
@@ -67,7 +67,7 @@ class DayEvent:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one bot answered on one event, as its file says it."""
+    """A bot's answer on one event."""
 
     place: str
     """File and event, for messages."""
@@ -75,13 +75,13 @@ class Answer:
     started_at: datetime
     decided_at: datetime
     decision: Decision
-    """With the money that was said to be left, and a note where that is not what the bets leave."""
+    """With the stated remaining money, and a note where that differs from what the bets leave."""
     sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Replicate:
-    """One file: all that a model answered on a day, one of several times it was asked."""
+    """One file: a model's answers on a day; it may have been asked several times."""
 
     label: str
     number: int
@@ -89,7 +89,7 @@ class Replicate:
     bot: str
     target_on: date
     arguments: Mapping[str, str | bool]
-    """What the file says of the model and how it was asked."""
+    """The file's statements about the model."""
     sha256: str
     answers: tuple[Answer, ...]
 
@@ -107,10 +107,10 @@ class Day:
 
 
 def read_days(folder: Path) -> tuple[Day, ...]:
-    """Return the days of a folder, which is one of them or holds them, in the order of their names.
+    """Return the days in a folder, or the folder as a day, by name.
 
     Raises:
-        UsageError: If there is none, or a file is refused; the message has a sentence for each.
+        UsageError: If there is none, or a file has a mistake; the message has a sentence for each.
     """
     days, refused = list[Day](), list[str]()
     try:
@@ -134,11 +134,11 @@ def _day_folders(folder: Path, depth: int = 0) -> Iterator[Path]:
         yield folder
         return
     if depth < _DEEPEST_DAY:
-        for each in _folders(folder):
+        for each in _subfolders(folder):
             yield from _day_folders(each, depth + 1)
 
 
-def _folders(folder: Path) -> list[Path]:
+def _subfolders(folder: Path) -> list[Path]:
     try:
         return sorted(each for name in names_in(folder, MAX_FOLDERS) if (each := folder / name).is_dir())
     except OSError as error:
@@ -146,26 +146,26 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> None:
-    """Read a day, and note a sentence for each file that is not as it should be."""
+    """Read a day, and note a sentence for each file with a mistake."""
 
     def label(path: Path) -> str:
         return str(path.relative_to(root))
 
     try:
-        events = _events(label(folder / EVENTS_FILE), _loaded(label(folder / EVENTS_FILE), folder / EVENTS_FILE)[0])
+        events = _parse_events(label(folder / EVENTS_FILE), _load(label(folder / EVENTS_FILE), folder / EVENTS_FILE)[0])
     except FileRefused as error:
         refused.append(str(error))
         return
     found: dict[tuple[int, str], Replicate] = {}
     n_traces = 0
-    for each in _folders(folder):
+    for each in _subfolders(folder):
         named = _REPLICATE.fullmatch(each.name)
         if named is None:
             n_traces += 1
             continue
         try:
             path = _answers_file(label(each), each)
-            replicate = _replicate(label(path), *_loaded(label(path), path), int(named[2]), events)
+            replicate = _make_replicate(label(path), *_load(label(path), path), int(named[2]), events)
             held = found.setdefault((replicate.number, replicate.bot), replicate)
             if held is not replicate:
                 raise FileRefused(f"{replicate.label}: run {named[2]} of {replicate.bot} is in {held.label} already")
@@ -176,7 +176,7 @@ def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> 
 
 
 def _answers_file(label: str, folder: Path) -> Path:
-    """Return the file of a replicate: by its name, else the only one of JSON."""
+    """Return the file of a replicate, by name or as the only JSON file."""
     named = folder / "model_investment_decisions.json"
     listed = (
         [named]
@@ -188,8 +188,7 @@ def _answers_file(label: str, folder: Path) -> Path:
     return listed[0]
 
 
-def _loaded(label: str, path: Path) -> tuple[Any, str]:
-    """Return what a file of JSON says, and the hash of its bytes."""
+def _load(label: str, path: Path) -> tuple[Any, str]:
     try:
         content = plain_bytes(path, MAX_FILE_BYTES)
     except OSError as error:
@@ -213,11 +212,11 @@ def _unix_instant(value: object) -> datetime:
     return at
 
 
-def _stated_date(day: date) -> date:
-    return _instant(datetime(day.year, day.month, day.day, tzinfo=UTC)).date()
+def _check_date(day: date) -> date:
+    return _check_instant(datetime(day.year, day.month, day.day, tzinfo=UTC)).date()
 
 
-def _instant(at: datetime | None) -> datetime:
+def _check_instant(at: datetime | None) -> datetime:
     if at is None:
         raise ValueError("an instant is missing")
     if not _FIRST_INSTANT <= at < _LAST_INSTANT:
@@ -230,8 +229,6 @@ _Texts = Annotated[list[fields.StatedText], FailFast(), BeforeValidator(_text_li
 
 
 class _OutcomeWire(Wire):
-    """One side of a market."""
-
     name: fields.StatedText
     token_id: str = Field(default="", alias="clob_token_id")
 
@@ -240,15 +237,13 @@ def _optional_prices(value: object) -> list[float | None]:
     return [fields.optional_price(each) for each in fields.json_list(value)]
 
 
-def _instants(value: object) -> list[datetime]:
-    return [_instant(fields.optional_instant(each)) for each in fields.json_list(value)]
+def _parse_instants(value: object) -> list[datetime]:
+    return [_check_instant(fields.optional_instant(each)) for each in fields.json_list(value)]
 
 
 class _PricesWire(Wire):
-    """The recorded prices of a market's YES."""
-
     values: Annotated[list[float | None], BeforeValidator(_optional_prices)]
-    index: Annotated[list[datetime], BeforeValidator(_instants)]
+    index: Annotated[list[datetime], BeforeValidator(_parse_instants)]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -259,14 +254,11 @@ class _PricesWire(Wire):
         return self
 
     def points(self) -> tuple[PricePoint, ...]:
-        """Return the prices that are known."""
         pairs = zip(self.index, self.values, strict=True)
         return tuple(PricePoint(at, price) for at, price in pairs if price is not None)
 
 
 class _MarketWire(Wire):
-    """A market of `events.json`."""
-
     id: fields.VenueId
     question: fields.StatedText
     description: fields.LongText = ""
@@ -286,11 +278,10 @@ class _MarketWire(Wire):
         return self
 
     def points(self) -> tuple[PricePoint, ...]:
-        """Return the prices of YES."""
         return () if self.prices is None else self.prices.points()
 
     def to_domain(self) -> Market:
-        """Return our market, with the outcome whose prices these are first: that is YES."""
+        """Return our market, whose first outcome, YES, is the one that has prices."""
         ordered = sorted(self.outcomes, key=lambda each: each.name != self.yes_name) if self.yes_name else self.outcomes
         tokens = [each.token_id for each in ordered]
         if any(tokens):
@@ -308,8 +299,6 @@ class _MarketWire(Wire):
 
 
 class _EventWire(Wire):
-    """An event of `events.json`."""
-
     id: fields.VenueId
     title: fields.StatedText
     slug: fields.ShortText = ""
@@ -321,7 +310,6 @@ class _EventWire(Wire):
     markets: Annotated[list[_MarketWire], FailFast(), Field(max_length=5_000)]
 
     def to_domain(self, payload: object) -> DayEvent:
-        """Return our event, with what the file says of it as its payload."""
         repeated = [name for name, n in Counter(market.id for market in self.markets).items() if n > 1]
         if repeated:
             raise ValueError(f"market {repeated[0]} is listed twice")
@@ -340,7 +328,7 @@ class _EventWire(Wire):
         return DayEvent(event, {market.id: points for market in self.markets if (points := market.points())})
 
 
-def _events(label: str, content: object) -> dict[str, DayEvent]:
+def _parse_events(label: str, content: object) -> dict[str, DayEvent]:
     if not isinstance(content, list):
         raise FileRefused(f"{label} is {fields.seen(content)}, no list of events")
     found: dict[str, DayEvent] = {}
@@ -357,9 +345,7 @@ def _events(label: str, content: object) -> dict[str, DayEvent]:
     return found
 
 
-class _SaidWire(Wire):
-    """What was said of one market."""
-
+class _MarketForecastWire(Wire):
     rationale: fields.LongText = ""
     probability: fields.Price = Field(alias="estimated_probability")
     bet_usd: Annotated[fields.Number, Field(ge=-MAX_BET_USD, le=MAX_BET_USD)] = Field(alias="bet")
@@ -367,27 +353,22 @@ class _SaidWire(Wire):
 
 
 class _MarketAnswerWire(Wire):
-    """An answer on one market."""
-
     market_id: fields.VenueId
-    decision: _SaidWire
+    decision: _MarketForecastWire
 
     def to_domain(self) -> MarketDecision:
-        """Return our form of it."""
         said = self.decision
         return MarketDecision(self.market_id, said.probability, said.bet_usd, said.confidence, said.rationale)
 
 
 class _TimingWire(Wire):
-    """When a model was asked and when it had answered, in Unix seconds."""
+    """In Unix seconds."""
 
     start_time: _UnixInstant | None = None
     end_time: _UnixInstant
 
 
 class _EventAnswerWire(Wire):
-    """An answer on one event."""
-
     event_id: fields.VenueId
     markets: Annotated[list[_MarketAnswerWire], FailFast(), Field(max_length=5_000)] = Field(
         alias="market_investment_decisions"
@@ -407,7 +388,6 @@ class _EventAnswerWire(Wire):
         return self
 
     def to_domain(self, label: str) -> Answer:
-        """Return our form of it."""
         decided_at = self.timing.end_time
         started_at = decided_at if self.timing.start_time is None else min(self.timing.start_time, decided_at)
         return Answer(
@@ -421,14 +401,14 @@ class _EventAnswerWire(Wire):
                 notes=tuple(self._money_notes()),
             ),
             sources=(
-                # Which queries found them the file does not say.
+                # The file does not say which queries found them.
                 *(Source("search", "", final_url=address) for address in self.found),
                 *(Source("page", address) for address in self.read),
             ),
         )
 
     def _money_notes(self) -> Iterator[str]:
-        """Yield what the statement of the money left says otherwise than the bets."""
+        """Yield the contradictions between the stated remaining money and the bets."""
         staked_usd = fsum(abs(each.decision.bet_usd) for each in self.markets)
         left_usd = 1.0 - staked_usd
         stated = "nothing" if self.unallocated_usd is None else f"{self.unallocated_usd:.6g}"
@@ -440,8 +420,6 @@ class _EventAnswerWire(Wire):
 
 
 class _ModelWire(Wire):
-    """What a file says of its model."""
-
     model_pretty_name: fields.ShortText = ""
     inference_provider: fields.ShortText = ""
     company_pretty_name: fields.ShortText = ""
@@ -450,18 +428,16 @@ class _ModelWire(Wire):
 
 
 class _AnswersWire(Wire):
-    """A file of answers."""
-
     model_id: fields.StatedText
     model_info: _ModelWire | None = None
-    target_on: Annotated[date, AfterValidator(_stated_date)] = Field(alias="target_date")
+    target_on: Annotated[date, AfterValidator(_check_date)] = Field(alias="target_date")
     events: Annotated[list[_EventAnswerWire], FailFast(), Field(max_length=10_000)] = Field(
         alias="event_investment_decisions"
     )
 
     @property
     def bot(self) -> str:
-        """Return the model's name as it can be part of a key, as PrediBench writes it in names of folders."""
+        """Return the model's name as part of a key, as PrediBench writes it in names of folders."""
         return self.model_id.replace("/", "--")
 
     @model_validator(mode="after")
@@ -476,21 +452,21 @@ class _AnswersWire(Wire):
         return self
 
 
-def _replicate(label: str, content: object, sha256: str, number: int, events: Mapping[str, DayEvent]) -> Replicate:
+def _make_replicate(label: str, content: object, sha256: str, number: int, events: Mapping[str, DayEvent]) -> Replicate:
     try:
-        said = _AnswersWire.model_validate(content)
+        file = _AnswersWire.model_validate(content)
     except ValidationError as error:
         raise FileRefused(f"{label}: {fields.reason_of(error)}") from None
-    answers = tuple(each.to_domain(label) for each in said.events)
+    answers = tuple(each.to_domain(label) for each in file.events)
     for answer in answers:
         _check_subject(answer, events)
-    info = said.model_info.model_dump() if said.model_info is not None else {}
+    info = file.model_info.model_dump() if file.model_info is not None else {}
     return Replicate(
         label=label,
         number=number,
-        model=said.model_id,
-        bot=said.bot,
-        target_on=said.target_on,
+        model=file.model_id,
+        bot=file.bot,
+        target_on=file.target_on,
         arguments={name: value for name, value in info.items() if value not in ("", None)},
         sha256=sha256,
         answers=answers,
@@ -498,7 +474,6 @@ def _replicate(label: str, content: object, sha256: str, number: int, events: Ma
 
 
 def _check_subject(answer: Answer, events: Mapping[str, DayEvent]) -> None:
-    """Refuse an answer on what the day's events do not have."""
     if answer.event_id not in events:
         raise FileRefused(f"{answer.place} is not in {EVENTS_FILE}")
     event = events[answer.event_id].event

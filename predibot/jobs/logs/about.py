@@ -1,4 +1,4 @@
-"""What a record of a log is about: the run, and the bot and the subject of its decision."""
+"""The context of log records: the run, and the bot and subject of its decision."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """A run, and of it a decision where it is about one; empty where it is about none."""
+    """A run, and a decision of it; empty parts are unknown."""
 
     run: str = ""
     bot: str = ""
@@ -20,13 +20,13 @@ _ABOUT: ContextVar[LogContext | None] = ContextVar("about", default=None)
 
 
 def about_now() -> LogContext:
-    """Return what is logged about here."""
+    """Return the current context."""
     return _ABOUT.get() or _NOTHING
 
 
 @contextmanager
 def logged_about(what: LogContext) -> Iterator[None]:
-    """Let whatever is logged in the block, and in threads of ours that it starts, be about this."""
+    """Give a context to all records in the block and in our threads that it starts."""
     token = _ABOUT.set(what)
     try:
         yield

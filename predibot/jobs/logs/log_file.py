@@ -1,4 +1,4 @@
-"""The log: records as single lines, of text or of JSON, in a file that grows no further than it may."""
+"""The log file: records as single lines, of text or of JSON, in a file of limited size."""
 
 import fcntl
 import json
@@ -21,24 +21,19 @@ from predibot.plain_file import open_plain
 _SQLITE = b"SQLite format 3\0"
 _LOCK_TRIES, _PAUSE_SECONDS = 500, 0.002
 OWN = "predibot"
-"""Whose records are logged below warnings; libraries write addresses and headers there."""
+"""The logger whose records below warnings are kept; libraries log addresses and headers there."""
 
 
 def is_logged(record: logging.LogRecord) -> bool:
-    """Return whether a record is logged: what other libraries say below a warning is not."""
+    """Return whether a record is kept: ours, or a warning of a library."""
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] == OWN
 
 
 class LineFormatter(logging.Formatter):
-    """A record as one line in which nothing does anything, without a secret."""
+    """Formats a record as one harmless line without secrets."""
 
     def __init__(self, hidden: Callable[[str], str], *, as_json: bool) -> None:
-        """Take what secrets out of a text.
-
-        Args:
-            hidden: Returns a text without them.
-            as_json: Whether the line is a JSON object.
-        """
+        """Take a function that removes secrets from a text, and whether lines are JSON objects."""
         super().__init__()
         self._hidden = hidden
         self._as_json = as_json
@@ -50,24 +45,21 @@ class LineFormatter(logging.Formatter):
         about = {name: self._hidden(text) for name, text in asdict(about_now()).items() if text}
         failure = self._hidden(self.formatException(record.exc_info)) if record.exc_info else ""
         if self._as_json:
-            said = {"at": at, "level": record.levelname, "logger": record.name, "message": message, **about}
-            return json.dumps({**said, **({"exception": failure} if failure else {})})
+            fields = {"at": at, "level": record.levelname, "logger": record.name, "message": message, **about}
+            return json.dumps({**fields, **({"exception": failure} if failure else {})})
         place = "/".join(about.values())
         parts = (at, record.levelname, record.name, *([f"[{place}]"] if place else []), message, failure)
-        return _escaped(" ".join(part for part in parts if part))
+        return _escape(" ".join(part for part in parts if part))
 
 
 class LogFile(logging.Handler):
-    """Writes whole lines into a file, also where several programs do; a full one becomes the first of its backups."""
+    """Writes whole lines into a file that several programs share; a full file becomes the first of its backups."""
 
     def __init__(self, file: Path, told: Callable[[str], None], *, most_bytes: int, backups: int) -> None:
-        """Open the file once, so that what is wrong with it is told before anything is done.
+        """Open the file once, so that a mistake is reported before anything is done.
 
         Args:
-            file: Where it is.
-            told: Told once where it cannot be written later on; nothing fails over a log.
-            most_bytes: How large it may be.
-            backups: How many are kept beside it.
+            told: Called once if it cannot be written later on; nothing fails because of a log.
 
         Raises:
             UsageError: If it cannot be written.
@@ -78,7 +70,7 @@ class LogFile(logging.Handler):
         self._is_broken = False
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            os.close(self._opened())
+            os.close(self._open_locked())
             with open_plain(self._file) as before:
                 if before.read(len(_SQLITE)) == _SQLITE:
                     raise UsageError(f"the log {file} is a database, which it would end up in. Name another --log-file")
@@ -90,13 +82,13 @@ class LogFile(logging.Handler):
         """Write one record."""
         try:
             line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
-            descriptor = self._opened()
+            descriptor = self._open_locked()
             try:
                 if (size := os.fstat(descriptor).st_size) and size + len(line) > self._most_bytes:
                     self._rotate()
-                    # Who waits for the full one finds that it is not at its place any more.
+                    # Programs that wait for the full file will find that it was moved.
                     os.close(descriptor)
-                    descriptor = self._opened()
+                    descriptor = self._open_locked()
                 os.write(descriptor, line)
             finally:
                 os.close(descriptor)
@@ -106,8 +98,7 @@ class LogFile(logging.Handler):
                 self._is_broken = True
                 self._told(f"the log {self._file} cannot be written ({error}); what is done goes on without it")
 
-    def _opened(self) -> int:
-        """Return the file that is at its place now, and ours alone until it is closed."""
+    def _open_locked(self) -> int:
         while True:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
             descriptor = os.open(self._file, flags, 0o666)
@@ -116,7 +107,7 @@ class LogFile(logging.Handler):
                 if not stat.S_ISREG(found.st_mode):
                     raise OSError(f"{self._file.name} is no regular file")
                 _lock(descriptor)
-                # Another program may have rotated it away, at any moment.
+                # Another program may have rotated it away at any moment.
                 with suppress(FileNotFoundError):
                     if os.path.samestat(found, self._file.stat()):
                         return descriptor
@@ -132,10 +123,10 @@ class LogFile(logging.Handler):
 
 
 def _lock(descriptor: int) -> None:
-    """Wait until a file is ours alone; a program that was stopped while it wrote does not keep the others for ever.
+    """Lock a file; give up after a while, so that a stopped program does not block the others for ever.
 
     Raises:
-        TimeoutError: If it is not for too long.
+        TimeoutError: If it stays locked.
     """
     for _ in range(_LOCK_TRIES):
         try:
@@ -146,8 +137,8 @@ def _lock(descriptor: int) -> None:
     raise TimeoutError("another program holds it")
 
 
-def _escaped(text: str) -> str:
-    """Return a text on one line, in which every character that cannot be seen is escaped as in JSON."""
+def _escape(text: str) -> str:
+    """Return a text on one line, with every unprintable character escaped as in JSON."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)

@@ -1,19 +1,44 @@
-"""Spans: a decision and the steps of its stored trace, by the names that OpenTelemetry gives what agents do.
+"""Spans: decisions and the steps of their traces, under OpenTelemetry's names, sent to a collector over OTLP/HTTP.
 
-Source: OpenTelemetry semantic conventions for generative AI, version 1.38.0 (`CONVENTIONS`). What a model was asked and
-answered, what was searched and what a page said are in no span: they stay in the trace.
+No run waits long for an absent collector, or fails because of it. Spans hold no prompts, answers, queries or pages;
+these stay in the trace.
+
+Source: OpenTelemetry semantic conventions for generative AI, version 1.38.0 (`CONVENTIONS`).
 """
 
-import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Late
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Self
 
+import httpx
 from sqlalchemy import Row
 
-from predibot.domain.clock import EPOCH
 from predibot.domain.secret_values import SecretValues
+from predibot.environment import otlp_headers, secrets_present
+from predibot.errors import PredibotError, UsageError, words_of
+from predibot.jobs.daemon_threads import DaemonThreadExecutor
+from predibot.jobs.read_traces import named_decision
+from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.decision_traces import timed_decisions
+from predibot.ledger.store import Store
+from predibot.net.deadline import in_time
+from predibot.net.json_client import opened_client
+from predibot.version import __version__
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+    from opentelemetry.proto.trace.v1 import trace_pb2
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+
+from predibot.domain.clock import EPOCH
 from predibot.domain.trace import (
     AbstainedStep,
     CodeStep,
@@ -47,11 +72,11 @@ _PROVIDERS = {
     "vertex_ai": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-"""The names of the conventions where litellm has others."""
+"""Providers with another name than litellm's."""
 _SETTINGS = {"temperature": float, "top_p": float, "seed": int}
 _SECOND_NS = 1_000_000_000
 _MAX_CHARACTERS = 500
-"""Of a text in a span."""
+"""The longest text in a span."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +87,21 @@ class Span:
     trace_id: bytes
     span_id: bytes
     parent_id: bytes
-    """Empty where it is in nothing."""
+    """Empty at the root."""
     begins_ns: int
     """Since 1970."""
     ends_ns: int
     kind: Literal["internal", "client"]
     attributes: Mapping[str, Value] = field(default_factory=dict)
     error: str = ""
-    """What went wrong; empty where nothing did."""
+    """Empty where nothing went wrong."""
 
 
 def spans_of(decision: Row[Any], trace: StoredTrace, secrets: SecretValues) -> tuple[Span, ...]:
-    """Return the span of a decision and, in it, one for each step of its trace.
+    """Return the span of a decision and, inside it, one for each step of its trace.
 
-    A trace says how long a step took and not when it began, so they are laid end to end from where the decision began.
-    The same decision has the same ids each time, so that one that is sent again is no other one.
-
-    Args:
-        decision: Whose trace it is, and when its last try began and ended.
-        trace: As it is stored.
-        secrets: What stands in no text.
+    A trace has the length of a step but not its beginning, so steps are laid end to end from the decision's beginning.
+    Ids follow from the decision, so a span that is sent again is not another one.
     """
     named = f"{decision.run}\n{decision.created_at.isoformat()}\n{decision.bot}\n{decision.subject_id}"
     trace_id = hashlib.sha256(f"{named}\n{decision.trace_sha256}".encode()).digest()[:16]
@@ -91,14 +111,14 @@ def spans_of(decision: Row[Any], trace: StoredTrace, secrets: SecretValues) -> t
     about: dict[str, Value] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": decision.bot,
-        **(_of_model(models[0]) if models else {}),
+        **(_model_attributes(models[0]) if models else {}),
         "predibot.run": decision.run,
         "predibot.bot": decision.bot,
         "predibot.subject.kind": decision.subject_kind,
         "predibot.subject.id": decision.subject_id,
         "predibot.status": decision.status,
         "predibot.trace_sha256": decision.trace_sha256,
-        **_known("predibot.cost_usd", decision.cost_usd),
+        **_attribute("predibot.cost_usd", decision.cost_usd),
     }
     failed = decision.message or decision.status if decision.status == "failed" else ""
     if failed:
@@ -109,19 +129,22 @@ def spans_of(decision: Row[Any], trace: StoredTrace, secrets: SecretValues) -> t
     for number, step in enumerate(trace.steps, start=1):
         until_ns = at_ns + int((seconds_of(step) or 0.0) * _SECOND_NS)
         empty = Span("", trace_id, _span_id(trace_id, number), root_id, at_ns, until_ns, "internal")
-        found.append(_of_step(step, number, empty))
+        found.append(_step_span(step, number, empty))
         at_ns = until_ns
     return tuple(_clean(span, secrets) for span in found)
 
 
-def _of_step(step: Step, number: int, span: Span) -> Span:
-    """Return the span of a step in place of an empty one."""
+def _step_span(step: Step, number: int, span: Span) -> Span:
     more: dict[str, Value] = {"predibot.step": number, "predibot.step.kind": step.kind}
     if isinstance(step, ModelStep | ModelFailedStep | ModelNotAskedStep):
-        more |= {"gen_ai.operation.name": "chat", **_of_model(step.asked.model_name), **dict(_asked(step.asked))}
+        more |= {
+            "gen_ai.operation.name": "chat",
+            **_model_attributes(step.asked.model_name),
+            **dict(_request_attributes(step.asked)),
+        }
         name = f"chat {more['gen_ai.request.model']}"
         if isinstance(step, ModelStep):
-            return replace(span, name=name, kind="client", attributes=more | dict(_answered(step)))
+            return replace(span, name=name, kind="client", attributes=more | dict(_reply_attributes(step)))
         kind = step.error if isinstance(step, ModelFailedStep) else "BudgetSpent"
         return replace(span, name=name, kind="client", attributes={**more, "error.type": kind}, error=step.message)
     if isinstance(step, ToolStep):
@@ -135,14 +158,14 @@ def _of_step(step: Step, number: int, span: Span) -> Span:
         if failed:
             more["error.type"] = "tool_error"
         return replace(span, name=f"execute_tool {step.name}", attributes=more, error="an error" if failed else "")
-    said, error = _said(step)
+    said, error = _step_attributes(step)
     return replace(span, name=step.kind, attributes=more | said, error=error)
 
 
-def _said(step: Step) -> tuple[dict[str, Value], str]:
-    """Return what is told of a step that is neither of a model nor of a tool it called, and what went wrong."""
+def _step_attributes(step: Step) -> tuple[dict[str, Value], str]:
+    """Return the attributes and the error of a step that is neither a model's nor a tool's."""
     if isinstance(step, SearchStep):
-        return {"predibot.results": len(step.results), **_known("predibot.cost_usd", step.cost_usd)}, ""
+        return {"predibot.results": len(step.results), **_attribute("predibot.cost_usd", step.cost_usd)}, ""
     if isinstance(step, PageVisitedStep):
         return {"url.full": step.final_url, "predibot.page_sha256": step.sha256}, ""
     if isinstance(step, PageRefusedStep):
@@ -159,14 +182,13 @@ def _said(step: Step) -> tuple[dict[str, Value], str]:
     return {"error.type": "unreadable"}, "the trace holds no step here"
 
 
-def _of_model(name: str) -> dict[str, Value]:
-    """Return what the conventions call a model that recipes name so."""
+def _model_attributes(name: str) -> dict[str, Value]:
     provider, _, model = name.partition("/")
     provider = _PROVIDERS.get(provider, provider) if model else "unknown"
     return {"gen_ai.provider.name": provider, "gen_ai.request.model": model or name}
 
 
-def _asked(asked: ModelRequest) -> Iterator[tuple[str, Value]]:
+def _request_attributes(asked: ModelRequest) -> Iterator[tuple[str, Value]]:
     yield "gen_ai.request.max_tokens", asked.max_output_tokens
     yield "predibot.request_sha256", asked.request_sha256
     for name, kind in _SETTINGS.items():
@@ -175,24 +197,24 @@ def _asked(asked: ModelRequest) -> Iterator[tuple[str, Value]]:
             yield f"gen_ai.request.{name}", kind(value)
 
 
-def _answered(step: ModelStep) -> Iterator[tuple[str, Value]]:
+def _reply_attributes(step: ModelStep) -> Iterator[tuple[str, Value]]:
     reply = step.reply
     yield "gen_ai.response.model", reply.model
     yield "gen_ai.response.finish_reasons", (reply.finish_reason,)
     yield "predibot.retries", reply.retries
-    yield from _known("gen_ai.usage.input_tokens", reply.usage.input_tokens).items()
-    yield from _known("gen_ai.usage.cache_read.input_tokens", reply.usage.cached_tokens or None).items()
-    yield from _known("gen_ai.usage.output_tokens", reply.usage.output_tokens).items()
-    yield from _known("predibot.cost_usd", reply.cost.usd).items()
+    yield from _attribute("gen_ai.usage.input_tokens", reply.usage.input_tokens).items()
+    yield from _attribute("gen_ai.usage.cache_read.input_tokens", reply.usage.cached_tokens or None).items()
+    yield from _attribute("gen_ai.usage.output_tokens", reply.usage.output_tokens).items()
+    yield from _attribute("predibot.cost_usd", reply.cost.usd).items()
 
 
-def _known(name: str, value: float | None) -> dict[str, Value]:
-    """Return an attribute, and nothing where its value is not known: that is not zero."""
+def _attribute(name: str, value: float | None) -> dict[str, Value]:
+    """Return an attribute, or nothing for an unknown value, which is not zero."""
     return {} if value is None else {name: value}
 
 
 def _clean(span: Span, secrets: SecretValues) -> Span:
-    """Return a span whose texts are one line each, not long, and without a secret."""
+    """Return a span whose texts are short single lines without secrets."""
 
     def clean(value: Value) -> Value:
         if isinstance(value, tuple):
@@ -213,3 +235,178 @@ def _span_id(trace_id: bytes, number: int) -> bytes:
 def _nanoseconds(instant: datetime) -> int:
     since = instant - EPOCH
     return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
+
+
+_log = logging.getLogger(__name__)
+
+SECONDS = 5.0
+"""For one request, and at the end of a command for all outstanding ones."""
+_PATH = "/v1/traces"
+_SPANS_AT_ONCE = 2_000
+_NEEDS_EXTRA = "spans need opentelemetry-proto: pip install 'predibot[otel]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a collector accepted."""
+
+    decisions: int
+    spans: int
+    missing: tuple[str, ...]
+    """One reason for each unreadable trace."""
+
+
+def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) -> Sent:
+    """Send the spans of decisions to a collector.
+
+    Args:
+        endpoint: The collector's address; `/v1/traces` is added where it has no path.
+
+    Raises:
+        UsageError: If opentelemetry-proto is not installed, or the collector cannot be reached or refuses them.
+    """
+    secrets, found, missing = SecretValues(secrets_present()), [], []
+    for decision in decisions:
+        try:
+            found.append(spans_of(decision, Traces(store).read(decision.trace_sha256), secrets))
+        except UsageError as error:
+            missing.append(str(error))
+    spans = [span for of_one in found for span in of_one]
+    with opened_client(headers=otlp_headers()) as client:
+        for first in range(0, len(spans), _SPANS_AT_ONCE):
+            _post(client, endpoint, spans[first : first + _SPANS_AT_ONCE], secrets)
+    return Sent(len(found), len(spans), tuple(missing))
+
+
+def send_asked(store: Store, asked: str, endpoint: str) -> Sent:
+    """Send the spans of a run by its key, or of one decision as `read_trace` names it.
+
+    Raises:
+        UsageError: If there is no such run or decision with a trace, its run is void, or as `send_traces`.
+    """
+    found = store.run_read(lambda connection: timed_decisions(connection, asked))
+    if not found:
+        named = named_decision(store, asked)
+        about = (named.bot, named.event_id)
+        found = store.run_read(lambda connection: timed_decisions(connection, named.run, named=about))
+    if not found:
+        raise UsageError(f"{asked[:200]!r} has no trace, or is of a void run, so there are no spans of it")
+    return send_traces(store, found, endpoint)
+
+
+@dataclass
+class Spans:
+    """Sends spans in the background of a block, and waits a while at its end; a failure is one warning."""
+
+    store: Store
+    """Stays open until the end of the block."""
+    endpoint: str | None
+    """None to send nothing."""
+    _executor: DaemonThreadExecutor = field(default_factory=lambda: DaemonThreadExecutor(1))
+    _futures: "list[Future[None]]" = field(default_factory=list)
+    _failed: bool = False
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait a while for outstanding spans, unless the block failed."""
+        until = time.monotonic() + SECONDS
+        try:
+            for future in self._futures if kind is None else ():
+                future.result(timeout=max(0.0, until - time.monotonic()))
+        except Late:
+            self._fail(f"not all were sent within {SECONDS:g} s")
+        finally:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def send(self, run_key: str, since: datetime) -> None:
+        """Send a run's decisions since an instant, without waiting."""
+        if self.endpoint is not None and not self._failed:
+            self._futures.append(self._executor.submit(self._send, run_key, since, self.endpoint))
+
+    def _send(self, run_key: str, since: datetime, endpoint: str) -> None:
+        if self._failed:
+            return
+        try:
+            decisions = self.store.run_read(lambda connection: timed_decisions(connection, run_key, since=since))
+            if decisions:
+                sent = send_traces(self.store, decisions, endpoint)
+                _log.info("run %s: %d spans of %d decisions sent", run_key, sent.spans, sent.decisions)
+        except PredibotError as error:
+            self._fail(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, what is decided is decided
+            self._fail(words_of(error))
+
+    def _fail(self, why: str) -> None:
+        if not self._failed:
+            self._failed = True
+            _log.warning("spans are sent no more by this command: %s", why)
+
+
+def _post(client: httpx.Client, endpoint: str, spans: Sequence[Span], secrets: SecretValues) -> None:
+    url = httpx.URL(endpoint)
+    url = url.copy_with(path=_PATH) if url.path in ("", "/") else url
+    place = f"the collector at {url.host}:{url.port or (443 if url.scheme == 'https' else 80)}"
+    content = _request(spans).SerializeToString()
+    headers = {"content-type": "application/x-protobuf", "user-agent": f"predibot/{__version__}"}
+    try:
+        response = in_time(lambda: client.post(url, content=content, headers=headers, timeout=SECONDS), SECONDS)
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        said = secrets.hidden(str(error)) or "no answer in time"
+        raise UsageError(f"{place} cannot be reached: {said}. Is it up, and its address right?") from error
+    if not response.is_success:
+        raise UsageError(f"{place} answered {response.status_code}. Look at its address, and at its key")
+
+
+def _request(spans: Sequence[Span]) -> Any:
+    # Imported here: an optional dependency that only this needs.
+    try:
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+        from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+        from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+        from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
+    except ImportError:
+        raise UsageError(_NEEDS_EXTRA) from None
+    service: dict[str, Value] = {"service.name": "predibot", "service.version": __version__}
+    scope = ScopeSpans(
+        scope=InstrumentationScope(name="predibot", version=__version__),
+        spans=[_otlp_span(span) for span in spans],
+        schema_url=CONVENTIONS,
+    )
+    resource = Resource(attributes=_key_values(service))
+    return ExportTraceServiceRequest(
+        resource_spans=[ResourceSpans(resource=resource, scope_spans=[scope], schema_url=CONVENTIONS)]
+    )
+
+
+def _otlp_span(span: Span) -> "trace_pb2.Span":
+    from opentelemetry.proto.trace.v1 import trace_pb2
+
+    kinds = {"internal": trace_pb2.Span.SPAN_KIND_INTERNAL, "client": trace_pb2.Span.SPAN_KIND_CLIENT}
+    error = trace_pb2.Status(code=trace_pb2.Status.STATUS_CODE_ERROR, message=span.error) if span.error else None
+    return trace_pb2.Span(
+        trace_id=span.trace_id,
+        span_id=span.span_id,
+        parent_span_id=span.parent_id,
+        name=span.name,
+        kind=kinds[span.kind],
+        start_time_unix_nano=span.begins_ns,
+        end_time_unix_nano=span.ends_ns,
+        attributes=_key_values(span.attributes),
+        status=error,
+    )
+
+
+def _key_values(attributes: Mapping[str, Value]) -> "list[KeyValue]":
+    from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
+
+    def any_value(value: Value) -> AnyValue:
+        if isinstance(value, tuple):
+            return AnyValue(array_value=ArrayValue(values=[any_value(each) for each in value]))
+        if isinstance(value, str):
+            return AnyValue(string_value=value)
+        return AnyValue(int_value=value) if isinstance(value, int) else AnyValue(double_value=value)
+
+    return [KeyValue(key=name, value=any_value(value)) for name, value in attributes.items()]

@@ -1,9 +1,14 @@
-"""Looking ahead: whether decisions of a replay are the same where nothing later than their instant exists."""
+"""The look-ahead check: decisions of a replay are made again where nothing later than their instant exists."""
 
+import os
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from predibot.contracts import OpenVenue, Past, Progress
 from predibot.domain.account import ACCOUNT_SUBJECTS
@@ -11,7 +16,6 @@ from predibot.domain.decision import seeded
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
-from predibot.jobs.replay.file_guard import Seal
 from predibot.jobs.replay.replay import Played
 from predibot.jobs.replay.rerun import scratch_ledger
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
@@ -20,16 +24,61 @@ from predibot.plugins.strategies import forget_strategies
 from predibot.plugins.tools import forget_tools
 from predibot.recipe.recipe import Recipe
 
-SAMPLE = 20
-"""How many decisions are made again where nobody says how many."""
+_OPENING = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})
+"""Python's audit events whose first argument is a path that is about to be read."""
 
-_TOLD_APART_BY = ("market_id", "role", "number")
-_SAME_FOR_ALL = frozenset({"run", "void", "bot", "subject_kind", "subject_id", *_TOLD_APART_BY})
+
+class Sealed(PermissionError):
+    """A file in a sealed folder was opened."""
+
+
+class Seal:
+    """A seal on a folder: while it holds, this process opens no file below it.
+
+    It sees what goes through Python; a library that opens files in C, or another program, is not stopped.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Prepare to seal a folder; the seal can be entered more than once."""
+        self._folder = os.path.realpath(folder)
+        self._holds = False
+        self._watches = False
+
+    def __enter__(self) -> Self:
+        """Seal the folder."""
+        if not self._watches:
+            # An audit hook cannot be removed; outside the block it lets everything through.
+            sys.addaudithook(self._refuse)
+            self._watches = True
+        self._holds = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Break the seal."""
+        self._holds = False
+
+    def _refuse(self, event: str, arguments: tuple[object, ...]) -> None:
+        if not self._holds or event not in _OPENING or not arguments:
+            return
+        path = arguments[0]
+        if not isinstance(path, str | bytes | os.PathLike):
+            return
+        whole = os.path.realpath(os.fsdecode(path))
+        if whole == self._folder or whole.startswith(f"{self._folder}{os.sep}"):
+            raise Sealed(f"{whole} was opened by the strategy itself, where nothing is held back from it")
+
+
+SAMPLE = 20
+
+_ROW_KEYS = ("market_id", "role", "number")
+_UNCOMPARED = frozenset({"run", "void", "bot", "subject_kind", "subject_id", *_ROW_KEYS})
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionDifference:
-    """One thing that is not the same; None stands for what is not there."""
+    """A value that differs; None is a missing one."""
 
     run: str
     bot: str
@@ -39,30 +88,28 @@ class DecisionDifference:
     stored: object
     without_future: object
     with_future: object
-    """As it is decided again where nothing is removed; if this is not as stored either, it is chance, or the code."""
+    """The value when nothing is removed; if it differs from the stored one too, the cause is chance or the code."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookAhead:
-    """What came of making a sample of decisions again with everything after their instant removed."""
+    """The result of a look-ahead check."""
 
     decisions: int
-    """Of the replay that could be made again."""
+    """Decisions of the replay that could be made again."""
     checked: int
     differences: tuple[DecisionDifference, ...]
     skipped: Mapping[str, str]
-    """Why the decisions of a bot are not made again, by bot."""
+    """Why a bot's decisions are not made again, by bot."""
 
     @property
     def differing(self) -> int:
-        """Return how many of the decisions checked are not the same."""
+        """Return how many of the checked decisions differ."""
         return len({(each.run, each.bot, each.event_id) for each in self.differences})
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where decisions are made again."""
-
+class _Rechecker:
     request: RunRequest
     past: Past
     resources: Resources
@@ -71,36 +118,36 @@ class _Place:
     def differences(
         self, instants: Mapping[str, datetime], asked: Mapping[str, Sequence[DecisionKey]]
     ) -> Iterator[DecisionDifference]:
-        """Yield what is not the same of decisions of several runs, whose accounts go through all of them.
+        """Yield the differences in decisions of several runs, whose accounts go through all of them.
 
         Args:
-            instants: Of each run, in their order, from the first on.
+            instants: The instants of all runs from the first on, in order.
             asked: The decisions by run.
         """
         recipe, names = self.request.recipe, {bot for keys in asked.values() for bot, _ in keys}
-        # With those whose decisions they pool.
+        # Also the members whose decisions they pool.
         wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
         request = replace(
             self.request, recipe=replace(recipe, bots=tuple(bot for bot in recipe.bots if bot.name in wanted))
         )
         runs = list(instants)
-        # What is ordered in a run is filled in the next one.
+        # One more run, in which orders of the last one are filled.
         walk = {key: instants[key] for key in runs[: max(map(runs.index, asked), default=-1) + 2]}
         with self.resources.store.read() as connection:
             stored = {key: decision_rows(connection, key) for key in asked}
-        without = self._walked(walk, request, asked, self.past.cut_at, self.seal)
+        without = self._decide_again(walk, request, asked, self.past.cut_at, self.seal)
         unequal = [
             (key, one)
             for key, of_run in asked.items()
             for one in of_run
-            if _named(stored[key].get(one)) != _named(without[key].get(one))
+            if _values_by_name(stored[key].get(one)) != _values_by_name(without[key].get(one))
         ]
         if unequal:
-            again = self._walked(walk, request, asked, self.past.open_at, nullcontext())
+            again = self._decide_again(walk, request, asked, self.past.open_at, nullcontext())
             for key, one in unequal:
-                yield from _compared(key, one, [rows[key].get(one) for rows in (stored, without, again)])
+                yield from _find_differences(key, one, [rows[key].get(one) for rows in (stored, without, again)])
 
-    def _walked(
+    def _decide_again(
         self,
         walk: Mapping[str, datetime],
         request: RunRequest,
@@ -108,11 +155,10 @@ class _Place:
         opened_at: Callable[[datetime], OpenVenue],
         seal: AbstractContextManager[object],
     ) -> Mapping[str, Mapping[DecisionKey, Rows]]:
-        """Return what is decided in some of the runs of a walk, in a ledger that is thrown away."""
         with scratch_ledger() as scratch:
             made = {}
             for key, as_of in walk.items():
-                # A bot that remembers what it read during the replay would read nothing now.
+                # A bot that remembers what it read during the replay would not read it again.
                 forget_strategies()
                 forget_tools()
                 opened = opened_at(as_of)
@@ -125,26 +171,22 @@ class _Place:
 def check_look_ahead(
     request: RunRequest, played: Sequence[Played], past: Past, resources: Resources, *, sample: int = SAMPLE
 ) -> LookAhead:
-    """Return whether a sample of a replay's decisions is the same without the future.
+    """Check whether a sample of a replay's decisions is the same without the future.
 
-    Each slot of the sample is decided again once, by the same code, over a copy
-    of the past that ends at its instant. What the whole past is kept in is
-    sealed meanwhile, so that a strategy which reads it by itself fails: that is
-    a difference too. A slot with a difference is decided once more with nothing
-    removed, to tell the future from chance. Where bots have accounts, they walk
-    again from the first slot on, each over a past that ends at its instant.
+    Each slot of the sample is decided again by the same code, over a copy of the past that ends at its instant. The
+    folder of the whole past is sealed meanwhile, so a strategy that reads it fails, which is a difference too. A slot
+    with a difference is decided once more with nothing removed, to tell the future from chance. Accounts go again
+    through all slots from the first on.
 
     Args:
-        played: Its instants.
         sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
     """
     store, listener = resources.store, resources.listener
-    # Keeps this process from reading whatever the whole past is kept in, each time it is entered.
     seal: AbstractContextManager[object] = nullcontext() if past.folder is None else Seal(past.folder)
-    place = _Place(request, past, resources, seal)
-    skipped = _skipped(request.recipe, past)
+    place = _Rechecker(request, past, resources, seal)
+    skipped = _unrepeatable_bots(request.recipe, past)
     instants = {each.run_key: each.as_of for each in played}
-    there = [(key, decision) for key in instants for decision in _made(store, key, request.recipe, skipped)]
+    there = [(key, decision) for key in instants for decision in _repeatable(store, key, request.recipe, skipped)]
     draw = seeded(request.recipe.seed, request.recipe.name, "look-ahead")
     asked: dict[str, list[DecisionKey]] = {}
     for number in sorted(draw.sample(range(len(there)), min(sample, len(there)))):
@@ -164,7 +206,6 @@ def check_look_ahead(
 
 
 def _plays_accounts(store: Store, run_keys: Collection[str]) -> bool:
-    """Return whether the decisions of runs are about accounts, which go on from one run to the next."""
     with store.read() as connection:
         kinds = {
             rows["decisions"][0]["subject_kind"] for key in run_keys for rows in decision_rows(connection, key).values()
@@ -172,8 +213,8 @@ def _plays_accounts(store: Store, run_keys: Collection[str]) -> bool:
     return not kinds.isdisjoint(ACCOUNT_SUBJECTS)
 
 
-def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:
-    """Return the bots whose decisions would not be the same again whatever they know, and why."""
+def _unrepeatable_bots(recipe: Recipe, past: Past) -> Mapping[str, str]:
+    """Return the bots whose decisions would differ anyway, and why."""
     skipped = {}
     for bot in recipe.bots:
         names = dict.fromkeys(need.name for need in bot.needs.models)
@@ -186,8 +227,8 @@ def _skipped(recipe: Recipe, past: Past) -> Mapping[str, str]:
     return skipped
 
 
-def _made(store: Store, run_key: str, recipe: Recipe, skipped: Collection[str]) -> Iterator[DecisionKey]:
-    """Yield the decisions of a run that can be made again: what failed one may not happen twice."""
+def _repeatable(store: Store, run_key: str, recipe: Recipe, skipped: Collection[str]) -> Iterator[DecisionKey]:
+    """Yield the decisions of a run that can be made again: a failure may not happen twice."""
     bots = {bot.name for bot in recipe.bots} - set(skipped)
     with store.read() as connection:
         rows = decision_rows(connection, run_key)
@@ -196,20 +237,19 @@ def _made(store: Store, run_key: str, recipe: Recipe, skipped: Collection[str]) 
             yield bot, event_id
 
 
-def _compared(run_key: str, key: DecisionKey, rows: Sequence[Rows | None]) -> Iterator[DecisionDifference]:
-    """Yield what is not the same of a decision: as it is stored, without the future, and with it."""
-    values = [_named(each) for each in rows]
+def _find_differences(run_key: str, key: DecisionKey, rows: Sequence[Rows | None]) -> Iterator[DecisionDifference]:
+    values = [_values_by_name(each) for each in rows]
     stored, without, _ = values
     for what in dict.fromkeys((*stored, *without)):
         if stored.get(what) != without.get(what):
             yield DecisionDifference(run_key, *key, what, *(each.get(what) for each in values))
 
 
-def _named(rows: Rows | None) -> Mapping[str, object]:
-    """Return every value of a decision's rows by what it is, such as `forecasts 101 probability`."""
+def _values_by_name(rows: Rows | None) -> Mapping[str, object]:
+    """Return every value of a decision's rows under a name such as `forecasts 101 probability`."""
     named = {}
     for table, of_table in (rows or {}).items():
         for row in of_table:
-            words = [table, *(str(row[name]) for name in _TOLD_APART_BY if name in row)]
-            named.update({" ".join([*words, name]): row[name] for name in row if name not in _SAME_FOR_ALL})
+            words = [table, *(str(row[name]) for name in _ROW_KEYS if name in row)]
+            named.update({" ".join([*words, name]): row[name] for name in row if name not in _UNCOMPARED})
     return named

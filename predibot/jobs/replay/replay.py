@@ -1,4 +1,4 @@
-"""Replaying: the same decisions as live, at one instant of the past after the other, and how good they were."""
+"""Replaying: decisions at one instant of the past after the other, and how good they were."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -30,27 +30,26 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What one instant of a replay came to."""
+    """The result of one instant of a replay."""
 
     at: datetime
     run_key: str
     as_of: datetime
-    """Of the run; that of an earlier call where the slot was decided at another instant already."""
+    """The run's instant; an earlier call may have decided the slot at another one."""
     events: int
     statuses: Mapping[Status, int]
-    """How many decisions, by what they are in the ledger now."""
+    """Decisions by their status in the ledger now."""
     made_here: int
-    """How many of them this call made."""
     notes: tuple[str, ...]
     undecided: int = 0
-    """Decisions that another process is at."""
+    """Decisions under way in another process."""
     receipt: Receipt | None = None
-    """Of the run; None where nothing is decided, or another process is at it."""
+    """None where nothing is decided, or another process still decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayPlan:
-    """What a replay is to do; all of it is checked before anything is stored."""
+    """A checked plan; nothing is stored before all of it is checked."""
 
     request: RunRequest
     past: Past
@@ -60,13 +59,13 @@ class ReplayPlan:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a whole replay came to."""
+    """The result of a whole replay."""
 
     plan: ReplayPlan
     played: tuple[Played, ...]
     evaluation: Evaluation
     other_runs: int
-    """Runs of the recipe that the ledger holds besides those of the replay."""
+    """Runs of the recipe in the ledger besides those of the replay."""
 
 
 def plan_replay(
@@ -80,18 +79,16 @@ def plan_replay(
     settings: Settings,
     clock: Callable[[], datetime],
 ) -> ReplayPlan:
-    """Return what a replay of a recipe is to do.
+    """Return the plan of a replay.
 
     Args:
-        venue: A recording or a sandbox; left out, the recipe's.
-        first: The first instant; left out, the first of the past.
-        last: No instant is later; left out, the last of the past.
-        every: Between two instants; left out, the recipe's.
-        as_of: When it is evaluated; left out, the end of what the past knows.
+        first: None is the first instant of the past.
+        last: No instant is later; None is the last of the past.
+        as_of: The instant of the evaluation; None is the end of what the past knows.
     """
     past = open_past(venue or request.recipe.venue, settings, clock)
     instants = timetable(request.recipe, past, first=first, last=last, every=every)
-    # A replay makes no second run of a slot; another ledger holds one.
+    # A replay cannot make a second run of a slot; another ledger can.
     request = replace(request, beside="name another ledger")
     return ReplayPlan(request, past, instants, evaluated_at(instants, past, as_of))
 
@@ -99,11 +96,7 @@ def plan_replay(
 def timetable(
     recipe: Recipe, past: Past, *, first: datetime | None, last: datetime | None, every: timedelta | None
 ) -> Timetable:
-    """Return the instants of a replay: those asked for, else all that the past has, one in each slot.
-
-    Raises:
-        UsageError: If they make no sense, two would share a slot, or nothing is known of the first or the last.
-    """
+    """Return the instants of a replay, by default all of the past, one in each slot."""
     every = every or recipe.every
     if every < recipe.every:
         slot = format_length(recipe.every)
@@ -116,7 +109,7 @@ def timetable(
     except ValueError as error:
         raise UsageError(f"no instants to replay: {error}") from None
     if isinstance(past, SessionPast) and every == _DAY:
-        # Weekly decisions may fall on a Saturday, and are carried out at Monday's close; daily ones follow the closes.
+        # Daily decisions follow the closes. Weekly ones may fall on a Saturday, and are filled at Monday's close.
         instants = replace(instants, skipped=frozenset(at for at in instants if not past.is_session(at)))
     past.check(instants.first)
     past.check(instants.last)
@@ -124,9 +117,9 @@ def timetable(
 
 
 def evaluated_at(instants: Timetable, past: Past, as_of: datetime | None) -> datetime:
-    """Return the instant a replay is evaluated as of: the one asked for, else the end of what the past knows.
+    """Return the instant of a replay's evaluation, by default the end of what the past knows.
 
-    It does not depend on what the time is now, so that the same past gives the same numbers.
+    It does not depend on the current time, so the same past gives the same numbers.
 
     Raises:
         UsageError: If it lies before a decision, or outside of what the past knows.
@@ -145,20 +138,16 @@ def evaluated_at(instants: Timetable, past: Past, as_of: datetime | None) -> dat
 def play(
     turns: Iterable[tuple[datetime, RunRequest]], past: Past, resources: Resources
 ) -> Iterator[tuple[datetime, DecideReport]]:
-    """Decide at each instant of a past, as one would have then; what is decided already stays the same.
-
-    Args:
-        turns: When who decides, in the order in which they are played.
+    """Decide at each instant of a past, as one would have then; stored decisions stay the same.
 
     Raises:
         RunConflict: If a slot was decided with another recipe, venue or overrides.
         VenueError: If the past cannot be read.
-        LedgerError: If the ledger fails; what is recorded stays.
     """
     before: datetime | None = None
     for now, request in turns:
         if before is not None and request.recipe.make_game().cohorts is not None:
-            # Accounts of cohorts are valued daily, between their decisions too.
+            # Accounts of cohorts are also valued daily between their decisions.
             for at in days_between(before, now):
                 with past.open_at(at) as opened:
                     store, clock = resources.store, resources.clock
@@ -178,12 +167,7 @@ def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
 
 
 def replay(plan: ReplayPlan, resources: Resources, told: Callable[[Played], None]) -> tuple[Played, ...]:
-    """Decide at every instant of a plan, and return what each came to.
-
-    Args:
-        plan: What is played when, and where.
-        told: Called after each instant.
-    """
+    """Decide at every instant of a plan; `told` is called after each."""
     played = []
     for at, report in play(((at, plan.request) for at in plan.instants), plan.past, resources):
         played.append(
@@ -211,12 +195,10 @@ def look_back(
     recipe: str | None = None,
     question: Question | None = None,
 ) -> Evaluation:
-    """Track the past up to an instant, and return how good the bots were as of then, with what tracking remarked.
+    """Track the past up to an instant, and return how good the bots were then, with tracking's remarks.
 
     Args:
-        as_of: Nothing later is seen.
-        recipe: Only runs of this name; left out, all of the venue.
-        question: What is asked of it.
+        recipe: Only runs of this name; None for all of the venue.
     """
     store, settings = resources.store, resources.settings
     with past.open_at(as_of) as opened:

@@ -1,4 +1,4 @@
-"""Rerunning a run: every decision made again from its recorded answers, and compared with the stored one."""
+"""Rerunning a run: every decision is made again from its recorded answers, and compared with the stored one."""
 
 import logging
 import tempfile
@@ -19,8 +19,7 @@ from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.jobs.decide import bot_plan
 from predibot.jobs.deciding.decide_one import work
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.replay.recorded_answers import Record
-from predibot.jobs.replay.recorded_venue import RecordedQuotes, RecordedVenue
+from predibot.jobs.replay.recorded import Record, RecordedQuotes, RecordedVenue
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
@@ -42,16 +41,15 @@ _LEASE = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What became of one decision."""
+    """The comparison of one decision."""
 
     bot: str
     event_id: str
     status: str
-    """As it is stored."""
     equal: bool | None
-    """Whether every row of it is the same again; None where its trace does not hold what it takes."""
+    """Whether all its rows are the same; None where its trace is not enough to rerun it."""
     difference: str = ""
-    """The tables whose rows are not the same, or why it was not rerun."""
+    """The tables whose rows differ, or why it was not rerun."""
 
 
 _NO_EVENT = "it is about no event, and decisions of games with accounts are not rerun yet"
@@ -64,14 +62,12 @@ def rerun(
     clock: Callable[[], datetime],
     listener: ProgressListener,
 ) -> tuple[Rerun, ...]:
-    """Return whether each decision of a run comes out the same from its recorded answers; nobody is asked.
+    """Make each decision of a run again from its recorded answers, and compare it; no model, tool or venue is asked.
 
-    It is made again by the same code into a ledger of its own, which is thrown
-    away; what is compared are the rows of the canonical export.
+    The same code decides into a scratch ledger; the rows of the canonical export are compared.
 
     Raises:
         UsageError: If no run holds the key, or a trace was changed or is gone.
-        LedgerError: If a ledger cannot be used.
     """
     with store.read() as connection:
         run = find_run(connection, run_key)
@@ -84,7 +80,7 @@ def rerun(
         plan = replace(run, id=0, voided_at=None, void_reason=None, code_version=__version__, created_at=clock())
         with again.write() as connection:
             replica = freeze_run(connection, plan, events)
-        worker = _worker(again, replica, events, recipe, clock())
+        worker = _make_worker(again, replica, events, recipe, clock())
         with again.write() as connection:
             bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
         found: list[Rerun] = []
@@ -97,13 +93,13 @@ def rerun(
             kept = Traces(store).read(stored.trace_sha256) if stored.trace_sha256 else StoredTrace()
             if bot.name in lacking:
                 found.append(Rerun(bot.name, event.id, stored.status, False, lacking[bot.name]))
-            elif reason := _not_rerun(bot, stored, kept):
+            elif reason := _why_not_rerun(bot, stored, kept):
                 found.append(Rerun(bot.name, event.id, stored.status, None, reason))
             else:
                 record = Record(kept, stored.message, stored.reason_kind or "bot")
-                own = _own_worker(worker, before[bot.name, event.id], record)
+                own = _worker_of_decision(worker, before[bot.name, event.id], record)
                 _decide_again(DecideJob(bot, bot_rows[bot.name], Subject("event", event.id)), own)
-                found.append(_compared(stored, before, again, record))
+                found.append(_compare(stored, before, again, record))
             listener(Progress("rerun", len(found), len(before), f"{bot.name} on {event.id}"))
     others = [rows["decisions"][0] for rows in before.values() if rows["decisions"][0]["subject_kind"] != "event"]
     return (*found, *(Rerun(row["bot"], row["subject_id"], row["status"], None, _NO_EVENT) for row in others))
@@ -111,7 +107,7 @@ def rerun(
 
 @contextmanager
 def scratch_ledger() -> Iterator[Store]:
-    """Yield an empty ledger, which is thrown away at the end with what lies beside it."""
+    """Yield an empty ledger in a temporary folder."""
     with (
         tempfile.TemporaryDirectory(prefix="predibot-scratch-") as folder,
         Store.open(sqlite_address(Path(folder, "ledger.db"))) as store,
@@ -120,7 +116,7 @@ def scratch_ledger() -> Iterator[Store]:
 
 
 def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:
-    """Return a stored recipe with what its strategies declare today, and why those of some bots cannot be made."""
+    """Return a stored recipe with its strategies' needs of today, and why some bots cannot be made."""
     bots, lacking, allowed = [], {}, programs_allowed(Path())
     for bot in recipe.bots:
         try:
@@ -135,7 +131,7 @@ def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:
 
 
 def _decide_again(job: DecideJob, worker: Worker) -> None:
-    """Make one decision; what a strategy crashes on is recorded, as it was then."""
+    """Make one decision; a crash of a strategy is recorded, as it was then."""
     try:
         work(job, worker)
     except (LedgerError, KeyboardInterrupt):
@@ -144,7 +140,7 @@ def _decide_again(job: DecideJob, worker: Worker) -> None:
         _log.info("%s crashed on %s: %s", job.bot.name, job.subject.id, error)
 
 
-def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, now: datetime) -> Worker:
+def _make_worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Recipe, now: datetime) -> Worker:
     with store.read() as connection:
         known = catalogue(connection, run.id)
     venue = RecordedVenue(run.venue_name)
@@ -161,10 +157,9 @@ def _worker(store: Store, run: StoredRun, events: tuple[Event, ...], recipe: Rec
     )
 
 
-def _own_worker(worker: Worker, rows: Rows, record: Record) -> Worker:
-    """Return the worker of one decision: its instant, its quotes, its record."""
+def _worker_of_decision(worker: Worker, rows: Rows, record: Record) -> Worker:
     decided_at = parse_instant(rows["decisions"][0]["decided_at"])
-    quotes = [_quotes(rows["quotes"], role) for role in ("shown", "booked")]
+    quotes = [_recorded_quotes(rows["quotes"], role) for role in ("shown", "booked")]
     return replace(
         worker,
         run=replace(worker.run, as_of=decided_at),
@@ -174,7 +169,7 @@ def _own_worker(worker: Worker, rows: Rows, record: Record) -> Worker:
     )
 
 
-def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
+def _recorded_quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
     found = {}
     for row in rows:
         if row["role"] == role:
@@ -183,19 +178,19 @@ def _quotes(rows: list[Mapping[str, Any]], role: str) -> Mapping[str, Quote]:
     return found
 
 
-def _not_rerun(bot: BotSpec, stored: TracedDecision, kept: StoredTrace) -> str:
-    """Return why a decision cannot be made again: what failed it, or what it followed from, is in no trace."""
+def _why_not_rerun(bot: BotSpec, stored: TracedDecision, kept: StoredTrace) -> str:
+    """Return why a decision cannot be made again: its failure or its data is in no trace."""
     if bot.needs.history and not bot.needs.models:
         return "it follows from daily prices, which are not recorded"
     kinds = {step.kind for step in kept.steps}
-    # The trace of one that was given up ends before what it hung in, whatever failed earlier.
+    # The trace of an abandoned decision ends before the call in which it hung.
     is_of_model = stored.reason_kind == "answer" or ModelFailedStep.kind in kinds
     if stored.status != "failed" or (is_of_model and GivenUpStep.kind not in kinds):
         return ""
     return f"what failed it is not recorded: {stored.message}"
 
 
-def _compared(stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: Store, record: Record) -> Rerun:
+def _compare(stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: Store, record: Record) -> Rerun:
     bot, event_id = stored.bot, stored.event_id
     with again.read() as connection:
         new = decision_rows(connection, stored.run).get((bot, event_id), {})

@@ -1,7 +1,4 @@
-"""Cells: what one place of somebody's table holds, as a text, a number or an instant.
-
-A cell that holds something else than it should is refused with a `CellRefused`.
-"""
+"""Cells of a user's table: texts, numbers and instants; others are refused with a `CellRefused`."""
 
 import json
 import re
@@ -13,32 +10,31 @@ from reprlib import Repr
 from predibot.domain.clock import parse_instant
 
 Cell = object
-"""A text, or anything else that JSON can hold, or None where there is nothing."""
+"""A text, any other JSON value, or None for a missing one."""
 FLAGS = {"true": 1.0, "yes": 1.0, "t": 1.0, "y": 1.0, "false": 0.0, "no": 0.0, "f": 0.0, "n": 0.0}
-"""What programs write for true and false, in any letters, beside 1 and 0."""
+"""Words for true and false besides 1 and 0, in any case."""
 _WORDS = "nan -nan na n/a <na> #n/a #na nat null none nil \\n 1.#qnan -1.#qnan 1.#ind -1.#ind"
 MISSING = frozenset(("", "#n/a n/a", *_WORDS.split()))
-"""What programs write where they have nothing, in any letters: what pandas reads as missing, and what pandas, SQL and
-Go write."""
+"""Words for a missing value, in any case, as pandas, SQL and Go write them or pandas reads them."""
 _SHOWN_CHARACTERS = 40
 _NESTED = Repr()
-"""Writes a list or an object that came from JSON no deeper and no longer than a reader would look."""
+"""Shortens lists and objects from JSON."""
 _LEAST_AMOUNT, _MOST_AMOUNT = 1e-50, 1e50
-"""Beyond them nothing is money, and returns no longer fit into a number."""
+"""Amounts beyond are no money, and their returns overflow."""
 _INSTANT = re.compile(
     r"(?P<day>\d{4}-?\d\d-?\d\d)(?P<time>[T ]\d\d(:?\d\d(:?\d\d([.,]\d{1,9})?)?)?)?"
     r"(?(time)\s*(?P<offset>Z|[+-]\d\d(:?\d\d)?)?)\s*(?P<utc>UTC|GMT|\[(ETC/)?(UTC|GMT)\])?",
     re.ASCII,
 )
-"""Stricter than Python, which takes any sign between day and time."""
+"""Stricter than Python, which accepts any sign between day and time."""
 
 
 class CellRefused(ValueError):
-    """A cell does not hold what its column is for; says what was seen and what to write."""
+    """A cell does not fit its column; the message says what was seen and what to write."""
 
 
 def present(cell: Cell) -> Cell:
-    """Return a cell without spaces around it, None where it says that there is nothing."""
+    """Return a cell without spaces around it, None for a missing value."""
     if isinstance(cell, str):
         cell = cell.strip()
         return None if cell.casefold() in MISSING else cell
@@ -46,14 +42,14 @@ def present(cell: Cell) -> Cell:
 
 
 def text_of(column: str, cell: Cell) -> str:
-    """Return a name: a text, a whole number as text, or a list of them as JSON writes it."""
+    """Return a name: a text, a whole number as text, or a list of them as JSON."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, int) and not isinstance(cell, bool):
         return str(cell)
     if isinstance(cell, list) and cell and all(isinstance(each, str | int) for each in cell):
         return json.dumps(cell, ensure_ascii=False)
-    raise _refused(column, cell, "a text")
+    raise _refusal(column, cell, "a text")
 
 
 def share_of(column: str, cell: Cell) -> float:
@@ -62,7 +58,7 @@ def share_of(column: str, cell: Cell) -> float:
 
 
 def payout_of(column: str, cell: Cell) -> float:
-    """Return what YES paid: 1, 0, or a number between where a market was void.
+    """Return the payout of YES: 1, 0, or a number between for a void market.
 
     Examples:
         >>> payout_of("outcome", True), payout_of("outcome", "FALSE"), payout_of("outcome", "0.5")
@@ -76,35 +72,35 @@ def payout_of(column: str, cell: Cell) -> float:
 
 
 def amount_of(column: str, cell: Cell) -> float:
-    """Return an amount of money: zero, or a number above it that somebody could have."""
+    """Return an amount of money: zero, or a realistic number above it."""
     what = "a number of zero or more, such as 1000.5"
     amount = _number(column, cell, _MOST_AMOUNT, what)
     if 0.0 < amount < _LEAST_AMOUNT:
-        raise _refused(column, cell, what)
+        raise _refusal(column, cell, what)
     return amount
 
 
 def instant_of(column: str, cell: Cell) -> datetime:
-    """Return a UTC instant; a date is its midnight, and what names no offset is UTC.
+    """Return a UTC instant; a date is its midnight, and without an offset a time is UTC.
 
     Examples:
         >>> instant_of("date", "2026-03-01 12:00:00 UTC").isoformat()
         '2026-03-01T12:00:00+00:00'
     """
     found = _INSTANT.fullmatch(cell.upper()) if isinstance(cell, str) else None
-    # What names UTC and another offset too is refused.
+    # UTC together with another offset is refused.
     if found and not (found["utc"] and (found["offset"] or "Z").strip("+-:0Z")):
         with suppress(ValueError):
             return parse_instant("".join(found[part] or "" for part in ("day", "time", "offset")))
     of_pandas = " (in pandas date_format='iso')" if isinstance(cell, int | float) else ""
-    raise _refused(column, cell, f"a date like 2026-03-01, or 2026-03-01T12:00Z{of_pandas}")
+    raise _refusal(column, cell, f"a date like 2026-03-01, or 2026-03-01T12:00Z{of_pandas}")
 
 
 def shown(cell: Cell) -> str:
-    """Return a cell as a message shows it: in quotes if it is a text, and never long."""
+    """Return a cell as messages show it: short, and a text in quotes."""
     if cell is None:
         return "missing"
-    # The text of a number with a million digits takes a while, and Python refuses it.
+    # A number with a million digits is slow to write, and Python refuses to.
     if isinstance(cell, int) and cell.bit_length() > 256:
         return "a very large number"
     if isinstance(cell, str):
@@ -116,14 +112,14 @@ def shown(cell: Cell) -> str:
 
 def _number(column: str, cell: Cell, most: float, what: str) -> float:
     number = nan
-    # `float` also takes 0_5, and the digits of every script.
+    # `float` also accepts 0_5, and digits of every script.
     if (isinstance(cell, str) and cell.isascii() and "_" not in cell) or type(cell) in (int, float):
         with suppress(OverflowError, ValueError):
             number = float(cell)  # type: ignore[arg-type]
     if not 0.0 <= number <= most:
-        raise _refused(column, cell, what)
+        raise _refusal(column, cell, what)
     return number
 
 
-def _refused(column: str, cell: Cell, what: str) -> CellRefused:
+def _refusal(column: str, cell: Cell, what: str) -> CellRefused:
     return CellRefused(f"{column} is {shown(cell)}; write {what}")

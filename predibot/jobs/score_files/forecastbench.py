@@ -1,8 +1,8 @@
-"""ForecastBench's sets: forecasts joined with what became of their questions, as its own code joins them.
+"""ForecastBench's sets: forecasts joined with the resolutions of their questions, as its own code joins them.
 
 Source: `src/resolve/_prepare.py`, `src/resolve/_impute.py` and `src/leaderboard/main.py` of
-forecastingresearch/forecastbench, and the sets of forecastingresearch/forecastbench-datasets. Differs in what
-is missing: they put 0.5 where a question has no forecast, and drop what they cannot read.
+forecastingresearch/forecastbench, and the sets of forecastingresearch/forecastbench-datasets. Differs for missing data:
+they put 0.5 where a question has no forecast, and drop unreadable rows.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from predibot.jobs.score_files.table_file import open_table_file
 
 FORMAT = "forecastbench"
 MARKET_SOURCES = frozenset(("infer", "kalshi", "manifold", "metaculus", "polymarket"))
-"""Whose questions have one outcome; those of all others, which are series of data, have one for each date."""
+"""Sources whose questions have one outcome; those of all others, series of data, have one for each date."""
 _COLUMNS = {
     "forecasts": Columns(
         ("id", "forecast"),
@@ -32,14 +32,14 @@ _COLUMNS = {
 }
 _MOST_NAMED = 10
 _UNANSWERED = 0.5
-"""What ForecastBench takes for a forecast that is not there."""
+"""ForecastBench's replacement for a missing forecast."""
 
 
 class QuestionKey(NamedTuple):
-    """What can be forecast: a market of a set of questions, or a series on a date."""
+    """A question: a market in a set of questions, or a series on a date."""
 
     due_on: str
-    """When forecasts of the set were due, as 2026-07-19."""
+    """The date when forecasts of the set were due, as 2026-07-19."""
     source: str
     id: str
     resolves_on: str
@@ -47,23 +47,23 @@ class QuestionKey(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Return which of the two it is, as ForecastBench's boards call it."""
+        """Return `market` or `dataset`, as on ForecastBench's boards."""
         return "market" if self.source in MARKET_SOURCES else "dataset"
 
     @property
     def cluster(self) -> str:
-        """Return the name of the question, on all its dates and in all sets."""
+        """Return the name of the question, shared by all its dates and sets."""
         return f"{self.source} {self.id}"
 
     @property
     def question(self) -> str:
-        """Return the name of what came out one way: a market, or a series from a date to another."""
+        """Return the name of a single outcome: a market, or a series from a date to another."""
         dates = f", {self.due_on} to {self.resolves_on}" if self.resolves_on else ""
         return f"{self.cluster}{dates}"
 
 
 class SettledForecast(NamedTuple):
-    """One forecast with what became of its question."""
+    """A forecast with its question's outcome."""
 
     key: QuestionKey
     forecaster: str
@@ -71,20 +71,18 @@ class SettledForecast(NamedTuple):
     outcome: float | None
     """None where it is not resolved."""
     settled_on: str
-    """When it resolved, as 2026-08-01."""
+    """The date of resolution, as 2026-08-01."""
     price: float | None
     priced_at: str
-    """When the market said it, as a date or an instant."""
+    """The date or instant of the price."""
 
 
 @dataclass(slots=True)
-class _Set:
-    """One file."""
-
+class _SetFile:
     label: str
     kind: str
     due_on: str
-    """Empty where it is not said."""
+    """Empty where it is missing."""
     model: str
     organization: str
     rows: list[tuple[int, dict[str, Cell]]]
@@ -92,28 +90,27 @@ class _Set:
 
 @dataclass(slots=True)
 class QuestionFacts:
-    """What resolution sets and question sets say."""
+    """The content of resolution sets and question sets."""
 
     outcomes: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
-    """And the dates on which they resolved; None where one is not resolved."""
+    """With the date of resolution; None where a question is not resolved."""
     prices: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
-    """What the market of a question said, and when: as it was chosen, some days before forecasts were due."""
+    """With the instant; from when the question was chosen, some days before forecasts were due."""
     titles: dict[QuestionKey, str] = field(default_factory=dict)
     resolved_on: set[str] = field(default_factory=set)
     asked_on: set[str] = field(default_factory=set)
     unread: list[str] = field(default_factory=list)
-    """Rows that say nothing, and why."""
     sources: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    """Whose a set and an id are, for forecasts that do not say it."""
+    """The sources of an id in a set, for forecasts without one."""
 
-    def take(self, found: _Set) -> None:
-        """Add a resolution set or a question set; combinations of questions are passed over."""
+    def take(self, found: _SetFile) -> None:
+        """Add a resolution set or a question set; combinations of questions are skipped."""
         (self.resolved_on if found.kind == "resolutions" else self.asked_on).add(found.due_on)
         for number, row in found.rows:
             if isinstance(row["id"], list):
                 continue
             try:
-                key = _key(found.due_on, row, {})
+                key = _question_key(found.due_on, row, {})
                 if found.kind == "questions":
                     asked = key._replace(resolves_on="")
                     price = _price(row["freeze_datetime_value"], key)
@@ -129,31 +126,30 @@ class QuestionFacts:
 
 @dataclass(slots=True)
 class ForecastSet:
-    """A forecast set with what became of its questions."""
+    """A forecast set joined with its questions' outcomes."""
 
     label: str
     name: str
     of_users: bool
-    """Whether it holds what several people said, whom ForecastBench's boards do not show one by one."""
+    """Whether it holds forecasts of several people, whom ForecastBench's boards do not show one by one."""
     rows: list[tuple[int, SettledForecast | str]] = field(default_factory=list)
-    """Where each is, with its forecast or the reason why it is none."""
+    """Row numbers, each with a forecast or the reason why it is none."""
     combinations: int = 0
     imputed: int = 0
     squares: dict[str, list[float]] = field(default_factory=lambda: {"market": [], "dataset": []})
-    """How far off the forecasts are, as ForecastBench counts: the first of each question, and what it put in for one
-    that is not there; by the kind of question."""
+    """Squared errors by kind of question as ForecastBench counts: a question's first forecast, or its replacement."""
     answered: set[QuestionKey] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """Forecast sets, and what the others say of their questions."""
+    """Forecast sets with what other sets say of their questions."""
 
     joined: tuple[ForecastSet, ...]
     known: QuestionFacts
 
     def table(self) -> InputTable:
-        """Return the forecasts under the names of a file of forecasts."""
+        """Return the forecasts as a table with the columns of a forecast file."""
         several = len(self.joined) > 1
         rows = [
             FileRow(number, _cells(found))
@@ -174,14 +170,13 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
     """Return forecasts with their outcomes.
 
     Args:
-        arguments: Forecast sets, the resolution sets of the same dates unless they are processed ones, and
-            question sets for prices and for what was asked; in any order.
-        standard_input: What `-` stands for.
+        arguments: In any order: forecast sets, question sets for prices, and the resolution sets of the same dates
+            unless the forecast sets are processed ones.
 
     Raises:
         UsageError: If one of them is no such set, or forecasts come without their resolutions.
     """
-    sets = [_read(argument, standard_input) for argument in arguments]
+    sets = [_read_set(argument, standard_input) for argument in arguments]
     known = QuestionFacts()
     for each in sets:
         if each.kind != "forecasts":
@@ -198,13 +193,12 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
 
 
 def _cells(item: SettledForecast) -> list[Cell]:
-    """Return what a file of forecasts has in the order of `COLUMNS`."""
     key = item.key
     said = [item.forecaster, key.question, item.probability, item.outcome]
     return [*said, item.price, key.cluster, key.due_on, key.kind]
 
 
-def _read(argument: str, standard_input: TextIO | None) -> _Set:
+def _read_set(argument: str, standard_input: TextIO | None) -> _SetFile:
     with open_table_file(argument, "json", standard_input) as table:
         label, kind, said = table.label, table.rows_name, table.beside
         if kind not in _COLUMNS:
@@ -212,17 +206,15 @@ def _read(argument: str, standard_input: TextIO | None) -> _Set:
         columns = _COLUMNS[kind]
         if table.names:
             table.require(columns)
-        # What a row does not say is missing.
         found = [row for row in table.rows(Columns((), columns.names)) if isinstance(row, FileRow)]
         rows = [(row.number, dict(zip(columns.names, row.cells, strict=True))) for row in found]
     asked = said.get("question_set") or said.get("question-set") or ""
     due_on = str(said.get("forecast_due_date") or asked)[:10]
-    return _Set(label, kind, due_on, str(said.get("model") or label), str(said.get("organization") or ""), rows)
+    return _SetFile(label, kind, due_on, str(said.get("model") or label), str(said.get("organization") or ""), rows)
 
 
-def _join(found: _Set, known: QuestionFacts, name: str) -> ForecastSet:
-    """Return the forecasts of a set, and why others are none."""
-    # One that does not say its date is of the only set there is.
+def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
+    # A set without a date belongs to the only resolution set.
     due_on = found.due_on or next(iter(known.resolved_on), "")
     processed = any(row["resolved"] is not None for _, row in found.rows)
     if not processed and (due_on not in known.resolved_on or (not found.due_on and len(known.resolved_on) > 1)):
@@ -234,7 +226,7 @@ def _join(found: _Set, known: QuestionFacts, name: str) -> ForecastSet:
             joined.combinations += 1
             continue
         try:
-            key = _key(due_on, row, known.sources)
+            key = _question_key(due_on, row, known.sources)
             if due_on in known.asked_on and key._replace(resolves_on="") not in known.prices:
                 raise CellRefused(f"{key.cluster} is not in the question set")
             outcome, settled_on = known.outcomes.get(key, (None, ""))
@@ -260,12 +252,8 @@ def _join(found: _Set, known: QuestionFacts, name: str) -> ForecastSet:
     return joined
 
 
-def _key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> QuestionKey:
-    """Return what a row is of.
-
-    Raises:
-        CellRefused: If it does not say it.
-    """
+def _question_key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> QuestionKey:
+    """Return the question of a row, or refuse a row without one."""
     name = text_of("id", row["id"])
     if (said := row["source"]) is not None:
         source = text_of("source", said).lower()
@@ -287,7 +275,7 @@ def _day(cell: Cell) -> str:
 
 
 def _outcome(row: Mapping[str, Cell]) -> float | None:
-    """Return what a row says it resolved to, None where that is not final: then it is the market's price."""
+    """Return the outcome of a row; None if it is not final, because then the column holds the market's price."""
     to = row["resolved_to"]
     return payout_of("resolved_to", to) if to is not None and _is_true("resolved", row) else None
 
@@ -297,7 +285,7 @@ def _is_true(name: str, row: Mapping[str, Cell]) -> bool:
 
 
 def _price(cell: Cell, key: QuestionKey) -> float | None:
-    """Return the price of a market; of a series the same column holds its last value."""
+    """Return the price of a market; for a series the same column holds its last value."""
     if key.kind == "market" and cell is not None:
         with suppress(CellRefused):
             return share_of("price", cell)

@@ -1,4 +1,4 @@
-"""Forecast files: what anybody's forecasters said, row by row, and the rows that cannot be counted."""
+"""Forecast files: the forecasts in a user's table, row by row, and its bad rows."""
 
 import shlex
 import sys
@@ -41,24 +41,20 @@ _ALSO_CALLED = {
     ),
     "outcome": ("resolution", "resolved_to", "y", "label", "target", "actual", "answer", "result"),
 }
-"""What others call the columns that must be there, for a proposal."""
+"""Other common names of the required columns, for suggestions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What somebody's file calls its columns, and whether each forecaster has one of its own."""
+    """The columns of a user's file, and whether each forecaster has one."""
 
     named: Mapping[str, str] = field(default_factory=dict)
-    """What a column of the file is, by its name there: one of `COLUMNS`."""
+    """The meaning of a column, one of `COLUMNS`, by its name in the file."""
     wide: bool = False
-    """Whether a row is a question and each forecaster has a column: those named `probability`, else all others."""
+    """Whether a row is a question with a column for each forecaster: those named `probability`, else all others."""
 
     def __post_init__(self) -> None:
-        """Refuse a column that there is not, or two of one kind.
-
-        Raises:
-            UsageError: If there is one.
-        """
+        """Refuse an unknown column, or two of one meaning."""
         for theirs, ours in self.named.items():
             if ours not in COLUMNS.names:
                 raise UsageError(f"{theirs}={ours}: no column {ours!r}. {did_you_mean(ours, COLUMNS.names)}")
@@ -70,27 +66,23 @@ class Layout:
             raise UsageError("a wide file names its forecasters in the header. Leave forecaster or --wide out")
 
     def rows(self, file: InputTable) -> Iterator[FileRow | BadRow]:
-        """Yield a row for each forecast, with the cells of `COLUMNS`; an empty cell of a forecaster's is none.
-
-        Raises:
-            UsageError: If the file is not what it is taken for, or a column is missing.
-        """
+        """Yield a row for each forecast, with the cells of `COLUMNS`; in a wide file an empty cell is no forecast."""
         missing = [theirs for theirs in self.named if theirs not in file.names]
         if missing:
             known = [one_line(name)[:40] for name in file.names[:40]]
             raise UsageError(f"{file.label} has no column {missing[0][:80]!r}. {did_you_mean(missing[0], known)}")
         return self._wide_rows(file) if self.wide else self._long_rows(file)
 
-    def _theirs(self, ours: str) -> str:
+    def _their_name(self, ours: str) -> str:
         return next((theirs for theirs, each in self.named.items() if each == ours), ours)
 
-    def _check(self, file: InputTable, wanted: Iterable[str]) -> None:
-        """Refuse a file without columns that it must have, and propose the option that names them if there is one."""
-        missing = [ours for ours in wanted if self._theirs(ours) not in file.names]
+    def _check_columns(self, file: InputTable, wanted: Iterable[str]) -> None:
+        """Refuse a file without a required column; suggest the option that would name it."""
+        missing = [ours for ours in wanted if self._their_name(ours) not in file.names]
         if not missing:
             return
-        named = {**self.named, **self._proposed(file, missing)}
-        # Of a lone forecaster the column of the probability is the name.
+        named = {**self.named, **self._suggest_columns(file, missing)}
+        # With a single forecaster the name of the probability column is its name.
         lone = {"forecaster"} if "probability" in named.values() and not self.wide else set()
         if set(missing) <= {*named.values()} | lone:
             columns = ",".join(f"{theirs}={ours}" for theirs, ours in named.items())
@@ -101,10 +93,9 @@ class Layout:
                 remedy += ", or if it is a set of ForecastBench, say --format forecastbench"
         raise UsageError(f"{file.label} has no column {', '.join(missing)}. {remedy}")
 
-    def _proposed(self, file: InputTable, missing: Sequence[str]) -> Mapping[str, str]:
-        """Return what columns of a file could be, by their names there."""
+    def _suggest_columns(self, file: InputTable, missing: Sequence[str]) -> Mapping[str, str]:
         taken = {*self.named, *COLUMNS.names}
-        # Others could not be typed.
+        # Other names could not be typed in the option.
         typed = (name for name in file.names if "," not in name and name == one_line(name))
         free = {name.casefold().replace(" ", "_"): name for name in typed if name not in taken}
         found: dict[str, str] = {}
@@ -117,23 +108,25 @@ class Layout:
         return found
 
     def _long_rows(self, file: InputTable) -> Iterator[FileRow | BadRow]:
-        # A file of one forecaster need not name it on each row: its column does.
-        lone = self._theirs("probability") if self._theirs("forecaster") not in file.names else None
+        # A file of one forecaster may have its name as the column's instead of on each row.
+        lone = self._their_name("probability") if self._their_name("forecaster") not in file.names else None
         lone = None if lone == "probability" else lone
         required = [ours for ours in COLUMNS.required if lone is None or ours != "forecaster"]
-        self._check(file, required)
-        for row in file.rows(Columns(tuple(map(self._theirs, required)), tuple(map(self._theirs, COLUMNS.optional)))):
+        self._check_columns(file, required)
+        for row in file.rows(
+            Columns(tuple(map(self._their_name, required)), tuple(map(self._their_name, COLUMNS.optional)))
+        ):
             yield row if isinstance(row, BadRow) or lone is None else FileRow(row.number, (lone, *row.cells))
 
     def _wide_rows(self, file: InputTable) -> Iterator[FileRow | BadRow]:
         shared = tuple(name for name in COLUMNS.names if name not in ("forecaster", "probability"))
-        of_all = [self._theirs(ours) for ours in shared]
+        of_all = [self._their_name(ours) for ours in shared]
         named = [theirs for theirs, ours in self.named.items() if ours == "probability"]
         forecasters = named or [name for name in file.names if name not in of_all]
         if not forecasters:
             raise UsageError(f"{file.label} has no column of a forecaster beside {', '.join(of_all)}. Add one")
-        required = tuple(self._theirs(ours) for ours in ("question", "outcome"))
-        self._check(file, ("question", "outcome"))
+        required = tuple(self._their_name(ours) for ours in ("question", "outcome"))
+        self._check_columns(file, ("question", "outcome"))
         optional = tuple(name for name in of_all if name not in required)
         for row in file.rows(Columns(required, (*optional, *forecasters))):
             if isinstance(row, BadRow):
@@ -147,7 +140,7 @@ class Layout:
 
 
 class FileForecast(NamedTuple):
-    """One forecast of the file."""
+    """A forecast in the file."""
 
     number: int
     forecaster: str
@@ -155,41 +148,41 @@ class FileForecast(NamedTuple):
     at: datetime | None
     probability: float
     outcome: float | None
-    """1 or 0; between them it is void, and None is open."""
+    """1 or 0; a number between is void, and None is open."""
     market_probability: float
-    """NaN where none is stated."""
+    """NaN without one."""
     cluster: str | None
     """None: the question alone."""
     category: str | None
 
     @property
     def is_void(self) -> bool:
-        """Return whether the question ended, but neither with YES nor with NO."""
+        """Return whether the question ended neither with YES nor with NO."""
         return self.outcome is not None and 0.0 < self.outcome < 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastFile:
-    """What a file says."""
+    """The content of a forecast file."""
 
     file: FileRows
     said: tuple[FileForecast, ...]
-    """The rows that are not bad, in the file's order."""
+    """The good rows, in the file's order."""
     n_open: Mapping[str, int]
-    """How many forecasts of a forecaster are on questions without an outcome."""
+    """Forecasts on questions without an outcome, by forecaster."""
     n_void: Mapping[str, int]
-    """How many are on questions that ended neither with YES nor with NO."""
+    """Forecasts on questions that ended neither with YES nor with NO, by forecaster."""
 
     @property
     def forecasters(self) -> tuple[str, ...]:
-        """Return everybody who said something, in the order they appear."""
+        """Return all forecasters in order of appearance."""
         return tuple(dict.fromkeys(said.forecaster for said in self.said))
 
     def settled(self) -> Forecasts:
-        """Return the forecasts on questions that came out YES or NO, as arrays.
+        """Return the forecasts on questions that ended with YES or NO, as arrays.
 
-        Forecasters are compared where question and date are the same. Without a
-        cluster a question stands for itself, on all its dates.
+        Forecasters are compared where question and date are the same. Without a cluster a question stands for itself,
+        on all its dates.
         """
         settled = [said for said in self.said if said.outcome is not None and not said.is_void]
 
@@ -205,7 +198,7 @@ class ForecastFile:
             forecasters=forecasters,
             forecaster=numbers(forecasters, lambda said: said.forecaster),
             question=numbers(map(_question, settled), _question),
-            # In an order that is theirs, whatever that of the rows: draws go through clusters in it.
+            # Sorted, so that random draws of clusters do not depend on the order of rows.
             cluster=numbers(sorted({_cluster(said) for said in settled}), _cluster),
             probability=np.array([said.probability for said in settled], dtype=np.float64),
             outcome=np.array([said.outcome for said in settled], dtype=np.float64),
@@ -216,18 +209,17 @@ class ForecastFile:
 
 
 def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> ForecastFile:
-    """Return what a file of forecasts says; bad rows are told, never fixed.
+    """Return the content of a file of forecasts; bad rows are reported, never fixed.
 
     Args:
-        table: With the columns of `COLUMNS`, or what the layout says of them.
-        layout: What its columns are called; None for the names of `COLUMNS`.
+        layout: None for the names in `COLUMNS`.
 
     Raises:
-        UsageError: If the file is not what it is taken for, a column is missing, or it is too much.
+        UsageError: If the file has another format, lacks a column, or is too large.
     """
     said: list[FileForecast] = []
     file = FileRows(table.label, table.place)
-    # As with names, a date comes again and again.
+    # Cached, because dates repeat.
     instant = cache(partial(instant_of, "date"))
     last: BadRow | None = None
     for row in (layout or Layout()).rows(table):
@@ -235,16 +227,16 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
             file.add(row)
             continue
         try:
-            said.append(_said(row, instant))
+            said.append(_parse_row(row, instant))
         except CellRefused as error:
             wrong = BadRow(row.number, str(error))
-            # What is wrong for every forecaster of a line is said once.
+            # A mistake that concerns every forecaster of a wide row is reported once.
             if wrong != last:
                 file.add(wrong)
             last = wrong
     file.rows = len(said) + file.n_bad_rows
-    kept = file.sifted(said, _contradicted(said, file.place))
-    good = tuple(file.sifted(kept, _repeated(kept, file.place)))
+    kept = file.sifted(said, _contradictions(said, file.place))
+    good = tuple(file.sifted(kept, _repetitions(kept, file.place)))
     return ForecastFile(
         file=file,
         said=good,
@@ -254,12 +246,11 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
 
 
 def _name(column: str, cell: Cell) -> str:
-    # Names come again and again, and are kept once.
+    # Interned, because names repeat.
     return sys.intern(text_of(column, cell))
 
 
-def _said(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast:
-    """Return the forecast of a row, with the cells of `COLUMNS`."""
+def _parse_row(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast:
     forecaster, question, probability, outcome, market, cluster, at, category = row.cells
     return FileForecast(
         number=row.number,
@@ -274,8 +265,8 @@ def _said(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast:
     )
 
 
-def _contradicted(said: Sequence[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
-    """Yield every row of a question that ended in two ways, and in which: nobody can say which of them is right."""
+def _contradictions(said: Sequence[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
+    """Yield every row of a question with two different outcomes: nobody knows which is right."""
     first: dict[str, FileForecast] = {}
     other: dict[str, FileForecast] = {}
     for each in said:
@@ -297,8 +288,8 @@ def _contradicted(said: Sequence[FileForecast], place: str) -> Iterator[tuple[Fi
             yield each, BadRow(each.number, why)
 
 
-def _repeated(said: Iterable[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
-    """Yield every row whose forecaster spoke of the same before, and where: the first counts."""
+def _repetitions(said: Iterable[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
+    """Yield every row that repeats a forecaster's earlier answer: the first counts."""
     seen: dict[tuple[str, str, datetime | None], int] = {}
     for each in said:
         before = seen.setdefault((each.forecaster, each.question, each.at), each.number)
@@ -313,7 +304,7 @@ def _question(said: FileForecast) -> tuple[str, datetime | None]:
 
 
 def _cluster(said: FileForecast) -> tuple[bool, str]:
-    # A cluster and a question may have the same name.
+    # The flag keeps a cluster and a question of the same name apart.
     return (False, said.question) if said.cluster is None else (True, said.cluster)
 
 

@@ -1,17 +1,20 @@
-"""Scoring: anybody's forecasts, or the value of anybody's account, from a file that is no ledger."""
+"""Scoring files: a user's forecasts, or the values of an account, without a ledger."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from predibot.domain.clock import format_instant
 from predibot.domain.spelling import counted, did_you_mean, first_of
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.equity import EquityFile, read_equity
+from predibot.jobs.score_files.cells import CellRefused, amount_of, instant_of
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
-from predibot.jobs.score_files.table import FileRows, InputTable
+from predibot.jobs.score_files.table import BadRow, Columns, FileRows, InputTable
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.evaluation.references import with_market, with_pools
@@ -21,23 +24,106 @@ from predibot.scoring.metrics.periods import Periods
 from predibot.scoring.metrics.pooling import PoolingMethod
 from predibot.scoring.records.forecasts import Forecasts
 
+COLUMNS = Columns(required=("date", "value"))
+
+
+class Point(NamedTuple):
+    """An account's value at an instant."""
+
+    at: datetime
+    number: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class EquityFile:
+    """The content of an equity file."""
+
+    file: FileRows
+    points: tuple[Point, ...]
+    """In order of time, each later than the one before."""
+    sorted_here: bool
+    """Whether the file has them in another order."""
+
+    def uneven_steps(self) -> int:
+        """Return how many steps are not about as long as most; each still counts as one period.
+
+        Weekends are no surprise where values are a day apart.
+        """
+        steps = [after.at - before.at for before, after in pairwise(self.points)]
+        if not steps:
+            return 0
+        usual = sorted(steps)[len(steps) // 2]
+        over_weekends = usual <= timedelta(days=1) and all(point.at.isoweekday() <= 5 for point in self.points)
+        longest = timedelta(days=3) if over_weekends else usual
+        return sum(not usual / 2 <= step <= longest * 1.5 for step in steps)
+
+
+def read_equity(table: InputTable) -> EquityFile:
+    """Return the content of an equity file; bad rows are reported, never fixed.
+
+    Raises:
+        UsageError: If the file has another format, lacks a column, or is too large.
+    """
+    points: list[Point] = []
+    file = FileRows(table.label, table.place)
+    for row in table.rows(COLUMNS):
+        if isinstance(row, BadRow):
+            file.add(row)
+            continue
+        try:
+            at, value = row.cells
+            points.append(Point(instant_of("date", at), row.number, amount_of("value", value)))
+        except CellRefused as error:
+            file.add(BadRow(row.number, str(error)))
+    file.rows = len(points) + file.n_bad_rows
+    kept = file.sifted(points, _repetitions(points, file.place))
+    in_order = sorted(kept)
+    return EquityFile(
+        file=file,
+        points=tuple(file.sifted(in_order, _rises_from_zero(in_order, file.place))),
+        sorted_here=in_order != kept,
+    )
+
+
+def _repetitions(points: Sequence[Point], place: str) -> Iterator[tuple[Point, BadRow]]:
+    """Yield every row with the date of an earlier one: the first counts."""
+    seen: dict[datetime, int] = {}
+    for point in points:
+        before = seen.setdefault(point.at, point.number)
+        if before != point.number:
+            why = f"date {format_instant(point.at)} is in {place} {before} already; keep one value a date"
+            yield point, BadRow(point.number, why)
+
+
+def _rises_from_zero(points: Sequence[Point], place: str) -> Iterator[tuple[Point, BadRow]]:
+    """Yield every row above zero after one of zero: such a gain has no return, it was paid in."""
+    wiped_out: Point | None = None
+    for point in points:
+        if wiped_out is None:
+            wiped_out = point if point.value == 0.0 else None
+        elif point.value > 0.0:
+            why = f"value is {point.value:g} after the account was worth nothing in {place} {wiped_out.number}"
+            yield point, BadRow(point.number, f"{why}; an account that was wiped out stays at zero")
+
+
 _MOST_NAMED = 10
 MAX_FORECASTERS = 20_000
-"""Each costs some kilobytes of figures, and seconds go by for a thousand."""
+"""Each needs some kilobytes of figures, and a thousand take seconds."""
 
 
 class FileRefused(UsageError):
-    """A file is not scored: it has bad rows and none were to be accepted, or nothing else."""
+    """A file is not scored: bad rows were refused, or there is nothing else."""
 
     def __init__(self, message: str, file: FileRows) -> None:
-        """Keep the bad rows beside the message, which has room for one."""
+        """Keep the bad rows; the message has room for one."""
         super().__init__(message)
         self.file = file
 
 
 @dataclass(frozen=True, slots=True)
 class SettledForecasts:
-    """A file's forecasts on settled questions, with pools of them and the market beside them."""
+    """A file's forecasts on settled questions, with pools of them and the market."""
 
     found: ForecastFile
     forecasts: Forecasts
@@ -46,7 +132,7 @@ class SettledForecasts:
 
 @dataclass(frozen=True, slots=True)
 class ScoredEquity:
-    """How the account of a file did."""
+    """The score of an equity file."""
 
     file: FileRows
     score: EquityScore
@@ -65,23 +151,18 @@ def settled_forecasts(
     extremize: float = 1.0,
     strict: bool,
 ) -> SettledForecasts:
-    """Return the forecasts of a file that can be scored, with pools of them and the market beside them.
+    """Return the forecasts of a file that can be scored, with pools of them and the market.
 
     Args:
-        file: With the columns of a forecast file.
-        layout: What its columns are called; None for the names of a forecast file.
-        pools: Which are wanted.
-        extremize: What the log-odds of pools are multiplied by.
-        strict: Whether bad rows refuse the file.
+        layout: None for the column names of a forecast file.
+        extremize: A factor for the log-odds of pools.
 
     Raises:
-        FileRefused: If nothing in it can be scored, or bad rows were not to be
-            accepted.
-        UsageError: If it is not what it is taken for, a column is missing, or a
-            forecaster has the name of a pool.
+        FileRefused: If nothing can be scored, or bad rows are refused.
+        UsageError: If it has another format, lacks a column, or a forecaster has the name of a pool.
     """
     found = read_forecasts(file, layout)
-    _check(found.file, strict=strict)
+    _check_rows(found.file, strict=strict)
     settled = found.settled()
     if settled.probability.size == 0:
         raise FileRefused(_nothing_settled(found), found.file)
@@ -95,7 +176,7 @@ def settled_forecasts(
     except ValueError as error:
         raise UsageError(f"{file.label}: {error}") from None
     beside = with_market(pooled.forecasts)
-    remarks = (*file.remarks, *_remarks(found), *pooled.remarks, *beside.remarks, *_on_comparisons(found))
+    remarks = (*file.remarks, *_remarks(found), *pooled.remarks, *beside.remarks, *_remark_on_dates(found))
     return SettledForecasts(found, beside.forecasts, remarks)
 
 
@@ -115,12 +196,10 @@ def score_forecasts(settled: SettledForecasts, asked: Question) -> Evaluation:
 
 
 def compare_forecasters(settled: SettledForecasts, names: tuple[str, str], asked: Question) -> Pair:
-    """Return which of two forecasters of a file is better on what both answered, by Brier score.
+    """Return which of two forecasters is better on the questions both answered, by Brier score.
 
     Args:
-        settled: The file's forecasts.
-        names: Of two forecasters; `market`, and pools that are asked for, are among them.
-        asked: How the interval is made.
+        names: Two forecasters; `market` and requested pools are allowed.
 
     Raises:
         UsageError: If there is no such forecaster, or both are the same.
@@ -135,7 +214,7 @@ def compare_forecasters(settled: SettledForecasts, names: tuple[str, str], asked
     numbers = [forecasts.forecasters.index(name) for name in names]
     both = forecasts.only(np.isin(forecasts.forecaster, numbers))
     own = np.where(both.forecaster == numbers[0], 0, 1)
-    # Alone: of more than two, p-values are corrected for pairs that nobody asked for here.
+    # Only these two: with more, p-values would be corrected for further pairs.
     (pair,) = brier_pairs(replace(both, forecasters=names, forecaster=own), asked.uncertainty)
     return pair
 
@@ -151,19 +230,15 @@ def score_equity(
     """Return how the account of a file did.
 
     Args:
-        file: With the columns of an equity file.
-        convention: How annual figures are made.
-        periods_per_year: How many values a year has; None follows from the dates.
-        risk_free_rate: A year's; None is the convention's.
-        strict: Whether bad rows refuse the file.
+        periods_per_year: Values in a year; None derives it from the dates.
+        risk_free_rate: For a year; None is the convention's.
 
     Raises:
-        FileRefused: If nothing in it can be scored, bad rows were not to be
-            accepted, or there is no number of periods a year.
-        UsageError: If it is not what it is taken for, or a column is missing.
+        FileRefused: If nothing can be scored, bad rows are refused, or the number of periods a year is unknown.
+        UsageError: If it has another format, or lacks a column.
     """
     found = read_equity(file)
-    _check(found.file, strict=strict)
+    _check_rows(found.file, strict=strict)
     points = found.points
     if not points:
         raise FileRefused(f"{file.label} has no row that can be scored. Fix them", found.file)
@@ -189,11 +264,11 @@ def score_equity(
         convention=convention,
         first_at=points[0].at,
         last_at=points[-1].at,
-        notes=tuple(_on_equity(found)),
+        notes=tuple(_equity_remarks(found)),
     )
 
 
-def _check(file: FileRows, *, strict: bool) -> None:
+def _check_rows(file: FileRows, *, strict: bool) -> None:
     if file.rows == 0:
         raise UsageError(f"{file.label} has no row below its header. Give one row a line")
     if strict and file.bad_rows:
@@ -218,7 +293,6 @@ def _nothing_settled(found: ForecastFile) -> str:
 
 
 def _remarks(found: ForecastFile) -> Iterator[str]:
-    """Yield what is left out of the scores, and why."""
     file = found.file
     if file.bad_rows:
         yield f"Bad rows: {file.n_bad_rows:,} of {file.rows:,}; they are in no number here."
@@ -234,8 +308,8 @@ def _remarks(found: ForecastFile) -> Iterator[str]:
         yield f"{counted(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
 
 
-def _on_comparisons(found: ForecastFile) -> Iterator[str]:
-    """Yield that dates keep forecasters apart, where they do."""
+def _remark_on_dates(found: ForecastFile) -> Iterator[str]:
+    """Yield a remark if dates keep all forecasters apart."""
     own = len({said.forecaster for said in found.said})
     shared = len({(said.question, said.at) for said in found.said}) < len(found.said)
     if own > 1 and not shared and any(said.at is not None for said in found.said):
@@ -245,7 +319,7 @@ def _on_comparisons(found: ForecastFile) -> Iterator[str]:
         )
 
 
-def _on_equity(found: EquityFile) -> Iterator[str]:
+def _equity_remarks(found: EquityFile) -> Iterator[str]:
     if found.file.bad_rows:
         yield (
             f"Bad rows: {found.file.n_bad_rows:,} of {found.file.rows:,}; "

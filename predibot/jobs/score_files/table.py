@@ -1,4 +1,4 @@
-"""Tables: rows of anybody's making that know where in their file they are, and what became of them."""
+"""Input tables: rows of a user's file with their places in it, and a count of bad ones."""
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,14 +10,14 @@ from predibot.errors import UsageError
 from predibot.jobs.score_files.cells import Cell, present, shown
 
 MAX_ROWS = 400_000
-"""Good or bad: what is made of a good one takes 600 bytes beside its texts, and scoring as much again."""
+"""The most rows, bad ones too: a good one takes 600 bytes besides its texts, and scoring as much again."""
 LISTED_BAD_ROWS = 1_000
 Place = Literal["line", "row"]
-"""What a row's number counts: lines of the file, or rows from 1."""
+"""Whether row numbers are lines of the file, or rows counted from 1."""
 
 
 class FileRow(NamedTuple):
-    """A row: where it is, and its cells in the order of the columns asked for."""
+    """A row with its place, and its cells in the order of the requested columns."""
 
     number: int
     cells: Sequence[Cell]
@@ -27,13 +27,12 @@ class BadRow(NamedTuple):
     """A row that cannot be used."""
 
     number: int
-    """Where it is, as `InputTable.place` says."""
     reason: str
     """What is wrong, what was seen, and what to write."""
 
 
 class Columns(NamedTuple):
-    """What is asked of a table; other columns are passed over."""
+    """The requested columns of a table; others are ignored."""
 
     required: Sequence[str]
     optional: Sequence[str] = ()
@@ -46,31 +45,30 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InputTable:
-    """A table whose columns are known."""
+    """A table with known columns."""
 
     names: Sequence[str]
     place: Place
     read: Callable[[Columns], Iterable[FileRow | BadRow]]
-    """Yields the rows with their cells as they are."""
+    """Yields the rows with unchanged cells."""
     beside: Mapping[str, Cell] = field(default_factory=dict)
-    """What a JSON document says beside its rows: texts, numbers and flags."""
+    """Texts, numbers and flags in a JSON document beside its rows."""
     rows_name: str = ""
-    """What such a document calls its rows."""
+    """The key of the rows in such a document."""
     label: str = ""
-    """What messages call its file."""
+    """Its file's name in messages."""
     max_rows: int = MAX_ROWS
     remedy: str = "Score it in parts"
-    """What to do with one that is too much."""
+    """What to do if it is too large."""
     remarks: tuple[str, ...] = ()
-    """What is left out of it already, and other things to be said beside its scores."""
 
     def rows(self, columns: Columns) -> Iterator[FileRow | BadRow]:
-        """Yield every row, or why it is none; a cell that is missing, and one of a column that is not there, is None.
+        """Yield every row or its mistake; missing cells, and cells of absent optional columns, are None.
 
-        Spaces around a text do not count. Blank lines are no rows.
+        Spaces around a text do not count. Blank lines are skipped.
 
         Raises:
-            UsageError: If the file is not what it is taken for, is too much, or a column is missing.
+            UsageError: If the file has another format, is too large, or lacks a column.
         """
         self.require(columns)
         for n_before, row in enumerate(self.read(columns)):
@@ -79,11 +77,7 @@ class InputTable:
             yield FileRow(row.number, tuple(map(present, row.cells))) if isinstance(row, FileRow) else row
 
     def require(self, columns: Columns) -> None:
-        """Refuse a table without a column that must be there, or with one twice.
-
-        Raises:
-            UsageError: If it is such a table.
-        """
+        """Refuse a table that lacks a required column or has one twice."""
         for name in columns.names:
             if (count := list(self.names).count(name)) > 1:
                 raise UsageError(f"{self.label} has {count} columns {name!r}. Keep one")
@@ -102,12 +96,11 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class FileRows:
-    """What became of a file's rows."""
+    """The counts of a file's rows."""
 
     label: str
     place: Place
     rows: int = 0
-    """Of all, bad ones too."""
     n_bad_rows: int = 0
     _listed: list[BadRow] = field(default_factory=list)
 
@@ -119,10 +112,10 @@ class FileRows:
             del self._listed[LISTED_BAD_ROWS:]
 
     def sifted(self, rows: Iterable[_T], refused: Iterable[tuple[_T, BadRow]]) -> list[_T]:
-        """Return those of rows that are not refused for some reason, and count the others."""
+        """Return the rows that are not refused, and count the others."""
         gone: set[int] = set()
         for row, bad in refused:
-            # A line may hold several of them, of which the others stay.
+            # By identity: other forecasts of the same line stay.
             gone.add(id(row))
             self.add(bad)
         return [row for row in rows if id(row) not in gone]

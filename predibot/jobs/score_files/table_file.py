@@ -1,4 +1,4 @@
-"""Table files: a file that somebody named, read by a child process that is held to limits."""
+"""Table files: a user's file, read by a child process with limits."""
 
 import json
 import time
@@ -41,27 +41,23 @@ def open_table_file(
     limits: ParserLimits = LIMITS,
     process: ParserProcess | None = None,
 ) -> Iterator[InputTable]:
-    """Open the file somebody named, in a child process that reads it.
+    """Open a user's file in a child process that reads it.
 
     Args:
         argument: A path, or `-` for standard input.
-        wanted: Its format; None takes what its ending or its first bytes say.
-        standard_input: What `-` stands for; None where the program was started without.
-        max_bytes: Of the file, and of what its rows come to.
-        max_rows: Of all, bad ones too.
-        seconds: Within which all of it is read, and taken from here.
-        remedy: What to do with one that is too much.
-        limits: What the child may take.
-        process: That of `table_process` which is to read it, after others; left out, it has one of its own.
+        wanted: Its format; None derives it from its ending or first bytes.
+        max_bytes: For the file, and for its unpacked rows.
+        seconds: For reading the file and taking its rows.
+        process: A process of `table_process` for several files; None starts one.
 
     Raises:
-        UsageError: If there is none, it cannot be read, is not what it is taken for, or is too large.
+        UsageError: If it does not exist, cannot be read, has another format, or is too large.
     """
     label = "standard input" if argument == STANDARD_INPUT else argument
     with NamedTemporaryFile() as copy:
         try:
             path = _on_disk(argument, standard_input, cast(BinaryIO, copy), max_bytes)
-            kind = wanted or _format_of(argument, path)
+            kind = wanted or _guess_format(argument, path)
         except FileNotFoundError:
             raise UsageError(
                 f"no file {argument!r}. Name a CSV, JSON or Parquet file, or - for standard input"
@@ -80,11 +76,7 @@ def open_table_file(
 
 @contextmanager
 def table_process(kind: TableFormat, limits: ParserLimits = LIMITS) -> Iterator[ParserProcess]:
-    """Start a child process that reads one file of a format after the other.
-
-    Raises:
-        UsageError: If the system starts no more processes.
-    """
+    """Start a child process that reads one file of a format after the other."""
     try:
         process = ParserProcess(limits, (open_table.__module__, "serve_parquet" if kind == "parquet" else "serve"))
     except PageUnavailable as error:
@@ -96,7 +88,7 @@ def table_process(kind: TableFormat, limits: ParserLimits = LIMITS) -> Iterator[
 
 
 def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most: int) -> Path:
-    """Return where another process can read a file; what is none on disk is copied."""
+    """Return a path for another process; a pipe or standard input is copied."""
     path = Path(argument)
     piped = argument == STANDARD_INPUT
     if path.is_file() and not piped:
@@ -107,7 +99,7 @@ def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most:
         raise UsageError(f"{argument!r} is a folder. Name a file in it")
     read = partial(standard_input.buffer.read, _MIB) if standard_input and piped else None
     for piece in pipe_pieces(path) if read is None else iter(read, b""):
-        # More than is allowed shows that there is more.
+        # One piece above the bound is enough to see that the file is too large.
         copy.write(piece)
         if copy.tell() > most:
             break
@@ -115,7 +107,7 @@ def _on_disk(argument: str, standard_input: TextIO | None, copy: BinaryIO, most:
     return Path(copy.name)
 
 
-def _format_of(argument: str, path: Path) -> TableFormat:
+def _guess_format(argument: str, path: Path) -> TableFormat:
     with open_plain(path) as file:
         beginning = file.read(_MIB).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"PAR1"):
@@ -125,27 +117,20 @@ def _format_of(argument: str, path: Path) -> TableFormat:
 
 @dataclass(frozen=True, slots=True)
 class _ReaderProcess:
-    """A child process that reads one file."""
-
     process: ParserProcess
     question: PageSource
-    """What the file's columns are; with columns beside it, what their rows are."""
+    """The request for the file's columns; with a body it asks for rows of some columns."""
     deadline: Deadline
     max_bytes: int
     label: str
     remedy: str
 
     def rows(self, columns: Columns) -> Iterator[FileRow | BadRow]:
-        """Yield the rows of some columns."""
         for number, found in chain.from_iterable(self.answers(json.dumps(columns).encode())):
             yield BadRow(number, found) if isinstance(found, str) else FileRow(number, found)
 
     def answers(self, body: bytes) -> Iterator[Any]:
-        """Yield what it says, a message after the other.
-
-        Raises:
-            UsageError: If the file cannot be read, or is too much.
-        """
+        """Yield its messages one by one."""
         n_bytes = 0
         question, most = replace(self.question, body=body), self.max_bytes + 2 * MESSAGE_BYTES
         too_much = f" takes more memory to read than the {self.process.limits.data_bytes // _MIB} MiB there are"

@@ -1,4 +1,4 @@
-"""Reading tables: CSV, JSON or Parquet of anybody's making to rows; done in a child process, for it may be hostile."""
+"""Reading tables: rows from a user's CSV, JSON or Parquet file, in a child process because the file may be hostile."""
 
 import csv
 import json
@@ -20,35 +20,34 @@ from predibot.research.pages.parser_messages import PageSource
 
 TableFormat = Literal["csv", "jsonl", "json", "parquet"]
 MESSAGE_BYTES = 2**20
-"""Rows are handed over together until they are as much."""
+"""Rows are sent in messages of about this size."""
 _SEPARATORS = ";\t|"
 _EXCEL_SEPARATOR = re.compile(r"sep=(.)\s*")
-"""The line in which Excel says it."""
 _NAMING_ROWS = 100
-"""Of JSON lines: how many are looked at for the names of columns."""
+"""The lines of JSON that are searched for names of columns."""
 _BATCH_ROWS, _BATCH_BYTES = 500, 2**22
-"""How much of Parquet is made into objects at once."""
+"""The most of a Parquet file that is converted at once."""
 _SPACE = re.compile(r"[ \t\n\r\x1e]*")
-"""Also what RFC 7464 puts before each text."""
+"""Includes RFC 7464's mark before each text."""
 
 
 class TableUnreadable(ValueError):
-    """A file is not what it is taken for; the text goes on behind the file's name."""
+    """A file has another format or is broken; the message continues behind the file's name."""
 
 
 def open_table(file: BinaryIO, kind: TableFormat) -> InputTable:
-    """Return a table of a file.
+    """Return the table in a file.
 
     Raises:
-        TableUnreadable: If it is not what it is taken for; reading rows may raise it too.
+        TableUnreadable: If it has another format; reading rows may raise it too.
     """
-    return {"csv": _csv, "jsonl": _json, "json": _json, "parquet": _parquet}[kind](file)
+    return {"csv": _read_csv, "jsonl": _read_json, "json": _read_json, "parquet": _read_parquet}[kind](file)
 
 
 def _filled_lines(file: BinaryIO, *, blank: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text with their numbers, without blank ones unless they are asked for."""
+    """Yield the numbered lines of a text, without blank ones unless requested."""
     file.seek(0)
-    # Other line breaks, such as U+2028, may stand in a text.
+    # Split as bytes: other line breaks, such as U+2028, may be part of a text.
     for number, line in enumerate(chain.from_iterable(some.splitlines(keepends=True) for some in file), start=1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -60,7 +59,7 @@ def _filled_lines(file: BinaryIO, *, blank: bool = False) -> Iterator[tuple[int,
             yield number, text
 
 
-def _csv(file: BinaryIO) -> InputTable:
+def _read_csv(file: BinaryIO) -> InputTable:
     lines = _filled_lines(file, blank=True)
     filled = ((number, line) for number, line in lines if line.strip())
     header_at, first = next(filled, (0, ""))
@@ -77,10 +76,10 @@ def _csv(file: BinaryIO) -> InputTable:
         raise TableUnreadable(f", line {header_at + reader.line_num - 1}: {error}. Fix the header") from None
 
     def rows(columns: Columns) -> Iterator[FileRow | BadRow]:
-        # What a column that is not there has in every row.
+        # An absent column points to the empty cell that is added to every row.
         places = [header.index(name) if name in header else len(header) for name in columns.names]
         while True:
-            # A cell may hold line breaks, and then a row is where it begins.
+            # A row with line breaks in a cell has the number of its first line.
             number = header_at + reader.line_num
             try:
                 cells = next(reader)
@@ -91,7 +90,7 @@ def _csv(file: BinaryIO) -> InputTable:
                 last = header_at + reader.line_num - 1
                 yield BadRow(number, f"{why}; lines {number} to {last} were passed over")
                 continue
-            # Excel writes separators alone below a table.
+            # Excel writes lines of separators below a table.
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
@@ -104,30 +103,31 @@ def _csv(file: BinaryIO) -> InputTable:
     return InputTable(header, "line", rows)
 
 
-def _json(file: BinaryIO) -> InputTable:
-    """Return the table of JSON: an object a line, or one document that holds rows."""
+def _read_json(file: BinaryIO) -> InputTable:
+    """Return the table in JSON: an object a line, or one document that holds rows."""
     (number, first), (_, second) = [*islice(_filled_lines(file), 2), (0, ""), (0, "")][:2]
     if not first:
         raise TableUnreadable(" is empty. Give JSON objects")
-    value, wrong = _value(first)
+    value, wrong = _decode(first)
     is_lines = bool(second)
     if wrong or (second and isinstance(value, list)):
-        value, wrong = _value("".join(line for _, line in _filled_lines(file)), several=True)
-        # Of lines of which the first is broken.
-        is_lines = bool(wrong) and first.lstrip()[0] == "{" and isinstance(_value(second)[0], dict)
+        value, wrong = _decode("".join(line for _, line in _filled_lines(file)), several=True)
+        # JSON lines with a broken first line.
+        is_lines = bool(wrong) and first.lstrip()[0] == "{" and isinstance(_decode(second)[0], dict)
     if is_lines:
-        return _objects(((at, *_value(line)) for at, line in _filled_lines(file)), "line")
+        return _table_of_objects(((at, *_decode(line)) for at, line in _filled_lines(file)), "line")
     if wrong:
         raise TableUnreadable(f" is no JSON that can be read: {wrong}. Write it again")
-    rows_name, rows, beside = _rows_of(value)
+    rows_name, rows, beside = _find_rows(value)
     if rows == [value]:
-        return _objects([(number, value, "")], "line")
-    return _objects(((at, row, "") for at, row in enumerate(rows, start=1)), "row", rows_name, beside)
+        return _table_of_objects([(number, value, "")], "line")
+    return _table_of_objects(((at, row, "") for at, row in enumerate(rows, start=1)), "row", rows_name, beside)
 
 
-def _value(text: str, *, several: bool = False) -> tuple[Any, str]:
-    """Return what a text of JSON says, or why it says nothing; of several objects behind each other, as `jq` writes
-    them, their list."""
+def _decode(text: str, *, several: bool = False) -> tuple[Any, str]:
+    """Return the value of a JSON text, or why it is invalid; `several` objects in a row, as `jq` writes them, become a
+    list.
+    """
     found: list[Any] = []
     at = _after_space(text, 0)
     try:
@@ -147,10 +147,10 @@ def _after_space(text: str, at: int) -> int:
     return at if space is None else space.end()
 
 
-def _rows_of(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
-    """Return the rows of one document, what it calls them, and what it says beside them."""
+def _find_rows(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
+    """Return the rows of a document, their key, and the values beside them."""
     if isinstance(value, list):
-        # Pages of an API behind each other are a list of lists.
+        # Concatenated pages of an API are a list of lists.
         pages = all(isinstance(each, list) for each in value)
         rows = list(chain.from_iterable(value)) if pages else value
         if pages and rows and not any(isinstance(row, dict) for row in rows):
@@ -159,8 +159,8 @@ def _rows_of(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
     if not isinstance(value, dict):
         raise TableUnreadable(f" is {str(value)[:40]!r}, no table. Give an array of JSON objects")
     about = value
-    while not (name := _rows_name(about)):
-        # The one part that holds anything but texts and numbers, such as `{"data": {"items": [...]}, "meta": {...}}`.
+    while not (name := _find_rows_key(about)):
+        # The one part that has nested values, as in `{"data": {"items": [...]}, "meta": {...}}`.
         parts = [each for each in about.values() if isinstance(each, dict)]
         deep = [each for each in parts if any(isinstance(cell, list | dict) for cell in each.values())]
         if len(deep) != 1:
@@ -173,21 +173,21 @@ def _rows_of(value: Any) -> tuple[str, list[Any], Mapping[str, Cell]]:
     numbered = all(isinstance(each, dict) and all(map(str.isdigit, each)) for each in value.values())
     names, data = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(data, list) and all(isinstance(cells, list) for cells in data):
-        # As pandas splits a table.
+        # The "split" format of pandas.
         rows = [dict(zip(map(str, names), cells, strict=False)) for cells in data]
     elif (numbered or all(isinstance(each, list) for each in value.values())) and len(set(map(len, arrays))) == 1:
-        # A column under its name.
+        # Columns by name.
         rows = [dict(zip(value, cells, strict=True)) for cells in zip(*arrays, strict=True)]
     elif value and len(inner) == len(value):
-        # A row under its name.
+        # Rows by name.
         rows = [{"key": name, **each} for name, each in value.items()]
     else:
         rows = [value]
     return "", rows, {}
 
 
-def _rows_name(value: Mapping[str, Any]) -> str:
-    """Return the name of the one array of objects in an object; of several that are not empty, one is not known."""
+def _find_rows_key(value: Mapping[str, Any]) -> str:
+    """Return the key of the only array of objects; several filled ones are ambiguous."""
     arrays = {name: each for name, each in value.items() if isinstance(each, list)}
     of_rows = {name: each for name, each in arrays.items() if all(isinstance(row, dict) for row in each)}
     full = [name for name, each in of_rows.items() if each] or list(of_rows)
@@ -196,10 +196,9 @@ def _rows_name(value: Mapping[str, Any]) -> str:
     return full[0] if full else ""
 
 
-def _objects(
+def _table_of_objects(
     found: Iterable[tuple[int, Any, str]], place: Place, rows_name: str = "", beside: Mapping[str, Cell] | None = None
 ) -> InputTable:
-    """Return the table of objects, some of which are none."""
     found = iter(found)
     head = list(islice(found, _NAMING_ROWS if place == "line" else None))
     names = tuple(dict.fromkeys(name for _, value, _ in head if isinstance(value, dict) for name in value))
@@ -220,11 +219,7 @@ def _objects(
 
 
 def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of JSON that has these pairs.
-
-    Raises:
-        ValueError: If a name is in it twice.
-    """
+    """Return the JSON object of these pairs; raise ValueError if a name occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
@@ -233,10 +228,10 @@ def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=unique_object)
-"""Made once: `loads` would make one a line."""
+"""One decoder for all lines: `loads` would build one for each."""
 
 
-def _parquet(file: BinaryIO) -> InputTable:
+def _read_parquet(file: BinaryIO) -> InputTable:
     import pyarrow as pa  # heavy
     import pyarrow.parquet as pq
 

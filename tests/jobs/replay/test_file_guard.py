@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.jobs.replay.file_guard import Seal, Sealed
+from predibot.jobs.replay.look_ahead_check import Seal, Sealed
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.score_files.equity import read_equity
+from predibot.jobs.score_files.score import read_equity
 from tests.jobs.tables import csv_of
 
 

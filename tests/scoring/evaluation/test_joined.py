@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predibot.jobs.evaluation_text import evaluation_from_text
-from predibot.jobs.evaluation_text import evaluation_to_text as text
+from predibot.jobs.evaluate import evaluation_from_text
+from predibot.jobs.evaluate import evaluation_to_text as text
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring import TrackRecord
 from predibot.scoring.evaluation.e_values import record_evidence

@@ -35,20 +35,19 @@ from predibot.ledger.write.turns import (
 
 @dataclass(frozen=True, slots=True)
 class MarketSnapshot:
-    """What is known at an instant of all that an account holds or has ordered."""
+    """Everything known at an instant about the instruments that an account holds or has ordered."""
 
     at: datetime
     prices: Mapping[Instrument, Price] = field(default_factory=dict)
-    """Of what can be traded."""
     closed: Collection[Instrument] = frozenset()
-    """What trades no more, settled or not."""
+    """Instruments that trade no more, settled or not."""
     reported: Mapping[int, tuple[Resolution, ...]] = field(default_factory=dict)
-    """The revisions that the venue tells, by market row, oldest first."""
+    """The venue's revisions of resolutions by market row, oldest first."""
     actions: Mapping[Instrument, tuple[CorporateAction, ...]] = field(default_factory=dict)
-    """What issuers did by then, oldest first."""
+    """The issuers' actions until then, oldest first."""
 
     def last(self, prices: Mapping[Instrument, Price]) -> Mapping[Instrument, Price]:
-        """Return earlier prices in shares of now: of one that was split since, a share is another."""
+        """Return earlier prices per share of now: a split since then changes what a share is."""
         return {
             each: replace(price, mid=price.mid / split_factor(self.actions[each], price.at, self.at))
             if each in self.actions
@@ -58,15 +57,14 @@ class MarketSnapshot:
 
 
 def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnapshot, *, again: bool = True) -> None:
-    """Settle what is effective by an instant, and value the account then.
+    """Settle an account by an instant, and value it then.
 
     Args:
-        known: At that instant.
-        again: Whether it is also valued where it was in the same interval, and nothing was settled since.
+        again: Whether to value it even if it was valued in the same interval and nothing was settled since.
     """
     before = stored_account(connection, account_id)
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
-    sides = sides_of(connection, [*dict.fromkeys([*_touched(before.rows), *ordered])])
+    sides = sides_of(connection, [*dict.fromkeys([*_instruments_ever_held(before.rows), *ordered])])
     _keep_resolutions(connection, known)
     stored = resolutions_of(connection, sorted({side.market_row for side in sides.values()}))
     _settle(connection, account_id, before, sides, stored, at=known.at)
@@ -81,8 +79,8 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
         add_valuations(connection, account_id, [Worth(known.at, journal, marks, states)], interval=VALUED_EVERY)
 
 
-def _touched(journal: Sequence[JournalRow]) -> list[Instrument]:
-    """Return all that an account ever had: what it had of a market may be paid again, where it is settled anew."""
+def _instruments_ever_held(journal: Sequence[JournalRow]) -> list[Instrument]:
+    """Return every instrument an account ever had: a corrected resolution may pay it again."""
     return [row.instrument for row in journal if row.instrument is not None]
 
 
@@ -103,7 +101,6 @@ def _settle(
     *,
     at: datetime,
 ) -> None:
-    """Write what the revisions that are effective by an instant do to the account, each once."""
     revisions = {
         instrument: [
             (number, paid)
@@ -127,8 +124,8 @@ def marks_of(
     stored: Mapping[int, Sequence[Resolution]],
     known: MarketSnapshot,
 ) -> tuple[dict[Instrument, Price], dict[Instrument, MarkState]]:
-    """Return what each instrument is marked at, and what is known of it."""
-    # Of an account that was valued for years that is much to read.
+    """Return the price at which each instrument is marked, and its state."""
+    # Read only if needed: for an account that was valued for years it is much.
     is_priced = all(instrument in known.prices for instrument in wanted)
     last = {} if is_priced else known.last(last_prices(connection, account_id))
     marks: dict[Instrument, Price] = {}
@@ -155,14 +152,7 @@ def fill_pending(
     *,
     read: Journal | None = None,
 ) -> None:
-    """Fill what was ordered at the prices of now, the last decision's weights whole, and end all of it.
-
-    Args:
-        pending: What was ordered.
-        known: At the instant of the fills.
-        fills: Sets the prices of what is traded.
-        read: What was read of its journal before.
-    """
+    """Fill pending orders at the prices of now and end them all; of weights only the last decision's count."""
     journal = stored_account(connection, account_id, read)
     weights = [each for each in pending if each.order.unit == "weight"]
     amounts = [each for each in pending if each.order.unit != "weight"]
@@ -178,7 +168,7 @@ def fill_pending(
         _rebalance(connection, account_id, journal, last, known, fills)
     for each in amounts:
         journal = stored_account(connection, account_id, journal)
-        _trade(connection, account_id, journal, each, known, fills)
+        _fill_or_expire(connection, account_id, journal, each, known, fills)
 
 
 def _rebalance(
@@ -210,7 +200,7 @@ def _rebalance(
     add_to_journal(connection, account_id, booking.journal, decision_id=decision_id, known=journal)
 
 
-def _trade(
+def _fill_or_expire(
     connection: Connection,
     account_id: int,
     journal: Journal,
@@ -218,7 +208,6 @@ def _trade(
     known: MarketSnapshot,
     fills: FillModel,
 ) -> None:
-    """Fill an order of dollars or shares as far as the account goes, or let it expire."""
     order, account = pending.order, journal.account
     most = account.cash_usd if order.side == "buy" else account.held(order.instrument).shares
     price = known.prices.get(order.instrument)

@@ -1,4 +1,4 @@
-"""Accounts of shares: brought from close to close, in the order of trading days, whenever somebody comes by."""
+"""Accounts of shares: advanced from close to close, in the order of trading days."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -37,32 +37,30 @@ def go_through_closes(
     until: datetime,
     read: Journal | None = None,
 ) -> None:
-    """Do what each close does to an account, each once: issuers' actions, a valuation, and what was ordered before it.
+    """Book what each close does to an account, each once: issuers' actions, a valuation, and orders placed before it.
 
-    It is the same whether it is done day by day or for a week at once. A close that was gone through stands: what a
-    file says of it later changes nothing.
+    The result is the same day by day or for a week at once. A close that was booked stands, whatever its file says
+    later.
     """
     valued_at = last_valued_at(connection, account_id)
     closes = () if valued_at is None else venue.closes(start=valued_at, until=until)
     if valued_at is None or not closes:
         return
-    # Stored together.
     worths: list[Worth] = []
-    state = _State.read(connection, account_id, read)
+    state = _StoredAccountState.read(connection, account_id, read)
     for close_at in closes:
-        if _close(connection, account_id, venue, fills, state, worths, since=valued_at, at=close_at):
-            state = _State.read(connection, account_id, state.journal)
+        if _book_close(connection, account_id, venue, fills, state, worths, since=valued_at, at=close_at):
+            state = _StoredAccountState.read(connection, account_id, state.journal)
         valued_at = close_at
     add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
 
 
 def late_actions(connection: Connection, venue: Venue, spec: str, *, until: datetime) -> tuple[str, ...]:
-    """Return a sentence on each action that accounts went past which held the stock, and that is not in their journal.
+    """Return a sentence on each action that came too late for accounts that held the stock.
 
     Args:
-        venue: What states the actions now.
-        spec: The venue as runs keep it, whose accounts are meant.
-        until: Nothing later is looked at.
+        venue: The source of the actions as of now.
+        spec: The venue of the accounts' runs.
     """
     late: dict[tuple[datetime, str, str], list[str]] = {}
     for account_id, bot in accounts_played_at(connection, spec).items():
@@ -88,39 +86,38 @@ def late_actions(connection: Connection, venue: Venue, spec: str, *, until: date
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    """An account as it is stored, until something is written."""
+class _StoredAccountState:
+    """An account as stored, until something is written."""
 
     journal: Journal
     pending: tuple[PendingOrder, ...]
 
     @classmethod
     def read(cls, connection: Connection, account_id: int, read: Journal | None) -> Self:
-        """Return what is stored, with what was read of the journal before."""
         return cls(stored_account(connection, account_id, read), pending_orders(connection, account_id))
 
 
 def actions_of(
     venue: Venue, wanted: Collection[Instrument], at: datetime
 ) -> Mapping[Instrument, tuple[CorporateAction, ...]]:
-    """Return what issuers did to instruments by an instant; those to which they did nothing are left out."""
+    """Return the issuers' actions on instruments by an instant, without instruments that had none."""
     found = {each: venue.actions(each, start=EPOCH, until=at) for each in wanted}
     return {each: actions for each, actions in found.items() if actions}
 
 
-def _close(
+def _book_close(
     connection: Connection,
     account_id: int,
     venue: Venue,
     fills: FillModel,
-    state: _State,
+    state: _StoredAccountState,
     worths: list[Worth],
     *,
     since: datetime,
     at: datetime,
 ) -> bool:
-    """Do what one close does, and return whether anything was booked; `worths` gets what the account is then worth."""
-    # An order that was given after a close waits for the next.
+    """Book one close; return whether anything was booked, and add the account's worth to `worths`."""
+    # An order placed after a close waits for the next.
     pending = [each for each in state.pending if each.decided_at < at]
     wanted = [*dict.fromkeys([*state.journal.account.positions, *(each.order.instrument for each in pending)])]
     actions = actions_of(venue, wanted, at)
@@ -129,7 +126,7 @@ def _close(
     new = {each: [one for one in own if one.effective_at > since] for each, own in actions.items()}
     rows, journal = corporate_rows(state.journal.account, new), state.journal
     if not all(each in known.prices for each in wanted):
-        # Its last price is asked for, which may be among them.
+        # Stored first: the last price of an unpriced instrument may be among them.
         add_valuations(connection, account_id, worths, interval=VALUED_EVERY)
         worths.clear()
     if rows:

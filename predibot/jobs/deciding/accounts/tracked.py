@@ -21,9 +21,8 @@ def track_accounts(
 ) -> tuple[str, ...]:
     """Settle and value the accounts of live runs at a venue as of now, and return what could not be read.
 
-    An account that a bot has at the moment is left to it, and so is one that has gone on beyond this instant. Of a
-    past nothing is done unless a recipe's replay has come to it: what an account is worth there does not depend on when
-    it is looked back on.
+    Accounts that a bot is using, or that are already past this instant, are left alone. At a past venue nothing is done
+    unless a replay has come to this instant: an account's worth there does not depend on when somebody looks back.
 
     Args:
         replayed: The recipe whose replay has come to this instant.
@@ -42,10 +41,10 @@ def track_accounts(
         except VenueError as error:
             failures.append(f"the account of {bot} was not valued: {error}")
             continue
-        store.run_write(partial(_valued, account_id=account_id, known=known))
+        store.run_write(partial(_value_if_free, account_id=account_id, known=known))
     return tuple(failures)
 
 
-def _valued(connection: Connection, *, account_id: int, known: MarketSnapshot) -> None:
+def _value_if_free(connection: Connection, *, account_id: int, known: MarketSnapshot) -> None:
     if free_account(connection, account_id, now=known.at) and not is_past(connection, account_id, known.at):
         bring_up_to_date(connection, account_id, known, again=False)

@@ -1,4 +1,4 @@
-"""An account's turn: brought to the slot, and what a bot then has and recalls when it decides."""
+"""An account's turn: it is brought to the slot, with the past that its bot sees when it decides."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,25 +34,21 @@ _ROUNDING_USD = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class AccountTurn:
-    """What is known of an account when it is a bot's turn; under its claim nothing else writes to it."""
+    """An account when its bot decides; under its claim nobody else writes to it."""
 
     id: int
     journal: Journal
     events: tuple[Event, ...]
-    """Those of the run, and behind them of others the markets that it holds something of."""
+    """The run's events, then other events with only the markets it holds or ordered."""
     past: AccountPast = field(default_factory=AccountPast)
 
     @property
     def account(self) -> Account:
-        """Return what the journal comes to."""
+        """Return the account that the journal adds up to."""
         return self.journal.account
 
     def require(self, booked: Sequence[JournalRow], game: str) -> None:
-        """Refuse a booking that no account can carry.
-
-        Raises:
-            PluginError: It names the game.
-        """
+        """Refuse a booking that no account can carry; raise PluginError, which names the game."""
         try:
             after = self.journal.with_rows(booked).account
         except ValueError as error:
@@ -62,21 +58,20 @@ class AccountTurn:
 
 
 def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> AccountTurn:
-    """Bring a claimed account to the slot of a run, and return what is known of it then.
+    """Bring a claimed account to the slot of a run, and return it as its bot sees it.
 
-    Settled is what is effective by the instant, then the account is valued, then what the decision before ordered is
-    filled at the prices of now, or ends with a reason; at a venue with closes that is done at each that became known
-    since. It is done once: when it is done again it comes to the same.
+    First resolutions are settled, then the account is valued, then the last decision's orders are filled at the prices
+    of now, or end with a reason. At a venue with closes all this happens at each close since. Repeating it changes
+    nothing.
 
     Raises:
-        VenueError: If the venue did not answer.
-        ClaimLost: If somebody else has the account now.
+        ClaimLost: If another process has the account now.
     """
     venue, run, now, fills = worker.venue, worker.run, worker.instant(), worker.fills
     events = worker.events_of(job)
     others, known, read = look_at(account_id, events, store=worker.store, venue=venue, board=worker.board, now=now)
 
-    def moved(connection: Connection) -> None:
+    def advance(connection: Connection) -> None:
         require_account(connection, account_id, held)
         if turn_at(connection, account_id, run.slot_at) is not None:
             return
@@ -91,13 +86,13 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
                 add_valuations(connection, account_id, [deposit], interval=VALUED_EVERY)
         add_turn(connection, account_id, run.slot_at, run.id, at=now)
 
-    worker.store.run_write(moved)
+    worker.store.run_write(advance)
 
-    def recalled(connection: Connection) -> AccountTurn:
+    def read_turn(connection: Connection) -> AccountTurn:
         journal = stored_account(connection, account_id, read)
         account = journal.account
         behind = markets_behind(connection, account.positions.keys()).values() if others else ()
-        kept = _holding(others, {each.ref.id for each in behind})
+        kept = _only_markets(others, {each.ref.id for each in behind})
         unpriced = [each for each in account.positions if each not in known.prices]
         last = known.last(last_prices(connection, account_id)) if unpriced else {}
         past = AccountPast(
@@ -110,7 +105,7 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
         )
         return AccountTurn(account_id, journal, (*events, *kept), past)
 
-    turn = worker.store.run_read(recalled)
+    turn = worker.store.run_read(read_turn)
     if worker.news is None:
         return turn
     found = worker.news.of([market for event in turn.events for market in event.markets])
@@ -120,23 +115,20 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
 def look_at(
     account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: VenueBoard, now: datetime
 ) -> tuple[tuple[Event, ...], MarketSnapshot, Journal]:
-    """Return the events beside these of which an account has or ordered something, what is known of all of it, and its
+    """Return events outside these of which an account has or ordered something, a snapshot of all its markets, and its
     journal.
-
-    Raises:
-        VenueError: If the venue did not answer.
     """
 
-    def asked(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], Journal]:
+    def read_markets(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], Journal]:
         journal = stored_account(connection, account_id)
         ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
-        # What was settled may be settled anew.
+        # Also settled instruments, whose resolution may be corrected.
         had = dict.fromkeys([*(row.instrument for row in journal.rows if row.instrument is not None), *ordered])
         behind = markets_behind(connection, had.keys())
         current = [market for each, market in behind.items() if each in journal.account.positions or each in ordered]
         return tuple(dict.fromkeys(behind.values())), tuple(dict.fromkeys(current)), journal
 
-    ever, current, journal = store.run_read(asked)
+    ever, current, journal = store.run_read(read_markets)
     playing = {market.id for event in events for market in event.markets}
     others = board.unlisted([each for each in current if each.ref.id not in playing], now)
     whole = (*board.quoted(events, now), *others)
@@ -157,7 +149,6 @@ def look_at(
     return others, known, journal
 
 
-def _holding(events: Sequence[Event], held: Collection[str]) -> tuple[Event, ...]:
-    """Return the events with the markets of which something is held, and none without any."""
+def _only_markets(events: Sequence[Event], held: Collection[str]) -> tuple[Event, ...]:
     kept = (replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in events)
     return tuple(event for event in kept if event.markets)

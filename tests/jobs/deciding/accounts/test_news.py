@@ -11,7 +11,7 @@ from predibot.tools.web_search import SearchPolicy, find_news
 from predibot.domain.account_past import NewsItem
 from predibot.domain.clock import parse_instant
 from predibot.games.portfolio_weights.rules import PortfolioWeights
-from predibot.jobs.deciding.news_board import NewsBoard
+from predibot.jobs.deciding.worker import NewsBoard
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from predibot.ledger.write.news import news_failures

@@ -1,12 +1,13 @@
-"""What a trace holds of a decision's models and tools, given again in the place of both: what a rerun asks."""
+"""A recorded decision: the answers of its models and tools, and its quotes, given again to a rerun."""
 
 import json
 import math
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from datetime import datetime
+from typing import NoReturn, TypeAlias
 
 from predibot.agents.answer.result import LoopEnded
 from predibot.agents.budget.budget import Budget
@@ -16,17 +17,21 @@ from predibot.contracts import (
     WEB_SEARCH,
     ChatModel,
     Context,
+    ResolutionPage,
     Tool,
     Toolbox,
     ToolError,
     ToolResult,
     ToolText,
+    Venue,
     no_history,
     untrusted_mark,
 )
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import ReasonKind
+from predibot.domain.event import Event, EventPage, MarketRef
+from predibot.domain.price import Instrument, PricePath, Quote
 from predibot.domain.trace import (
     ModelFailedStep,
     ModelNotAskedStep,
@@ -42,10 +47,11 @@ from predibot.domain.trace import (
     ToolStep,
     inside_fence,
 )
-from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError
+from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError, VenueUnavailable
 from predibot.games.answers import ABSENT
 from predibot.jobs.deciding.activity import StepListener
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
+from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.files.traces import Trace
 from predibot.recipe.recipe import BotSpec
 
@@ -54,12 +60,12 @@ ModelCall: TypeAlias = ModelStep | ModelFailedStep | ModelNotAskedStep
 _PROBE = ("ping",)
 _REFUSALS = ("ModelRefused", "RequestRefused", "AnswerUnusable")
 _ONLY_ANSWER = "only the answer was taken then"
-"""What a model is told where it was asked for less than now, which no step explains: its time was nearly over."""
+"""Told to a model that was asked otherwise in the record for no recorded reason: its time was nearly over."""
 _LOOPBACK = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class NotRecorded(PredibotError):
-    """A bot asks for something that its trace does not hold: it does not do what it did."""
+    """A bot makes a request that its trace does not hold, so it behaves differently."""
 
 
 @dataclass(slots=True)
@@ -68,23 +74,21 @@ class Record:
 
     recorded: StoredTrace
     message: str = ""
-    """What is stored of why the decision has no answer."""
+    """The stored reason why the decision has no answer."""
     reason_kind: ReasonKind = "bot"
-    """Of the message."""
     trace: Trace = field(default_factory=Trace)
-    """What is given again, written down anew."""
+    """The given answers, traced anew."""
     _calls: deque[ModelCall] = field(default_factory=deque)
     _results: dict[tuple[str, str], deque[tuple[ToolStep, list[Step]]]] = field(default_factory=dict)
     _opened: dict[str, ToolOpenedStep] = field(default_factory=dict)
-    """Tools of the user's own, by name."""
 
     def __post_init__(self) -> None:
-        """Sort the steps by what they answer."""
+        """Sort the steps by the request they answer."""
         before: list[Step] = []
         for step in self.recorded.steps:
             match step:
                 case ModelStep() | ModelFailedStep() | ModelNotAskedStep():
-                    if self._calls and _stands_for(step, self._calls[-1]):
+                    if self._calls and _is_shorter_retry(step, self._calls[-1]):
                         self._calls.pop()
                     if step.asked.tools != _PROBE:
                         self._calls.append(step)
@@ -94,11 +98,11 @@ class Record:
                     before.append(step)
                 case ToolStep():
                     given = step.arguments if isinstance(step.arguments, Mapping) else {}
-                    self._results.setdefault(_key(step.name, given), deque()).append((step, before))
+                    self._results.setdefault(_call_key(step.name, given), deque()).append((step, before))
                     before = []
 
     def set_up(self, context: Context, bot: BotSpec, listener: StepListener | None = None) -> Context:
-        """Return a context with what a strategy decides with again; no time passes, so there is no deadline."""
+        """Return a context that gives the recorded answers; no time passes, so there is no deadline."""
         return replace(
             context,
             model=OpenedModels(bot.strategy, self._model, bot.terms.settings, self._room),
@@ -106,17 +110,17 @@ class Record:
             tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
             trace=self.trace,
-            # The prompt is part of no decision; what the model said to it is recorded.
+            # Prices were part of the prompt only, and the model's answer to it is recorded.
             history=no_history,
             deadline_seconds=math.inf,
             untrusted_mark=self.recorded.untrusted_mark or untrusted_mark(),
         )
 
     def write_off(self) -> None:
-        """Book nothing: nothing is spent."""
+        """Book nothing, as nothing is spent."""
 
     def loopback(self) -> str | None:
-        """Return the address a sandbox had, where the trace has one; a local model's stands in messages as it is."""
+        """Return a sandbox's address in the trace; addresses in the message are a local model's."""
         other = _LOOPBACK.findall(self.message)
         found = Counter(address for address in _LOOPBACK.findall(str(self.recorded)) if address not in other)
         return found.most_common(1)[0][0] if found else None
@@ -125,18 +129,18 @@ class Record:
         """Return the next recorded answer.
 
         Raises:
-            BudgetSpent: If a limit stood in the way then, or the bot was asked otherwise next.
-            LoopEnded: If it was asked no more, for what is stored with the decision.
-            ModelError: If that is what was recorded.
+            BudgetSpent: If a limit was in the way, or the next recorded request is another one.
+            LoopEnded: If there was no further request, for the stored reason.
+            ModelError: If one was recorded.
         """
         if not self._calls:
             raise LoopEnded(self.message, self.reason_kind)
         step, tools = self._calls[0], tuple(tool.name for tool in request.tools)
-        if (name, len(request.messages), tools, request.forced_tool) != _form(step.asked):
+        if (name, len(request.messages), tools, request.forced_tool) != _request_key(step.asked):
             raise BudgetSpent(_ONLY_ANSWER)
         self.trace.write(self._calls.popleft())
         if isinstance(step, ModelStep):
-            # For more than was asked for then the budget had no room.
+            # A shorter recorded answer means that the budget had no room for more.
             most_tokens = step.asked.max_output_tokens
             is_less = most_tokens < request.max_output_tokens
             return replace(step.reply, most_tokens=most_tokens) if is_less else step.reply
@@ -146,14 +150,14 @@ class Record:
         raise kind(step.message)
 
     def rest(self) -> int:
-        """Return how many recorded answers of models nobody asked for."""
+        """Return how many recorded answers were not requested."""
         return len(self._calls)
 
     def _model(self, name: str) -> ChatModel:
-        return _RecordedModel(name, self)
+        return _ReplayedModel(name, self)
 
     def _room(self, name: str) -> Room:
-        """Return how long a model's answers could be: as long as was ever asked for."""
+        """Return how long a model's answers could be, by the longest recorded request."""
         calls = (step.asked for step in self.recorded.steps if isinstance(step, ModelCall))
         its = (asked for asked in calls if asked.model_name == name and asked.tools != _PROBE)
         lengths = [asked.max_output_tokens for asked in its]
@@ -179,7 +183,7 @@ class Record:
         return Tool(schema, lambda arguments, _seconds: self._result(name, arguments))
 
     def _result(self, name: str, given: Mapping[str, object]) -> ToolResult:
-        key = _key(name, given)
+        key = _call_key(name, given)
         waiting = self._results.get(key)
         if not waiting:
             raise NotRecorded(f"{name} was not called with {key[1][:200]}")
@@ -188,26 +192,23 @@ class Record:
             self.trace.write(found)
         if step.outcome == "limit":
             raise BudgetSpent(step.said)
-        # In our own words it said that the tool returned nothing.
+        # Without a fence the text is our own note that the tool returned nothing.
         return ToolText(inside_fence(step.result) or "") if step.outcome == "text" else ToolError(step.said)
 
 
 @dataclass(frozen=True, slots=True)
-class _RecordedModel:
-    """A model that says again what it said."""
-
+class _ReplayedModel:
     name: str
     record: Record
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the recorded answer."""
         return self.record.reply(self.name, request)
 
 
-def _stands_for(step: ModelCall, before: ModelCall) -> bool:
-    """Return whether a call asks the same as the one before it, for which the budget had no room, for less."""
+def _is_shorter_retry(step: ModelCall, before: ModelCall) -> bool:
+    """Return whether a call repeats one that did not fit the budget, with a shorter answer."""
     is_shorter = step.asked.max_output_tokens < before.asked.max_output_tokens
-    return _did_not_fit(before) and is_shorter and _form(step.asked) == _form(before.asked)
+    return _did_not_fit(before) and is_shorter and _request_key(step.asked) == _request_key(before.asked)
 
 
 def _did_not_fit(step: ModelCall) -> bool:
@@ -215,13 +216,12 @@ def _did_not_fit(step: ModelCall) -> bool:
     return error == BudgetSpent.__name__
 
 
-def _form(asked: ModelRequest) -> tuple[object, ...]:
-    """Return what tells the requests of a conversation apart."""
+def _request_key(asked: ModelRequest) -> tuple[object, ...]:
     return asked.model_name, asked.messages_sent, asked.tools, asked.forced_tool
 
 
-def _key(name: str, given: Mapping[str, object]) -> tuple[str, str]:
-    """Return what a call of a tool is found by: what the tool is given in the end, and a model may give anything."""
+def _call_key(name: str, given: Mapping[str, object]) -> tuple[str, str]:
+    """Return the key of a tool call, with arguments as the tool sees them; a model may send anything."""
     if name == VISIT_WEBPAGE:
         url = given.get("url")
         page = url.strip() if isinstance(url, str) else url
@@ -235,3 +235,54 @@ def _key(name: str, given: Mapping[str, object]) -> tuple[str, str]:
             "sort": None if sort in (*ABSENT, "rank") else sort,
         }
     return name, json.dumps(given, sort_keys=True)
+
+
+class RecordedVenue(Venue):
+    """A venue's name, for a rerun that asks it for nothing."""
+
+    name, live = "", False
+
+    def __init__(self, name: str) -> None:
+        """Take the name."""
+        self.name = name
+
+    def events(self, as_of: datetime, *, enough: object = None) -> EventPage:
+        """Refuse."""
+        self._refuse()
+
+    def event(self, event_id: str, as_of: datetime) -> Event:
+        """Refuse."""
+        self._refuse()
+
+    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
+        """Refuse."""
+        self._refuse()
+
+    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
+        """Refuse."""
+        self._refuse()
+
+    def quotes(self, event: Event) -> Mapping[str, Quote]:
+        """Refuse."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise VenueUnavailable(f"{self.name} is not asked for anything while a run is rerun")
+
+
+class RecordedQuotes(VenueBoard):
+    """The stored quotes of a decision: first those it was shown, then those it was booked at."""
+
+    def __init__(self, venue: Venue, now: datetime, *quoted: Mapping[str, Quote]) -> None:
+        """Take them in order."""
+        super().__init__(venue, lambda: now)
+        self._recorded = list(quoted)
+
+    def open_event(self, event: Event) -> Event:
+        """Return the event with the next quotes, unchanged if none are stored."""
+        quotes = self._recorded.pop(0) if self._recorded else {}
+        if not quotes:
+            return event
+        return replace(
+            event, markets=tuple(each if each.is_named else each.quoted_by(quotes) for each in event.markets)
+        )
