@@ -36,23 +36,23 @@ def as_of_prices(
     not_before: ArrayLike | None = None,
     max_gap_seconds: float = MAX_GAP_SECONDS,
 ) -> Floats:
-    """Return what each queried market's price was at the queried instant.
+    """Return the price of each queried market at the queried instant.
 
-    That is its last observation with `not_before < observed_at <= query_at`,
+    It is the last observation with `not_before < observed_at <= query_at`,
     if `query_at - observed_at <= max_gap_seconds`. Nothing later is ever seen.
-    The inputs need no order. Of several observations of a market at one
-    instant the last in input order wins.
+    The inputs need no order. Of several observations of a market at one instant
+    the last in input order counts.
 
     Args:
-        market_index: Which market was observed, shape (n,), whole numbers.
-        observed_at: When, in seconds, shape (n,); compared exactly as given.
-        prices_yes: The price of YES seen, shape (n,), in [0, 1].
-        query_market: Which market is asked about, shape (q,), whole numbers; it
-            may be one never observed.
-        query_at: As of when, in seconds, shape (q,).
+        market_index: The observed market, shape (n,), whole numbers.
+        observed_at: Its instant in seconds, shape (n,); compared exactly as given.
+        prices_yes: The observed price of YES, shape (n,), in [0, 1].
+        query_market: The queried market, shape (q,), whole numbers; it may
+            have no observation.
+        query_at: The queried instant in seconds, shape (q,).
         not_before: An observation must be strictly later than this, in seconds,
             shape (q,) or one number; minus infinity and None allow any.
-        max_gap_seconds: How old an observation may be; infinity allows any.
+        max_gap_seconds: The greatest age of an observation; infinity allows any.
 
     Returns:
         Prices of YES, shape (q,), NaN where there is none.

@@ -10,11 +10,11 @@ _OF_ONE = 1e-6
 
 @within_floats
 def turnover(target: ArrayLike, drifted: ArrayLike) -> Floats:
-    """Return which share of an account a rebalance moves, slot by slot: half the L1 distance, cash included.
+    """Return the share of an account that a rebalance moves, slot by slot: half the L1 distance, cash included.
 
     Args:
-        target: The weights asked for, (n, assets and cash), each row summing to 1.
-        drifted: The weights before, (n, assets and cash), as prices had left them.
+        target: The target weights, (n, assets and cash), each row summing to 1.
+        drifted: The weights before, (n, assets and cash), after moves of prices.
 
     Returns:
         In [0, 1], (n,).
@@ -38,9 +38,9 @@ def turnover(target: ArrayLike, drifted: ArrayLike) -> Floats:
 
 @within_floats
 def concentration(invested: ArrayLike) -> Floats:
-    """Return the Herfindahl index of what is invested, slot by slot: 1 is a single asset, 1 / n is n alike.
+    """Return the Herfindahl index of the invested part, slot by slot: 1 for a single asset, 1 / n for n alike.
 
-    The squares of the weights, cash left out, over the square of their sum.
+    The squares of the weights without cash, over the square of their sum.
 
     Args:
         invested: The weights of the assets, cash left out, (n, assets).
@@ -64,10 +64,10 @@ def concentration(invested: ArrayLike) -> Floats:
 
 
 def slots_in_drawdown(values: ArrayLike) -> int:
-    """Return at how many slots an account was worth less than it had been before.
+    """Return the number of slots at which an account was below an earlier value.
 
     Args:
-        values: What it was worth, in the order of time, (n,).
+        values: Its values, in the order of time, (n,).
 
     Raises:
         ValueError: If one is NaN or infinite.

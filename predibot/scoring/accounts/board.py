@@ -133,13 +133,13 @@ def _standing(score: AccountScore, least: float | None) -> Standing:
 def account_board(
     record: AccountsRecord, convention: Convention, uncertainty: Uncertainty, *, currency: str = "USD"
 ) -> AccountBoard:
-    """Return how good the accounts of a record are, those compared with each other that have the same dates.
+    """Return the scores of the accounts of a record, with comparisons over common dates.
 
     Args:
         record: The accounts, each with one value or more.
         convention: How figures of growth and risk are made.
         uncertainty: How intervals are made.
-        currency: What the amounts of the record are in.
+        currency: The currency of the record's amounts.
 
     Raises:
         ValueError: If one of them is something else.
@@ -332,13 +332,13 @@ class RankAgreement:
 
 
 def rank_agreements(orders: Mapping[str, Sequence[str]]) -> tuple[RankAgreement, ...]:
-    """Return the correlation of bots' ranks for every two orders, over the bots that both have.
+    """Return the correlation of bots' ranks for every two orders, over their common bots.
 
     Args:
-        orders: The names of bots, best first, by what ranks them.
+        orders: The names of bots, best first, by the name of the order.
 
     Raises:
-        ValueError: If they are anything else, or a bot is named twice in one.
+        ValueError: If they are anything else, or one names a bot twice.
 
     Examples:
         >>> rank_agreements({"a": ["x", "y", "z"], "b": ["z", "y", "x", "w"]})[0].correlation

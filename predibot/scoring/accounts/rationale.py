@@ -41,9 +41,9 @@ _NOT = re.compile(
 
 
 def factors_named(rationale: str) -> frozenset[Factor]:
-    """Return which factors a rationale refers to, by rules on its English words; several, one, or none.
+    """Return the factors that a rationale refers to, by rules on its English words; several, one, or none.
 
-    What is only named to say that there is none ("no news") is no reference.
+    A factor that is named only to deny it ("no news") does not count.
 
     Raises:
         ValueError: If it is no text.

@@ -39,23 +39,23 @@ def rolling_delays(
     *,
     own_bounds: bool = False,
 ) -> Mapping[int, RollingDelay]:
-    """Return what holdings of some slots before would have made, by delay; empty where there are too few slots.
+    """Return the returns with the holdings of some slots before, by delay; empty on too few slots.
 
     r_t = q_{t-k} . (p_{t+1} - p_t) / q_{t-k} . p_t, compounded over all slots t
-    from the longest delay to the last but one: the same for every delay, so
-    that of holdings that never change every difference is zero. A slot is
-    skipped for every delay if one of them held something then without a price
-    at t or t + 1. What is settled has its payout as price from then on.
+    from the longest delay to the last but one. These slots are the same for every
+    delay, so for holdings that never change every difference is zero. A slot is
+    skipped for all delays if one of them holds something without a price at t or
+    t + 1. Settled positions have their payout as price from then on.
 
     Args:
         cash_usd: The cash after the fills of each slot, (n,).
-        shares: What was held then of each instrument, (n, i).
-        prices: Of each instrument at each slot, its payout from settlement on,
-            NaN for none, (n, i).
+        shares: Shares of each instrument then, (n, i).
+        prices: The price of each instrument at each slot, its payout from
+            settlement on, NaN for none, (n, i).
         delays: In slots, each above zero.
         own_bounds: Whether each delay has slots of its own, t = k .. T - k - 1,
-            as the paper states; 0 then has all of them, and differences mix
-            spans of other lengths.
+            as in the paper; delay 0 then has all slots, and differences mix
+            spans of different lengths.
 
     Raises:
         ValueError: If the shapes do not fit each other, a delay is none, or
@@ -63,9 +63,8 @@ def rolling_delays(
 
     Source:
         Yu, Li and You (2025), arXiv 2511.03628, equation 6. Differs in the
-        slots, unless its own bounds are asked for: with them an account that
-        gains .1 % a slot and never trades has a difference of -3.3 points at a
-        delay of 16.
+        slots, unless `own_bounds` is set: with it an account that gains .1 % a
+        slot and never trades has a difference of -3.3 points at a delay of 16.
 
     Examples:
         >>> prices = np.array([[0.5], [0.6], [0.3], [0.6]])

@@ -111,51 +111,51 @@ def betting_evidence(
     """Return the e-values of stakes that were placed at market prices, at each UTC midnight up to an instant.
 
     Each event has an account of one dollar, marked to the market:
-    W_e(t) = 1 + sum of a_d |stake| (s(t) / s_d - 1), s being the price of the
-    side that was bought; a_1 = lambda, and a_{d+1} = a_d (1 - lambda S_d) with
-    S_d all that decision d staked, so that no account is ever empty. s(t) is
-    the payout from the settlement on, else the last price observed after the
+    W_e(t) = 1 + sum of a_d |stake| (s(t) / s_d - 1), where s is the price of the
+    side that was bought, a_1 = lambda, and a_{d+1} = a_d (1 - lambda S_d) with
+    S_d the sum of the stakes of decision d, so that no account is ever empty. s(t)
+    is the payout from the settlement on, else the last price observed after the
     decision and not after t, however old, else the price that was paid. E0 is
     the product over all events begun, averaged over the lambdas of `FRACTIONS`,
-    and E = E0^(1 / G). G = max(1, m + 2 sqrt(2 / n)), n being the days so far
-    with any change, and m the sum over those of (sum of g)^2, divided by the sum
-    of all g^2: g is what the stakes of an event gained that day.
+    and E = E0^(1 / G). G = max(1, m + 2 sqrt(2 / n)), where n counts the days so
+    far with any change, and m is the sum over these days of (sum of g)^2, divided
+    by the sum of all g^2. g is the gain of an event's stakes on that day.
 
-    Where prices are right, E comes to 20 in one of twenty worlds at most,
-    however often it is looked at: docs/coverage.md has how often it did, also
-    where events move together.
+    If prices are right, E reaches 20 in at most one of twenty worlds, however
+    often it is looked at. docs/coverage.md has how often it did, also for events
+    that move together.
 
-    `worse` is the product of 1 / W_e with lambda = 1/2, of what was staked first
-    on each event alone, and its G has the day's changes of 1 / W_e for g. (Where
-    the truth is halfway, gains have a mean. Bad luck of all events at once may
-    just cancel it, and G by gains would then say 1.) Staked as `kelly_fraction` says, W_e
-    with lambda is the likelihood ratio of the forecast moved by 1 - lambda toward
-    the price; the edge in squared error is zero where the truth is halfway, and
-    negative where it is nearer the price. Later stakes on the event are left out:
-    held beside the first they bet more than any forecast said, and would call
-    "worse" a bot that is right and says so daily.
+    `worse` is the product of 1 / W_e with lambda = 1/2, over the first stakes on
+    each event alone; its G takes the day's changes of 1 / W_e for g. (If the truth
+    is halfway, gains have a mean. Bad luck of all events at once may just cancel
+    it, and G by gains would then be 1.) With stakes by `kelly_fraction`, W_e with
+    lambda is the likelihood ratio of the forecast moved by 1 - lambda toward the
+    price. The edge in squared error is zero if the truth is halfway, and negative
+    if it is nearer the price. Later stakes on the event are left out: beside the
+    first they bet more than any forecast stated, and would call a bot "worse" that
+    is right and repeats it daily.
 
-    `book` compounds 1 + lambda R over the days, averaged over the lambdas, R
-    being the day's gain of all positions open over their value when it began,
-    or what was paid for those of that day. It asks nothing of the events, but
-    that what is bet does not answer to what else happened that same day.
+    `book` compounds 1 + lambda R over the days, averaged over the lambdas. R is
+    the day's gain of all open positions over their value at its beginning, or over
+    the cost of that day's positions. It assumes nothing of the events, except that
+    bets do not react to other outcomes of the same day.
 
     Args:
         stakes: Shares of a dollar, shape (n,): positive bought YES, negative NO;
             of one decision they add up to at most 1. `kelly_fraction` over the
-            number of markets asked makes them of forecasts.
-        prices_yes: What YES cost then, shape (n,), strictly between 0 and 1.
-        decisions: Which stakes were placed together, shape (n,), whole numbers.
-        events: What the market belongs to, shape (n,), whole numbers.
+            number of markets asked turns forecasts into stakes.
+        prices_yes: The price of YES then, shape (n,), strictly between 0 and 1.
+        decisions: The decision of each stake, shape (n,), whole numbers.
+        events: The event of each stake, shape (n,), whole numbers.
         markets: Rows of `payouts_yes`, shape (n,).
-        decided_at: When, shape (n,), in seconds since 1970 UTC, as all instants.
-        payouts_yes: What a share of YES paid, shape (m,), in [0, 1], NaN where
+        decided_at: The instant of each, shape (n,), in seconds since 1970 UTC, as all instants.
+        payouts_yes: The payout of a share of YES, shape (m,), in [0, 1], NaN where
             the market is not settled.
-        settled_at: Since when, shape (m,), NaN where it is not. What was settled
-            before the decision counts nothing.
+        settled_at: The instant of the payout, shape (m,), NaN where it is not. A
+            market settled before the decision does not count.
         observation_market: Rows of markets, shape (o,).
-        observation_at: When each was observed, shape (o,); of equal instants of
-            a market the last row wins.
+        observation_at: The instant of each, shape (o,); of equal instants of
+            a market the last row counts.
         observation_price_yes: The price of YES seen, shape (o,), in [0, 1].
         as_of: Nothing after the last midnight by then counts.
 
@@ -215,16 +215,16 @@ class BotEvidence:
 def record_evidence(
     record: TrackRecord, *, dollars: bool = True, marks: Marks | None = None
 ) -> tuple[BotEvidence, ...]:
-    """Return the e-values of each bot, in the record's order, of decisions that are scored.
+    """Return the e-values of each bot over its scored decisions, in the record's order.
 
-    A forecast stakes `kelly_fraction`, over the markets asked of the event and
-    slot: one left out, or not answered at all, stakes nothing. Dollars are
-    staked as they were bet; where a decision bet more than one, as shares of it.
+    A forecast stakes `kelly_fraction` over the number of markets asked of the event
+    and slot; markets without an answer stake nothing. Dollars are staked as they
+    were bet; the bets of a decision above one dollar are scaled down to one.
 
     Args:
-        record: What was done.
+        record: The record.
         dollars: Whether the evidence of the dollars is wanted too.
-        marks: Those of `record_marks`, where the caller has them already.
+        marks: The result of `record_marks`, where the caller has it.
 
     Raises:
         ValueError: If an argument is of another class.

@@ -73,10 +73,10 @@ def forecast_scores(
     """Return one score a forecaster, in the order of the table.
 
     Args:
-        forecasts: On what is settled.
+        forecasts: Of settled questions.
         uncertainty: How intervals are made; None makes none.
         adjust: Whether scores adjusted for difficulty are wanted: they cost time,
-            and of parts they say nothing.
+            and mean nothing for parts.
 
     Raises:
         ValueError: If an argument is of another class.

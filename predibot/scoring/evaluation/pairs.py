@@ -95,11 +95,11 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
     Of more than `MOST_IN_PAIRS`, only those with the most forecasts are compared.
 
     Args:
-        forecasts: What was said, and what happened.
+        forecasts: Forecasts with their outcomes.
         uncertainty: How intervals are made.
-        by_edge: The same pairs by their edges. What moved these together moved squared errors too, and what prices
-            imply of these they imply of squared errors: intervals are as much wider as D says, and no narrower than
-            those of the edges, and p-values larger. Left out, nothing is known of days and prices.
+        by_edge: The same pairs by their edges. What moved edges together moved squared errors too. So intervals are
+            widened by D, are at least as wide as those of the edges, and p-values are at least as large. Without
+            them, days and prices are ignored.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -118,15 +118,15 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
 def return_pairs(
     record: TrackRecord, returns: HorizonReturns, uncertainty: Uncertainty, *, book: Book | None = None
 ) -> tuple[Pair, ...]:
-    """Return every pair of bots by what the decisions both made returned: on one event, at about the same time.
+    """Return every pair of bots by the returns of decisions both made: on one event, at about the same time.
 
     Of more than `MOST_IN_PAIRS`, only those with the most such decisions are compared.
 
     Args:
-        record: What was done.
-        returns: What it returned by a horizon.
+        record: The record.
+        returns: Its returns by a horizon.
         uncertainty: How intervals are made.
-        book: The record's, where the caller has it already.
+        book: The record's book, where the caller has it.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -153,10 +153,10 @@ def edge_pairs(
     Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
 
     Args:
-        record: What was asked, said and seen.
+        record: The record.
         uncertainty: How intervals are made.
-        found: The edges of `edges`, where the caller has them already.
-        book: The record's, likewise.
+        found: The result of `edges`, where the caller has it.
+        book: The record's book, likewise.
 
     Raises:
         ValueError: If an argument is of another class.

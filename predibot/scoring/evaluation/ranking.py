@@ -32,15 +32,15 @@ class Place:
 def ranked(cards: Sequence[Scorecard], evidence: Sequence[BotEvidence]) -> tuple[Place, ...]:
     """Return the places of bots in the order of the leaderboard.
 
-    First those told better than the price, by the lower end of the edge's
-    interval; then those of whom nothing is proven, and those told worse, by E as
-    it stands; then those on fewer than 30 events. Baselines come last, by their
-    edge. Equals are in the order of their names. Nobody of whom nothing is proven
-    is ordered by a lower end: whoever risks nothing has the best one.
+    First come bots shown to beat the price, by the lower end of the edge's
+    interval; then those without proof, and those shown to be worse, by their
+    current E; then those on fewer than 30 events. Baselines come last, by their
+    edge. Equals are in the order of their names. Bots without proof are not
+    ordered by the lower end, which is best for a bot that risks nothing.
 
     Args:
-        cards: Those of an evaluation.
-        evidence: That of each card, in the same order; where it is empty, nothing is told of anybody.
+        cards: The cards of an evaluation.
+        evidence: The evidence of each card, in the same order; if empty, nothing is shown of any bot.
 
     Raises:
         ValueError: If an argument is of another class, or there is evidence of some cards only.

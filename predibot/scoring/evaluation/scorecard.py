@@ -217,16 +217,16 @@ def scorecards(
     Only what had happened by `record.as_of` counts.
 
     Args:
-        record: What was done, and what prices did.
+        record: The record.
         horizons_days: Times after each decision in units of 24 hours.
-        max_gap_seconds: How old an observation may be to be a price.
+        max_gap_seconds: The greatest age of an observation that counts as a price.
         convention: How the Sharpe ratio is made.
         uncertainty: How intervals are made; None makes none.
-        returns: Those of `horizon_returns`, where the caller has them already.
-        intervals: Whether all that has intervals gets them; else only the edge.
+        returns: The result of `horizon_returns`, where the caller has it.
+        intervals: Whether all scores get intervals, else only the edge.
         adjust: Whether Brier scores adjusted for difficulty are wanted: they cost time.
-        book: The record's, where the caller has it already.
-        found: The edges of `edges`, likewise.
+        book: The record's book, where the caller has it.
+        found: The result of `edges`, likewise.
 
     Raises:
         ValueError: If a horizon is not above zero or is asked for twice, or an

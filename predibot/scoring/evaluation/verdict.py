@@ -51,17 +51,17 @@ class Verdict:
 def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:
     """Return what may be said of a bot beside the price.
 
-    Both claims rest on e-values, which may be read any day; the interval of the
-    edge is for one look, at a time that was fixed beforehand. It may even lie
-    below zero before anything is known: open markets count at their price, as
-    if that were right. Betting finds who is on the right side of the price,
-    also one that goes too far; so the edge must be of the same sign.
+    Both claims rest on e-values, which are valid on any day; the interval of the
+    edge is for one look, at a time fixed beforehand. It may even lie below zero
+    before anything is known: open markets count at their price, as if that were
+    right. Betting also finds a bot on the right side of the price that goes too
+    far; so the edge must have the same sign.
 
     Args:
-        evidence: Of the bot's forecasts, as in `record_evidence`.
+        evidence: The evidence of its forecasts, as in `record_evidence`.
         edge: Its mean over all event-slots; None where there is none.
-        standard_error: Of that, over clusters; None where there is none.
-        events: How many clusters the edge is of.
+        standard_error: Its standard error over clusters; None where there is none.
+        events: The number of clusters of the edge.
 
     Raises:
         ValueError: If an argument is of another class or out of range.

@@ -1,1 +1,1 @@
-"""How sure a number is: draws, clusters, intervals, differences."""
+"""How certain a number is: draws, clusters, intervals, differences."""

@@ -1,6 +1,6 @@
-"""Blocks: dates drawn anew in runs that stay together, for what follows from an account's curve.
+"""Blocks: resampled dates in runs that stay together, for figures of an account's curve.
 
-Neighbouring returns are not independent, so that whole stretches of dates are drawn: the stationary bootstrap.
+Neighbouring returns are not independent, so whole stretches of dates are drawn: the stationary bootstrap.
 """
 
 import math
@@ -17,29 +17,29 @@ from predibot.scoring.inference.student_t import t_quantile
 from predibot.scoring.inference.uncertainty import Uncertainty
 
 FEWEST_FOR_DRAWDOWN = 60
-"""Dates below which the deepest fall has no interval: too few could have held a deeper one."""
+"""With fewer dates the deepest fall has no interval: they are too few to hold a deeper one."""
 BY_BLOCKS = "stationary block bootstrap over dates, or what prices imply, by t, on log growth"
 BY_BLOCKS_AS_DRAWN = "stationary block bootstrap over dates, widened by t"
 BY_BLOCKS_ALONE = "stationary block bootstrap over dates"
 
 _CELLS = 1 << 18
-"""Dates drawn at once, so that they stay in the processor's cache."""
+"""A block of this size stays in the processor's cache."""
 _LEAST = 1e-300
-"""What is left of an account that was wiped out: of zero there is no logarithm."""
+"""Stands for the value of an account that was wiped out, because zero has no logarithm."""
 _LOST = -600.0
-"""Log growth of an account that was."""
+"""Log growth of a wiped-out account."""
 _MOST_GROWTH = 700.0
 """Beyond it there is no float."""
 _ROUNDING = 1e-10
 MOST_WIDER = 3.0
-"""By how many times the prices may imply more than what happened, for a Sharpe ratio to have an interval."""
+"""A Sharpe ratio has no interval if prices imply more than so many times what happened."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnCurves:
-    """What curves over the same dates came to, as they were and in each resample of the dates.
+    """Curves over the same dates, and their figures in each resample of the dates.
 
-    Every resample has the same dates of all curves, so that they can be compared within it.
+    All curves share the dates of a resample, so they can be compared within it.
     """
 
     returns: Floats
@@ -53,24 +53,24 @@ class DrawnCurves:
     drawn_square: Floats
     """The mean squared return in each resample, (resamples, m)."""
     drawn_drawdown: Floats | None
-    """The deepest fall in each resample, (resamples, m); None where there are too few dates."""
+    """The deepest fall in each resample, (resamples, m); None on too few dates."""
     confidence: float
 
     @property
     def dates(self) -> int:
-        """Return how many returns each curve has."""
+        """Return the number of returns of each curve."""
         return int(self.returns.shape[0])
 
     @property
     def resamples(self) -> int:
-        """Return how many resamples there are."""
+        """Return the number of resamples."""
         return int(self.drawn_growth.shape[0])
 
     @property
     def widening(self) -> float:
-        """Return by what deviations are multiplied, because blocks are few.
+        """Return the factor on deviations that allows for few blocks.
 
-        t / z of one degree of freedom less than there are mean blocks, and sqrt(n / (n - 1)).
+        t / z with one degree of freedom less than mean blocks, times sqrt(n / (n - 1)).
         """
         probability, n = 0.5 + self.confidence / 2.0, self.dates
         blocks = n / mean_block(n)
@@ -79,25 +79,20 @@ class DrawnCurves:
 
 
 def mean_block(dates: int) -> float:
-    """Return how many dates a block has in the mean: the cube root of how many there are.
-
-    Examples:
-        >>> round(mean_block(125), 9)
-        5.0
-    """
+    """Return the mean number of dates in a block: the cube root of their number."""
     return float(max(1.0, dates ** (1.0 / 3.0)))
 
 
 def drawn_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
     """Return curves with their resamples by the stationary bootstrap.
 
-    A resample walks from date to date, the first following the last, and goes
-    on anywhere else with the chance 1 / mean block before each step. The same
-    returns and seed give the same resamples, whoever else is beside them.
+    A resample walks from date to date, the first following the last, and before each
+    step jumps to any date with the chance 1 / mean block. The same returns and seed give
+    the same resamples, also with other curves beside them.
 
     Args:
-        returns: What each curve gained a date, as a share, (n dates, m
-            curves), each at least -1; n at least 2.
+        returns: The return of each curve on each date, (n dates, m curves), each
+            at least -1; n at least 2.
         uncertainty: Seed, number of resamples, confidence.
 
     Raises:
@@ -113,7 +108,7 @@ def drawn_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
     logs = np.log(np.maximum(1.0 + returns, _LEAST))
     table = np.concatenate([logs, returns, returns**2], axis=1)
     sums, falls = [], []
-    for dates in _drawn_dates(n, uncertainty.resamples, generator(uncertainty.seed)):
+    for dates in _draw_dates(n, uncertainty.resamples, generator(uncertainty.seed)):
         sums.append(_counts(dates) @ table)
         if n >= FEWEST_FOR_DRAWDOWN:
             falls.append(_drawdowns(dates, logs))
@@ -132,26 +127,22 @@ def drawn_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
 def growth_estimate(drawn: DrawnCurves, curve: int, implied: float = 0.0) -> Estimate:
     """Return the cumulative return of a curve with its interval.
 
-    It is symmetric on the scale of log growth, and as wide as the wider of two
-    deviations says: of the resamples, times t of as many degrees of freedom as
-    there are blocks less one, and of what the prices imply, times t of one fewer
-    than there are dates. No resample knows the favourite that did not lose.
-    There is none where all returns are alike and no price says anything, nor of
-    an account that lost everything.
+    The interval is symmetric in log growth. Its half-width is the larger of two: the
+    deviation of the resamples, times t with one degree of freedom less than blocks; and
+    the deviation that prices imply, times t with one degree of freedom less than dates,
+    because no resample knows of a favourite that did not lose. There is none if
+    all returns are alike and prices imply nothing, or if the account lost everything.
 
     Args:
         drawn: The curves.
-        curve: Which of them.
-        implied: How far its log growth may come out otherwise by the prices.
+        curve: Its number.
+        implied: The standard deviation of its log growth that prices imply.
     """
     return _growth(drawn, float(drawn.growth[curve]), drawn.drawn_growth[:, curve], implied)
 
 
 def growth_difference(drawn: DrawnCurves, curve: int, other: int, implied: float = 0.0) -> Estimate:
-    """Return by what share one curve came to more than another, (1 + return) / (1 + other return) - 1, likewise.
-
-    Both are of the same dates in each resample.
-    """
+    """Return by what share one curve came to more than another, with its interval as in `growth_estimate`."""
     growth, less = float(drawn.growth[curve]), float(drawn.growth[other])
     moved = drawn.drawn_growth[:, curve] - drawn.drawn_growth[:, other]
     return _growth(drawn, growth - less, moved, implied, lost=min(growth, less) <= _LOST)
@@ -160,24 +151,24 @@ def growth_difference(drawn: DrawnCurves, curve: int, other: int, implied: float
 def sharpe_estimate(
     drawn: DrawnCurves, curve: int, sharpe: float, per_period: float, rate: float, ddof: int, implied: float = 0.0
 ) -> Estimate:
-    """Return a Sharpe ratio with its interval: the resamples', their deviations widened, and what the prices imply.
+    """Return a Sharpe ratio with its interval: from resamples with widened deviations, and from what prices imply.
 
-    Where that is more than three times as wide the prices imply swings that have
-    not happened, so that the deviation is not known: there is no interval.
+    If prices imply more than three times as much, there is no interval: they imply swings
+    that have not happened, so the deviation is unknown.
 
     Args:
         drawn: The curves.
-        curve: Which of them.
+        curve: Its number.
         sharpe: Its annual ratio.
-        per_period: How many periods a year has.
+        per_period: Periods a year.
         rate: The annual return without risk.
-        ddof: What the deviation divides by: n - ddof.
-        implied: How far its log growth may come out otherwise by the prices.
+        ddof: The deviation divides by n - ddof.
+        implied: The standard deviation of its log growth that prices imply.
     """
     n = drawn.dates
     mean, square = drawn.drawn_mean[:, curve], drawn.drawn_square[:, curve]
     variance = (square - mean**2) * (n / (n - ddof))
-    # What is left of two nearly equal squares is rounding.
+    # The difference of two nearly equal squares is rounding.
     known = variance > _ROUNDING * np.maximum(square, _ROUNDING)
     ratio = (mean[known] * per_period - rate) / np.sqrt(variance[known] * per_period)
     moved = sharpe + drawn.widening * (ratio - sharpe)
@@ -192,7 +183,7 @@ def sharpe_estimate(
 
 
 def drawdown_estimate(drawn: DrawnCurves, curve: int, drawdown: float) -> Estimate:
-    """Return the deepest fall of a curve with the interval of the resamples'; without one below 60 dates."""
+    """Return the deepest fall of a curve with its interval from resamples; none on fewer than 60 dates."""
     falls = drawn.drawn_drawdown
     moved = np.zeros(0) if falls is None else falls[:, curve]
     return _estimate(drawn, drawdown, moved, BY_BLOCKS_ALONE)
@@ -220,7 +211,7 @@ def _growth(drawn: DrawnCurves, growth: float, moved: Floats, implied: float, *,
 
 def _estimate(drawn: DrawnCurves, found: float, moved: Floats, method: str) -> Estimate:
     low = high = None
-    # Too few of them have a value where nearly all returns are alike.
+    # If nearly all returns are alike, too few resamples have a value.
     if moved.size >= drawn.resamples / 2:
         beyond = (1.0 - drawn.confidence) / 2.0
         ends = np.quantile(moved, [beyond, 1.0 - beyond])
@@ -238,7 +229,7 @@ def _estimate(drawn: DrawnCurves, found: float, moved: Floats, method: str) -> E
     )
 
 
-def _drawn_dates(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Ints]:
+def _draw_dates(n: int, resamples: int, rng: np.random.Generator) -> Iterator[Ints]:
     """Yield the date of each step of some resamples, (n, some)."""
     chance, at_once = 1.0 / mean_block(n), max(1, _CELLS // n)
     for done in range(0, resamples, at_once):
@@ -260,8 +251,8 @@ def _counts(dates: Ints) -> Floats:
 
 
 def _drawdowns(dates: Ints, logs: Floats) -> Floats:
-    """Return the deepest fall of each curve in each resample, (resamples, m), the value at the start included."""
-    # Six digits are plenty for what is drawn, and half the memory is half the time.
+    """Return the deepest fall of each curve in each resample, (resamples, m), with the value at the start."""
+    # Six digits are plenty for draws, and half the memory is half the time.
     gained = logs.astype(np.float32)
     worth = np.zeros((dates.shape[1], logs.shape[1]), dtype=np.float32)
     peak, deepest, moved = worth.copy(), worth.copy(), worth.copy()

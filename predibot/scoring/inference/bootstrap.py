@@ -1,4 +1,4 @@
-"""Bootstrap: how far a number could have come out otherwise, had other clusters been asked."""
+"""Bootstrap: how far a number could vary, if other clusters had been drawn."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,13 +19,13 @@ from predibot.scoring.inference.draws import (
 )
 
 FEW_CLUSTERS = 30
-"""Below so many clusters an interval carries a warning, and nobody is ranked by it."""
+"""With fewer clusters an interval carries a warning, and nobody is ranked by it."""
 
 FEWEST_FOR_AN_INTERVAL = 5
-"""Of joined events: whether two of fewer clusters differ, t has nearly no degrees of freedom to tell."""
+"""For joined events: with fewer clusters t has nearly no degrees of freedom."""
 
 MAX_WITHOUT_VALUE = 0.01
-"""The largest share of resamples without a value that an interval bears."""
+"""An interval allows at most this share of resamples without a value."""
 
 PERCENTILE = "percentile cluster bootstrap"
 STUDENTISED = "studentised cluster bootstrap"
@@ -33,28 +33,28 @@ STUDENTISED = "studentised cluster bootstrap"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with the interval it would vary in, had other clusters been asked."""
+    """A number with its interval under other draws of clusters."""
 
     estimate: float
     low: float | None
-    """None where there is no interval: too few clusters, all alike, or too many resamples without a value."""
+    """None without an interval: too few clusters, all alike, or too many resamples without a value."""
     high: float | None
     confidence: float
     n: int
-    """Rows, all clusters together."""
+    """Rows, over all clusters."""
     clusters: int
     method: str
     resamples: int = 0
     """0 where the interval follows a formula."""
     resamples_without_value: int = 0
     cluster_standard_error: float | None = None
-    """How far the mean would vary, by how much the clusters differ; None where the method has no use for it."""
+    """From the differences between clusters; None where the method does not use it."""
     price_standard_error: float | None = None
-    """How far it would vary by the prices that were paid, which know the odds that did not come in."""
+    """From the prices that were paid, which know the long odds that did not come in."""
     without_best: float | None = None
-    """The mean without the cluster that lifts it most; None where it is not of gains, or there is one cluster."""
+    """The mean without the cluster that lifts it most; None for one cluster, or if it is no mean of gains."""
     dependence: float = 1.0
-    """D: how many clusters moved as if they were one, by what they gained on the same days; 1 where nobody looked."""
+    """D: how many clusters moved as one, by their gains on the same days; 1 where it is not measured."""
 
     @property
     def standard_error(self) -> float | None:
@@ -64,12 +64,12 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return both ends; None where there is no interval."""
+        """Return both ends, None without an interval."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def few_clusters(self) -> bool:
-        """Return whether there are too few clusters to rank anyone by this."""
+        """Return whether there are too few clusters to rank anyone by it."""
         return self.clusters < FEW_CLUSTERS
 
 
@@ -83,14 +83,14 @@ def cluster_bootstrap(
 ) -> Estimate:
     """Return any statistic with its percentile interval under resampling of clusters.
 
-    Whole clusters are drawn with replacement, as many as there are; the
-    interval is what lies between the two percentiles of the statistic. With 30
+    Whole clusters are drawn with replacement, as many as there are; the interval
+    lies between two percentiles of the statistic. With 30
     clusters it is too narrow (docs/coverage.md): for means and ratios of means
     use `cluster_bootstrap_mean` and `cluster_bootstrap_ratio`.
 
     Args:
         statistic: A function of row numbers, shape (m,), repeats included. NaN
-            (or infinity) says that it has no value on those rows.
+            (or infinity) means that it has no value on those rows.
         clusters: Which rows belong together, words or whole numbers, shape (n,).
         seed: Of the draws, zero or more. The same seed and rows draw the same
             clusters in whatever order the rows are given.
@@ -98,8 +98,8 @@ def cluster_bootstrap(
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
-        Without an interval where there are fewer than two clusters, all
-        resamples give the same, or more than 1 % of them give nothing.
+        Without an interval for fewer than two clusters, if all resamples give the
+        same, or if more than 1 % of them have no value.
 
     Raises:
         ValueError: If there is no row, or an argument is out of range.
@@ -121,7 +121,7 @@ def cluster_bootstrap(
     estimate = scalar("statistic", statistic(np.arange(codes.size)))
     values = np.full(resamples, np.nan)
     if np.isfinite(estimate) and codes.any():
-        values = _resampled_values(statistic, codes, resamples, rng)
+        values = _resample_values(statistic, codes, resamples, rng)
     has_value = np.isfinite(values)
     kept = values[has_value]
     quantiles = None
@@ -149,7 +149,7 @@ def cluster_bootstrap_mean(
     Args:
         values: Such as scores or gains, shape (n,).
         clusters: Which rows belong together, words or whole numbers, shape (n,).
-        weights: Shape (n,), each zero or more; all the same where none are given.
+        weights: Shape (n,), each zero or more; by default all the same.
         seed: Of the draws, zero or more.
         resamples: How many draws, from 2 / (1 - confidence) to 1,000,000.
         confidence: The share of such intervals that should hold the truth.
@@ -182,10 +182,10 @@ def cluster_bootstrap_ratio(
     """Return a ratio of means with its studentised interval under resampling of clusters.
 
     sum(numerators) / sum(denominators). In each resample the distance to the
-    estimate is measured in the standard error that the resample itself has
-    (linearised, over clusters); the interval is the estimate less the quantiles
-    of that, times its own standard error. It so follows skew and learns its
-    width; docs/coverage.md says how often it holds the truth.
+    estimate is measured in the resample's own standard error (linearised, over
+    clusters). The interval is the estimate less the quantiles of these distances
+    times the estimate's standard error. So it follows skew and learns its width;
+    docs/coverage.md says how often it holds the truth.
 
     A skill 1 - sum(a) / sum(b) is the ratio of b - a to b.
 
@@ -200,10 +200,10 @@ def cluster_bootstrap_ratio(
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
-        The estimate is NaN where the denominators are all zero. Without an
-        interval there, where the clusters are fewer than two or all alike, and
-        where more than 1 % of the resamples have no value, as with fewer than
-        five clusters, of which too many resamples repeat a single one.
+        The estimate is NaN if all denominators are zero. There is no interval
+        then, for clusters that are fewer than two or all alike, and if more than
+        1 % of the resamples have no value. That is so below five clusters, where
+        too many resamples repeat a single one.
 
     Raises:
         ValueError: If there is no row, the lengths differ, a number is NaN or
@@ -224,11 +224,7 @@ def cluster_bootstrap_ratio(
 
 
 def ratio_sums(numerators: ArrayLike, denominators: ArrayLike, clusters: ArrayLike) -> tuple[ClusterSums, int]:
-    """Return what each cluster adds to the ratio, and the number of rows.
-
-    Raises:
-        ValueError: As `cluster_bootstrap_ratio`.
-    """
+    """Return the sums of each cluster and the number of rows, with the errors of `cluster_bootstrap_ratio`."""
     above, below = numbers("numerators", numerators), _not_negative("denominators", denominators)
     codes = cluster_codes(clusters)
     same_length(numerators=above, denominators=below, clusters=codes)
@@ -238,8 +234,7 @@ def ratio_sums(numerators: ArrayLike, denominators: ArrayLike, clusters: ArrayLi
 def studentised_distances(sums: ClusterSums, resamples: int, seed: int) -> Floats:
     """Return (resampled ratio - ratio) / resampled standard error, shape (resamples,).
 
-    NaN where a resample has none: its denominators are all zero, or its
-    clusters all alike.
+    NaN for a resample whose denominators are all zero, or whose clusters are all alike.
     """
     return studentised_distances_of_each([sums], resamples, seed)[0]
 
@@ -247,10 +242,8 @@ def studentised_distances(sums: ClusterSums, resamples: int, seed: int) -> Float
 def studentised_distances_of_each(many: Sequence[ClusterSums], resamples: int, seed: int) -> list[Floats]:
     """Return the distances that each ratio has alone, from one set of draws that all share.
 
-    All must have equally many clusters.
-
     Raises:
-        ValueError: If they have not.
+        ValueError: If they have different numbers of clusters.
     """
     rng, sizes = generator(seed), sorted({sums.clusters for sums in many})
     if len(sizes) > 1:
@@ -265,7 +258,7 @@ def studentised_distances_of_each(many: Sequence[ClusterSums], resamples: int, s
 
 
 def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float) -> Estimate:
-    """Return the ratio with the interval that the distances of its resamples give."""
+    """Return the ratio with the interval from the distances of its resamples."""
     low = high = None
     has_value = np.isfinite(distances)
     if not _too_many_without_value(distances):
@@ -288,25 +281,21 @@ def estimate_of(sums: ClusterSums, n: int, distances: Floats, confidence: float)
 
 
 def finite_ends(low: float, high: float) -> tuple[float, float] | tuple[None, None]:
-    """Return both ends of an interval; None of both where no float holds one."""
+    """Return both ends of an interval, or None twice where no float holds one."""
     return (low, high) if math.isfinite(low) and math.isfinite(high) else (None, None)
 
 
 def check_draws(resamples: int, confidence: float) -> float:
-    """Return the confidence, unless it is no share or the draws are too few for it, or too many.
-
-    Raises:
-        ValueError: If one is out of range.
-    """
+    """Return a confidence that is a share and has enough draws, but not too many, else raise ValueError."""
     share = between_0_and_1("confidence", confidence)
-    # Fewer would leave no draw beyond the percentile that is asked for.
+    # With fewer draws, none would lie beyond the percentile.
     at_least("resamples", resamples, round(2.0 / (1.0 - share)))
     at_most("resamples", resamples, MAX_RESAMPLES)
     return share
 
 
 def _moments(sums: ClusterSums) -> Floats:
-    """Return what each cluster adds to a resampled ratio and to its standard error, shape (clusters, 5)."""
+    """Return the terms of each cluster in a resampled ratio and its standard error, shape (clusters, 5)."""
     e, b = sums.residuals, sums.denominators / sums.denominators.sum()
     return np.column_stack([e, b, e * e, e * b, b * b])
 
@@ -322,7 +311,7 @@ def _distances(moments: Floats, clusters: int) -> Floats:
     return distances
 
 
-def _resampled_values(
+def _resample_values(
     statistic: Callable[[Ints], float], codes: Ints, resamples: int, rng: np.random.Generator
 ) -> Floats:
     order = np.argsort(codes, kind="stable")
@@ -344,7 +333,7 @@ def _tails(values: Floats, confidence: float) -> tuple[float, float]:
 
 
 def _differ(values: Floats) -> bool:
-    # Halved, the distance between any two floats is a float.
+    # Halved, so that the distance between any two floats is a float.
     return bool(values.max() / 2.0 - values.min() / 2.0 > ROUNDING * np.abs(values / 2.0).max())
 
 

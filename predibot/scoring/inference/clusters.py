@@ -13,42 +13,42 @@ ROUNDING = 1e-12
 """Numbers that differ by less, relative to the largest, differ by rounding only."""
 
 _SPAN_A_ROW = 4
-"""How wide a range of labels may be, in rows, to be looked up in a table as wide."""
+"""Labels in a range of so many numbers a row are looked up in a table of that size."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSums:
-    """What each cluster adds to a ratio sum(numerators) / sum(denominators); a mean has the counts below.
+    """The sums of each cluster in a ratio sum(numerators) / sum(denominators); a mean has counts below.
 
-    The order of the rows leaves no trace, not even in the last digit.
+    They do not depend on the order of rows, not even in the last digit.
     """
 
     numerators: Floats
-    """Shape (clusters,), in the order of the labels."""
+    """In the order of the labels, shape (clusters,)."""
     denominators: Floats
-    """Shape (clusters,), each zero or more."""
+    """Each zero or more, shape (clusters,)."""
 
     @property
     def clusters(self) -> int:
-        """Return how many clusters there are."""
+        """Return the number of clusters."""
         return int(self.numerators.size)
 
     @property
     def ratio(self) -> float:
-        """Return the ratio; NaN where the denominators are all zero, or so small that no float holds it."""
+        """Return the ratio; NaN where the denominators are zero, or so small that no float holds it."""
         total = float(self.denominators.sum())
         ratio = float(self.numerators.sum()) / total if total > 0.0 else math.nan
         return ratio if math.isfinite(ratio) else math.nan
 
     def t_quantile(self, confidence: float) -> float:
-        """Return the quantile of Student's t that an interval goes by: one degree of freedom less than clusters."""
+        """Return the quantile of Student's t for an interval, with one degree of freedom less than clusters."""
         return t_quantile((1.0 + confidence) / 2.0, self.clusters - 1)
 
     @property
     def residuals(self) -> Floats:
-        """Return what each cluster adds beyond its share, as a part of about the largest, shape (clusters,).
+        """Return each cluster's sum beyond its share, scaled to about 1 at most, shape (clusters,).
 
-        Plain residuals may lie so far from one that their squares vanish or overflow.
+        Squares of unscaled residuals might vanish or overflow.
         """
         beyond = self._beyond()
         return np.ldexp(beyond, -_exponent(beyond))
@@ -57,8 +57,8 @@ class ClusterSums:
     def standard_error(self) -> float:
         """Return the linearised standard error sqrt(K / (K - 1) * sum(beyond^2)) / sum(denominators).
 
-        NaN where the clusters tell nothing of it: fewer than two of them, all
-        alike, a ratio without a value, or an error too large for a float.
+        NaN for fewer than two clusters, clusters all alike, a ratio without a value, or an
+        error too large for a float.
         """
         if self.clusters < 2 or math.isnan(self.ratio):
             return math.nan
@@ -66,7 +66,7 @@ class ClusterSums:
         if np.abs(beyond).max() <= ROUNDING * np.abs(self.numerators).max():
             return math.nan
         total, power = math.frexp(float(self.denominators.sum()))
-        # Powers of two change no digit.
+        # Scaling by powers of two is exact.
         residuals = self.residuals / total
         error = float(np.sqrt(self.clusters / (self.clusters - 1) * np.sum(residuals**2)))
         try:
@@ -80,7 +80,7 @@ class ClusterSums:
 
 
 def _exponent(values: Floats) -> int:
-    """Return the power of two that is just above the largest value."""
+    """Return the power of two just above the largest value."""
     return math.frexp(float(np.abs(values).max()))[1]
 
 
@@ -106,7 +106,7 @@ def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:
 
 
 def _codes_of_span(labels: Ints) -> Ints:
-    """Return the codes of whole numbers from zero by looking each up: ten times faster than sorting them."""
+    """Return the codes of whole numbers from zero by a table, ten times faster than by sorting."""
     present = np.zeros(int(labels.max()) + 1, dtype=np.int64)
     present[labels] = 1
     codes: Ints = (np.cumsum(present) - 1)[labels]
@@ -119,21 +119,21 @@ def cluster_sums(numerators: Floats, denominators: Floats, codes: Ints) -> Clust
 
 
 def _sums(values: Floats, codes: Ints) -> Floats:
-    # Adding in the order of the values makes the order of the rows irrelevant to the last digit.
+    # Adding values in their own order makes the result independent of the order of rows.
     order = np.argsort(values) if np.ptp(values) > 0.0 else slice(None)
     return np.bincount(codes[order], values[order]).astype(np.float64)
 
 
 def difference(a: Floats, b: Floats) -> Floats:
-    """Return a - b, (n,), 0 where that is no more than the rounding of the largest of both."""
+    """Return a - b, (n,), with 0 for differences no larger than the rounding of the largest of both."""
     return without_rounding(a - b, max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)))
 
 
 def without_rounding(values: Floats, sizes: Floats | float) -> Floats:
-    """Return the values, 0 where they are no more than the rounding of numbers as large as these."""
+    """Return the values, with 0 for those no larger than the rounding of numbers of these sizes."""
     return np.where(np.abs(values) <= ROUNDING * sizes, 0.0, values)
 
 
 def cluster_starts(sorted_codes: Ints) -> Ints:
-    """Return where each cluster begins among rows sorted by cluster, shape (clusters,)."""
+    """Return the start of each cluster in rows sorted by cluster, shape (clusters,)."""
     return np.flatnonzero(np.diff(sorted_codes, prepend=-1)).astype(np.int64)

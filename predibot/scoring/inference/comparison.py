@@ -22,7 +22,7 @@ SYMMETRIC = "symmetric studentised cluster bootstrap"
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Estimate):
-    """A difference of two means on the same rows, with its interval and how easily luck alone gives as much."""
+    """A difference of two means on the same rows, with its interval and its p-value."""
 
     p_value: float = field(kw_only=True)
 
@@ -44,16 +44,15 @@ def paired_difference(
 ) -> Comparison:
     """Return the mean of a less the mean of b on the rows both have, with its interval and p-value.
 
-    Studentised as in `cluster_bootstrap_ratio`, with tails of equal reach: which
-    of two is called a is chance, so that a resample's distance counts with
-    either sign. The interval is the difference and as much to either side as
-    holds the asked share of the distances. The p-value is twice the smaller
-    tail beyond the estimate's own distance from zero, which is the share of
-    distances at least as large in either direction, with one added in numerator
-    and denominator; it is at most 1 - confidence where zero lies outside the
-    interval. Tails taken as they fall would call equals different too often
-    (docs/coverage.md). Resamples without a value count as beyond: what is not
-    known never speaks for a difference. Swapping a and b turns the sign, and
+    Studentised as in `cluster_bootstrap_ratio`, but symmetric: which of the two is
+    called a is chance, so the distance of a resample counts with either sign. The
+    interval reaches as far to both sides of the difference as the given share of
+    the distances does. The p-value is the share of distances at least as large as
+    the estimate's own from zero, in either direction, with one added in numerator
+    and denominator. It is at most 1 - confidence if zero lies outside the
+    interval. Unequal tails would call equals different too often
+    (docs/coverage.md). Resamples without a value count as beyond, so that unknown
+    values never speak for a difference. Swapping a and b changes the sign and
     nothing else.
 
     Args:
@@ -65,10 +64,9 @@ def paired_difference(
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
-        Without an interval and with a p-value of 1 where the clusters tell
-        nothing: one cluster, or differences all alike, as when both always say
-        the same. The interval is also missing where more than 1 % of the
-        resamples have no value.
+        Without an interval and with a p-value of 1 for a single cluster, or if all
+        differences are alike, as when both always forecast the same. The interval
+        is also missing if more than 1 % of the resamples have no value.
 
     Raises:
         ValueError: If there is no row, the lengths differ, a value is NaN or
@@ -93,25 +91,25 @@ def paired_difference(
 
 
 def comparison_of(sums: ClusterSums, n: int, distances: Floats, confidence: float) -> Comparison:
-    """Return the mean difference with the interval and the p-value that the distances of its resamples give."""
+    """Return the mean difference with its interval and p-value from the distances of its resamples."""
     found = estimate_of(sums, n, distances, confidence)
     low = high = None
     if found.low is not None:
         half = float(np.nanquantile(np.abs(distances), confidence)) * sums.standard_error
         low, high = finite_ends(sums.ratio - half, sums.ratio + half)
     own = abs(sums.ratio / sums.standard_error)
-    # Written so that NaN, a resample without a value, counts as beyond.
+    # The negation counts NaN, a resample without a value, as beyond.
     beyond = int(np.sum(~(np.abs(distances) < own)))
     p_value = (1 + beyond) / (1 + distances.size)
     return Comparison(**asdict(replace(found, low=low, high=high, method=SYMMETRIC)), p_value=p_value)
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Return the p-values adjusted for how many were looked at, in the order given.
+    """Return the p-values adjusted for their number, in the given order.
 
-    Calling those at most q differences, at most a share q of the calls is
-    expected to be wrong; where no difference is real, a call is made in at most
-    a share q of all leaderboards.
+    If all pairs with a value of at most q are called different, at most a share q
+    of these calls is expected to be wrong. If no difference is real, at most a
+    share q of all leaderboards has any call.
 
     Args:
         p_values: One for each comparison shown, shape (m,), each in [0, 1].
@@ -139,16 +137,16 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
 def probability_of_being_best(scores: ArrayLike, clusters: ArrayLike, *, seed: int, resamples: int = 10_000) -> Floats:
     """Return how often each forecaster has the lowest mean score when clusters are drawn anew.
 
-    Lower is better, as with Brier and log scores; pass gains with a minus.
-    Those that tie for best share the draw. It describes the draw of questions,
-    and is no test: of two equals one may well have 0.9.
+    Lower is better, as with Brier and log scores; pass gains with a minus sign.
+    Forecasters that tie for best share the draw. It describes the draw of
+    questions and is no test: one of two equals may well have 0.9.
 
     Args:
         scores: One column a forecaster, shape (n, forecasters); NaN where it
-            was silent. Its mean is over what it has in a draw, so that
-            forecasters who answered other questions are compared as if theirs
-            had been equally hard; keep the rows all have where that is too much
-            to assume. Without a score in a draw it is not the best there.
+            was silent. A mean covers the forecaster's own scores in a draw, so
+            forecasters of different questions are compared as if these were
+            equally hard; keep only common rows if that is too much to assume. A
+            forecaster without a score in a draw is not the best there.
         clusters: Which rows belong together, words or whole numbers, shape (n,).
         seed: Of the draws, zero or more.
         resamples: How many draws, from 1 to 1,000,000.

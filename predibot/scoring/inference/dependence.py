@@ -1,4 +1,4 @@
-"""Dependence: how many events moved as if they were one, by what they gained on the same days."""
+"""Dependence: how many events moved as one, by their gains on the same days."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,25 +7,24 @@ from predibot.scoring.arguments import Floats, Ints, numbers, same_length, withi
 from predibot.scoring.inference.clusters import cluster_codes
 
 NO_MOVE = 1e-9
-"""Sums of rounded numbers are not quite zero: what an event moved in a day by no more than this counts as nothing."""
+"""Smaller moves of an event in a day are the rounding of sums and count as none."""
 
 
 @within_floats
 def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> float:
-    """Return D, by which the variance of a sum is multiplied where events moved together.
+    """Return D, which multiplies the variance of a sum where events moved together.
 
-    D = max(1, sum over days of C^2 / sum over days of Q): C is the sum over events
-    of what each contributed that day, Q the sum of the squares of those. Events
-    that move alike on a day have C^2 of as much as their number times Q; those
-    that move independently have C^2 of about Q. Numerator and denominator are
-    summed before they are divided, so that quiet days do not dilute the one that
-    counts.
+    D = max(1, sum over days of C^2 / sum over days of Q). C is the sum of all events'
+    contributions on a day, Q the sum of their squares. If events move alike on a day,
+    C^2 is their number times Q; if they move independently, C^2 is about Q. Numerator and
+    denominator are summed before the division, so that quiet days do not dilute the one
+    that counts.
 
     Args:
-        contributions: What each row adds to the sum, shape (n,); rows of the same
-            event and day are added up first.
-        events: Of which event each is, words or whole numbers, shape (n,).
-        days: On which UTC day, words or whole numbers, shape (n,).
+        contributions: Terms of the sum, shape (n,); rows of one event and day are
+            added up first.
+        events: The event of each, words or whole numbers, shape (n,).
+        days: The UTC day of each, words or whole numbers, shape (n,).
 
     Returns:
         D, 1 or more; 1 where nothing moved, or there are no rows.
@@ -54,14 +53,14 @@ def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> 
 
 
 def dependence_by_day(gained: Floats, day: Ints, days: int) -> tuple[Floats, Ints]:
-    """Return sum of C^2 / sum of Q of the days up to each, (days,), and how many of those had any move, (days,).
+    """Return sum of C^2 / sum of Q up to each day, (days,), and the number of days with a move up to it, (days,).
 
-    Not below by 1: two events that cancelled out have 0, as has a day before the first move.
+    Not bounded by 1: it is 0 for events that cancelled out, and before the first move.
 
     Args:
-        gained: What each event contributed on a day, (cells,).
+        gained: The contribution of each event on a day, (cells,).
         day: That day, (cells,), from zero.
-        days: How many there are.
+        days: The number of days.
     """
     gained = np.where(np.abs(gained) > NO_MOVE, gained, 0.0)
     total, squares = np.bincount(day, gained, days), np.bincount(day, gained**2, days)

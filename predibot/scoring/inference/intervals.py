@@ -1,4 +1,4 @@
-"""Intervals: how far a mean could have come out otherwise, by how its clusters differ and by the prices that were paid.
+"""Intervals: how far a mean could vary, by the differences of its clusters and by the prices that were paid.
 
 They are formulas, without draws; docs/coverage.md has how often they hold the truth.
 """
@@ -17,38 +17,36 @@ ON_LOGITS = "logit t, the larger of cluster and price-implied standard error"
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What is known of a mean beside its clusters."""
+    """What prices and days say of a mean, besides its clusters."""
 
     variance: float
-    """Of its sum, by the prices."""
+    """The variance of its sum that prices imply."""
     lowest: float
-    """The least that the mean could be."""
+    """The least possible mean."""
     highest: float
-    """The most."""
+    """The most possible mean."""
     dependence: float = 1.0
-    """D, by which its variance is larger because clusters moved together."""
+    """D, the factor on its variance because clusters moved together."""
 
 
 def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: float) -> Estimate:
     """Return a mean with the interval m +- t se, cut at what is possible.
 
-    se is the larger of the standard error over clusters and that which the
-    prices imply, times the square root of D; t has one degree of freedom less
-    than there are clusters.
-    Without an interval for fewer than two clusters, and where neither tells
-    anything of what is not certain.
+    se is the larger of the standard errors over clusters and by prices, times the square
+    root of D; t has one degree of freedom less than clusters. There is no interval for fewer
+    than two clusters, or if an uncertain mean has no standard error.
 
     Args:
-        sums: What each cluster adds, and its rows.
-        n: How many rows they are of.
-        spread: Of their sum.
+        sums: The sums of each cluster and its number of rows.
+        n: The number of rows.
+        spread: The spread of the mean.
         confidence: The share of such intervals that should hold the truth.
     """
     of_clusters, of_prices = _standard_errors(sums, spread.variance)
     error = max(of_clusters, of_prices) * math.sqrt(spread.dependence)
     low = high = None
     if spread.lowest >= spread.highest:
-        # Nothing was held: it could not have come out otherwise.
+        # Nothing was held, so the mean is certain.
         low, high = (sums.ratio, sums.ratio) if sums.clusters > 1 else (None, None)
     elif error > 0.0:
         half = sums.t_quantile(confidence) * error
@@ -62,18 +60,18 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
         n=n,
         clusters=sums.clusters,
         method=BY_PRICES,
-        cluster_standard_error=_known(of_clusters),
-        price_standard_error=_known(of_prices),
+        cluster_standard_error=_none_if_nan(of_clusters),
+        price_standard_error=_none_if_nan(of_prices),
         dependence=spread.dependence,
         without_best=_without_best(sums, ahead=True),
     )
 
 
 def comparison_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: float) -> Comparison:
-    """Return a mean difference with the interval and the two-sided p-value of Student's t, as `estimate_by_prices`.
+    """Return a mean difference with the interval and two-sided p-value of Student's t, as `estimate_by_prices`.
 
-    The best cluster is that which speaks most for the one who is ahead. The
-    p-value is 1 where nothing tells anything.
+    The best cluster is the one that speaks most for the leader. The p-value is 1 without
+    a standard error.
     """
     found = estimate_by_prices(sums, n, spread, confidence)
     error = found.standard_error
@@ -83,16 +81,15 @@ def comparison_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: 
 
 
 def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: float) -> Estimate:
-    """Return a Brier score with its interval on the logit scale, where it is cut at neither end.
+    """Return a Brier score with its interval on the logit scale, which needs no cut at the ends.
 
-    The upper end is the smaller of that and the score plus 2 t s, but never
-    below the score plus t s. Without an interval at 0, at 1, for fewer than two
-    clusters, and where nothing tells how far it varies.
+    The upper end is at most the score plus 2 t s, and at least the score plus t s. There is
+    no interval at 0, at 1, for fewer than two clusters, or without a standard error.
 
     Args:
-        sums: What each cluster adds to the squared errors, and its forecasts.
-        n: How many forecasts.
-        variance: Of the sum of squared errors, by the forecasts.
+        sums: The squared errors of each cluster, and its number of forecasts.
+        n: The number of forecasts.
+        variance: The variance of the sum of squared errors that the forecasts imply.
         confidence: The share of such intervals that should hold the truth.
     """
     of_clusters, of_prices = _standard_errors(sums, variance)
@@ -100,8 +97,8 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
     low = high = None
     if error > 0.0 and 0.0 < score < 1.0:
         reach = sums.t_quantile(confidence) * error
-        low, above = (_moved(score, sign * reach / (score * (1.0 - score))) for sign in (-1.0, 1.0))
-        # By rounding, an end of a tiny interval can lie on the wrong side.
+        low, above = (_shift_logit(score, sign * reach / (score * (1.0 - score))) for sign in (-1.0, 1.0))
+        # Rounding can put an end of a tiny interval on the wrong side.
         low, high = min(low, score), min(max(min(above, score + 2.0 * reach), score + reach), 1.0)
     return Estimate(
         estimate=score,
@@ -111,33 +108,33 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
         n=n,
         clusters=sums.clusters,
         method=ON_LOGITS,
-        cluster_standard_error=_known(of_clusters),
-        price_standard_error=_known(of_prices),
+        cluster_standard_error=_none_if_nan(of_clusters),
+        price_standard_error=_none_if_nan(of_prices),
     )
 
 
 def _standard_errors(sums: ClusterSums, variance: float) -> tuple[float, float]:
-    """Return the standard error over clusters and that by the prices; NaN for fewer than two clusters."""
+    """Return the standard errors over clusters and by prices; NaN for fewer than two clusters."""
     if sums.clusters < 2 or math.isnan(sums.ratio):
         return math.nan, math.nan
     of_clusters = sums.standard_error
     return 0.0 if math.isnan(of_clusters) else of_clusters, math.sqrt(variance) / float(sums.denominators.sum())
 
 
-def _moved(share: float, by: float) -> float:
+def _shift_logit(share: float, by: float) -> float:
     """Return expit(logit(share) + by)."""
     logit = math.log(share) - math.log1p(-share) + by
-    # Written so that neither end overflows.
+    # This form overflows at neither end.
     odds = math.exp(-abs(logit))
     return (1.0 if logit >= 0.0 else odds) / (1.0 + odds)
 
 
 def _without_best(sums: ClusterSums, *, ahead: bool) -> float | None:
-    """Return the mean without the cluster that lifts it most, or lowers it most: not the one with the most rows."""
+    """Return the mean without the cluster that lifts it most, or lowers it most."""
     rest = sums.denominators.sum() - sums.denominators
     means = (sums.numerators.sum() - sums.numerators)[rest > 0.0] / rest[rest > 0.0]
     return float(means.min() if ahead else means.max()) if means.size else None
 
 
-def _known(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     return None if math.isnan(value) else value

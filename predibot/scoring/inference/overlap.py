@@ -1,4 +1,4 @@
-"""Overlapping cohorts: an interval for a mean of results that share markets and weeks with their neighbours."""
+"""Overlapping cohorts: the interval of a mean over cohorts that share markets and weeks."""
 
 import math
 from collections.abc import Sequence
@@ -13,26 +13,26 @@ from predibot.scoring.inference.student_t import t_quantile
 
 CONFIDENCE = 0.95
 LOWEST_RETURN = -1.0
-"""Nobody loses more than the whole stake, so no interval goes lower."""
+"""Nobody loses more than the stake, so no interval goes lower."""
 ENOUGH_TO_RANK = 30.0
-"""Effective cohorts, below which nobody is said to be better than somebody else."""
+"""With fewer effective cohorts nobody is called better than another."""
 _ROUNDING = 1e-12
 """Results that differ by less, relative to 1 or to the largest, differ by rounding only."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverlapInterval:
-    """The mean of the returns of cohorts in order of their start, and how sure it is."""
+    """The mean return over cohorts in order of their start, with its interval."""
 
     mean: float
     low: float | None
-    """At least -1; None of one cohort, and where all are alike and no price implies anything."""
+    """At least -1; None for one cohort, or if all are alike and prices imply nothing."""
     high: float | None
     cohorts: int
     overlap: int
-    """L: how many cohorts at most lie between two that overlap, both of them counted; 1 where none do."""
+    """L: the most cohorts from one to another that overlaps it, both included; 1 without overlaps."""
     waves: int
-    """B: how many cosine waves the variance is taken from; the degrees of freedom of Student's t."""
+    """B: the number of cosine waves for the variance; the degrees of freedom of Student's t."""
 
     @property
     def effective(self) -> float:
@@ -46,19 +46,13 @@ class OverlapInterval:
 
 
 def longest_overlap(spans: Sequence[tuple[datetime, datetime]]) -> int:
-    """Return the longest overlap in cohorts: j - i + 1 of the two farthest cohorts i < j that overlap, 1 where none do.
+    """Return the longest overlap in cohorts: j - i + 1 of the two farthest cohorts i < j that overlap, else 1.
 
     Args:
-        spans: When each cohort started and when it ended, or until when it is
-            known, in order of their starts. Those that only touch do not overlap.
+        spans: Start and end of each cohort, in order of starts; cohorts that only touch do not overlap.
 
     Raises:
         ValueError: If there is none, or they are not in order.
-
-    Examples:
-        >>> weeks = [datetime(2026, 3, day) for day in (1, 8, 15, 22, 29)]
-        >>> longest_overlap(list(zip(weeks[:4], weeks[1:]))), longest_overlap(list(zip(weeks[:3], weeks[2:])))
-        (1, 2)
     """
     if not spans:
         raise ValueError("spans are empty; give when each cohort started and ended")
@@ -76,30 +70,25 @@ def overlap_interval(
 
     With n cohorts, B = max(1, floor(n / (2 L))) and
     w_j = sqrt(2 / n) * sum over c = 1..n of x_c cos(pi j (c - .5) / n), the standard
-    error is se = max(sqrt(mean over j = 1..B of w_j^2 / n), sd / sqrt(n)), and the
-    interval m +- t(B) se, its lower end cut at -1; or +- t(n - 1) times what the
-    prices imply, where that is wider. Slow waves hold what neighbours
-    share; an interval by the scatter of single cohorts takes that for new knowledge.
+    error is se = max(sqrt(mean over j = 1..B of w_j^2 / n), sd / sqrt(n)). The
+    interval is m +- t(B) se, or m +- t(n - 1) times the deviation that prices imply if
+    that is wider; its lower end is at least -1. Slow waves contain what neighbours
+    share; the scatter of single cohorts would count it as new information.
 
     Args:
-        returns: Of one bot, a fraction of what each cohort began with, in order
-            of the cohorts' starts, shape (n,), each at least -1.
+        returns: One bot's returns on its stakes, in order of the cohorts' starts,
+            shape (n,), each at least -1.
         overlap: L, from `longest_overlap`; at least 1.
-        implied: How far the mean may come out otherwise by the prices of what was held, zero or more.
+        implied: The standard deviation of the mean that prices imply, zero or more.
         confidence: Above 0 and below 1.
 
     Raises:
-        ValueError: If there is no return, one is none, or an argument is out of range.
+        ValueError: If there is no return, or an argument is out of range.
 
     Source:
         Mueller (2004), the cosine-weighted long-run variance with B degrees of
-        freedom; the floor at the independent error is ours, without which few
-        waves may by chance be flat.
-
-    Examples:
-        >>> found = overlap_interval([0.1, -0.05, 0.02, 0.04], 2)
-        >>> round(found.mean, 4), found.waves, found.effective
-        (0.0275, 1, 2.0)
+        freedom. The lower bound by the independent error is ours: a few waves may be
+        flat by chance.
     """
     x = one_dimensional("returns", numbers("returns", returns))
     not_empty("returns", x)
@@ -126,6 +115,6 @@ def _waves(x: Floats, waves: int) -> Floats:
     """Return w_1 to w_B."""
     n = x.size
     places = (np.arange(1, n + 1) - 0.5) / n
-    # Every wave adds up to zero, so the mean is not in them; taken out first, it costs no digits.
+    # Every wave adds up to zero, so the mean does not matter; subtracted first, it costs no digits.
     found: Floats = math.sqrt(2.0 / n) * np.cos(np.pi * np.outer(np.arange(1, waves + 1), places)) @ (x - x.mean())
     return found

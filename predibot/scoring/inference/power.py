@@ -1,4 +1,4 @@
-"""Power: how many events it takes to see a difference, and how large a one so many events would show."""
+"""Power: how many events it takes to see a difference, and how large a difference so many events show."""
 
 import math
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ _CERTAINTY = 0.975
 _POWER = 0.842
 """The normal quantile of .8: seen four times in five."""
 _LARGEST = 1e300
-"""A standard error that can still be multiplied."""
+"""A larger standard error could overflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventsNeeded:
-    """How many more events a difference would take to be seen."""
+    """How many more events it would take to see a difference."""
 
     events: int
-    """Beyond those there are, 0 or more."""
+    """Beyond the present ones, 0 or more."""
     more_than: bool
-    """Whether even the sign is open, so that it takes more than these, and nobody knows how many."""
+    """Whether even the sign is open: then it takes more than these, and nobody knows how many."""
 
 
 def smallest_detectable(standard_error: float, clusters: int) -> float | None:
     """Return the smallest true mean, or difference, that such data would find four times in five.
 
-    (t(.975, K - 1) + .842) standard errors. One that is smaller and was not
-    found is no sign of equality. It says what this much data can do, not what
-    was seen: the observed mean does not enter.
+    (t(.975, K - 1) + .842) standard errors. If a smaller one was not found, that
+    is no sign of equality. It says what so much data can find, not what it
+    found: the observed mean does not enter.
 
     Args:
         standard_error: Of the mean over clusters, zero or more; NaN for none.
@@ -55,12 +55,12 @@ def smallest_detectable(standard_error: float, clusters: int) -> float | None:
 
 
 def events_needed(mean: float, standard_error: float, clusters: int) -> EventsNeeded | None:
-    """Return how many more events such a mean, or difference, would take to be told from zero four times in five.
+    """Return how many more events it would take to tell such a mean, or difference, from zero four times in five.
 
-    K (((t(.975, K - 1) + .842) s / |m|)^2 - 1), rounded up and not below zero:
-    as if the mean stayed m and each event brought what those so far have. Where
-    m lies within one standard error of zero that is no forecast of anything, so
-    "more than" what |m| = s would take is said instead.
+    K (((t(.975, K - 1) + .842) s / |m|)^2 - 1), rounded up and not below zero, if
+    the mean stays m and each new event is like those so far. If m lies within one
+    standard error of zero, that would be a guess; the result is then "more than"
+    the number for |m| = s.
 
     Args:
         mean: m, the mean or the difference of two.
@@ -88,11 +88,7 @@ def events_needed(mean: float, standard_error: float, clusters: int) -> EventsNe
 
 
 def _reach(clusters: int) -> float | None:
-    """Return how many standard errors are detectable; None where there is no standard error.
-
-    Raises:
-        ValueError: If it is no number of clusters.
-    """
+    """Return how many standard errors are detectable, None for fewer than two clusters."""
     at_least("clusters", clusters, 0)
     at_most("clusters", clusters, MOST_EXACT)
     return t_quantile(_CERTAINTY, int(clusters) - 1) + _POWER if clusters >= 2 else None

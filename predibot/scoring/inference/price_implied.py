@@ -1,7 +1,6 @@
-"""Price-implied variance: how far a sum of gains may still come out otherwise, by the prices that were paid.
+"""Price-implied variance: how far a sum of gains may still vary, by the prices that were paid.
 
-No resampling of what happened knows the long odds that did not come in; a price
-of 0.01 says how often they do.
+No resampling of outcomes knows the long odds that did not come in; a price of 0.01 states them.
 """
 
 from dataclasses import dataclass
@@ -30,47 +29,47 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShareLots:
-    """Shares of YES that were held, those of a market in order of time: k of them, in c cells that are summed apart."""
+    """k holdings of YES shares, those of a market in order of time, in c cells that are summed apart."""
 
     cell: Ints
-    """What they are added up to, (k,), from zero, such as a bot's event."""
+    """The cell of each, (k,), from zero, such as a bot's event."""
     market: Ints
-    """Of which market, (k,); those of a market in a cell lie together."""
+    """The market of each, (k,); those of a market in a cell lie together."""
     shares: Floats
-    """How many, (k,), negative for NO."""
+    """Shares of YES, (k,), negative for NO."""
     price_yes: Floats
-    """What YES was priced at then, (k,)."""
+    """The price of YES when bought, (k,)."""
     later_yes: Floats
-    """What it is priced at, or paid, at the end, (k,); NaN where nothing is held."""
+    """The price or payout at the end, (k,); NaN where nothing is held."""
     paid: NDArray[np.bool_]
-    """Whether that is what it paid, (k,)."""
+    """Whether that is the payout, (k,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarketObservations:
-    """What is known of the markets' prices beside those that were bought at."""
+    """Known prices of the markets, besides those of purchases."""
 
     observations: Observations
     bought_at: Floats
-    """The instant of the price of each holding, (k,): what was seen later counts for more."""
+    """The instant of each holding's price, (k,): later observations replace it."""
     as_of: float
-    """The end, for which a market that has no later price has the last one stored."""
+    """The end, at which a market without a later price takes the last stored one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exclusion:
-    """Of which holdings at most one market pays YES, and when they were bought."""
+    """Groups of holdings of which at most one market pays YES, with their instants."""
 
     group: Ints
-    """The number of the group of each holding's market, (k,), -1 for none."""
+    """The group of each holding's market, (k,), -1 for none."""
     bought_at: Floats
-    """When it was bought, (k,); in `_Table` the instants of all markets of a group are its slots."""
+    """The instant of each purchase, (k,); `_Table` takes those of a group as its slots."""
     settled_at: Floats
-    """Since when its market is settled, (k,); NaN or infinite where it is not."""
+    """The instant of settlement, (k,); NaN or infinite before it."""
     payout_yes: Floats
-    """What it paid then, (k,)."""
+    """The payout then, (k,)."""
     stored: MarketObservations | None = None
-    """Left out, a market keeps the price at which it was last bought."""
+    """By default a market keeps the price of its last purchase."""
 
 
 @within_floats
@@ -89,17 +88,17 @@ def price_implied_variance(
     """Return the variance that prices imply for the summed gains of each cluster.
 
     A holding gains shares * (later price - price). Prices move like martingales,
-    so that over a time in which p becomes p' a share's variance is
-    q(p) - q(p'), q(p) = p (1 - p) and 0 once settled. The variance of a market
-    is the sum over all pairs of its holdings whose times overlap of the product
-    of their shares times q at the later start less q at the earlier end; that of
+    so while the price goes from p to p' a share has the variance q(p) - q(p'), with
+    q(p) = p (1 - p) and 0 once settled. The variance of a market is a sum over all
+    pairs of its holdings whose times overlap: the product of their shares times
+    the difference of q at the later start and q at the earlier end. The variance of
     a cluster is the sum over its markets, never below zero.
 
-    Of markets that exclude each other it is, over the instants k at which
-    something was bought, the sum of Q(X_k; p_k) - Q(X_{k-1}; p_k), less
-    Q of everything at the last prices of what is still open: X are the net
-    shares, Q(X; p) = sum X^2 p - (sum X p)^2, and prices that add up to more than
-    one are scaled to one. They must all be held until the same instant.
+    For markets that exclude each other it is the sum of Q(X_k; p_k) - Q(X_{k-1}; p_k)
+    over the instants k of purchases, less Q of all open shares at their last
+    prices. X are the net shares, Q(X; p) = sum X^2 p - (sum X p)^2, and prices that
+    add up to more than one are scaled to one. These markets must all be held until
+    the same instant.
 
     Args:
         shares_yes: Shares of YES, shape (n,), negative for NO.
@@ -172,10 +171,10 @@ def variances(held: ShareLots, cells: int, *, ends: Ints, exclusion: Exclusion |
     """Return the variance of each cell, (cells,), never below zero.
 
     Args:
-        held: In order of time within each market of a cell.
-        cells: How many there are.
-        ends: For each, the first later holding of its market that is bought when it has ended, (k,).
-        exclusion: What excludes each other, where all are held until the same instant.
+        held: Holdings in order of time within each market of a cell.
+        cells: The number of cells.
+        ends: For each, the first later holding of its market bought after it ended, (k,).
+        exclusion: Groups that exclude each other; then all holdings must end at one instant.
     """
     if not held.shares.any():
         return np.zeros(cells)
@@ -185,13 +184,13 @@ def variances(held: ShareLots, cells: int, *, ends: Ints, exclusion: Exclusion |
     else:
         of_rest = np.bincount(held.cell, np.where(exclusion.group < 0, added, 0.0), cells)
         found = np.maximum(of_rest, 0.0) + _of_groups(held, exclusion, cells)
-    # What cancels leaves the rounding of much larger numbers.
+    # Terms that cancel leave the rounding of much larger numbers.
     at_most = np.bincount(held.cell, held.shares**2, cells)
     return np.where(found > _ROUNDING * at_most, found, 0.0)
 
 
 def _of_markets(held: ShareLots, ends: Ints) -> Floats:
-    """Return what each holding adds to the variance of its cell, (k,): with itself, and with all it overlaps later."""
+    """Return each holding's part of its cell's variance, (k,): with itself, and with later overlapping ones."""
     x = held.shares
     before = held.price_yes * (1.0 - held.price_yes)
     after = np.where(held.paid | (x == 0.0), 0.0, held.later_yes * (1.0 - held.later_yes))
@@ -204,7 +203,7 @@ def _of_markets(held: ShareLots, ends: Ints) -> Floats:
 
 
 def run_ends(*labels: Ints | Floats) -> Ints:
-    """Return where the run of equal labels ends in which each row is, (k,)."""
+    """Return the end of the run of equal labels that each row is in, (k,)."""
     size = labels[0].size
     if not size:
         return np.zeros(0, dtype=np.int64)
@@ -214,12 +213,12 @@ def run_ends(*labels: Ints | Floats) -> Ints:
 
 
 def first_after(start: Floats, until: Floats, ends: Ints) -> Ints:
-    """Return the first later row of the same run that starts when each has ended, (k,): by halving its rows.
+    """Return the first later row of the same run that starts after each has ended, (k,), by bisection.
 
     Args:
-        start: When each begins, (k,), in order within a run.
-        until: When each ends, (k,), in the same order.
-        ends: Where the run of each ends, (k,).
+        start: The start of each, (k,), in order within a run.
+        until: The end of each, (k,), in the same order.
+        ends: The end of each one's run, (k,).
     """
     last = np.arange(start.size)
     span = int((ends - last).max(initial=0))
@@ -241,7 +240,7 @@ def _of_groups(held: ShareLots, exclusion: Exclusion, cells: int) -> Floats:
     settled_at, payout = np.full(table.runs, np.inf), np.zeros(table.runs)
     settled_at[table.run_of_row], payout[table.run_of_row] = exclusion.settled_at[rows], exclusion.payout_yes[rows]
     price, open_price = _prices_of(table, held, exclusion, rows)
-    # Nothing is settled at an instant that is not known.
+    # A NaN instant compares as false: not settled.
     over = settled_at[table.run] <= table.slot[table.column]
     price = np.where(over, payout[table.run], price)
     if exclusion.stored is not None:
@@ -262,7 +261,7 @@ def _of_groups(held: ShareLots, exclusion: Exclusion, cells: int) -> Floats:
 
 
 def _prices_of(table: "_Table", held: ShareLots, exclusion: Exclusion, rows: Ints) -> tuple[Floats, Floats]:
-    """Return the price of each place, and that of each run in the end: the last one stored by then, zero for none."""
+    """Return the price of each place, and the last stored price of each run, zero without any."""
     stored = exclusion.stored
     price, at = np.full(table.size, np.nan), np.full(table.size, -np.inf)
     price[table.place] = held.price_yes[rows]
@@ -286,7 +285,7 @@ def _prices_of(table: "_Table", held: ShareLots, exclusion: Exclusion, rows: Int
 
 
 def _spread(held: Floats, price: Floats, code: Ints, codes: int) -> Floats:
-    """Return sum X^2 p - (sum X p)^2 over the rows of each code, (codes,), its prices adding up to at most one."""
+    """Return sum X^2 p - (sum X p)^2 over the rows of each code, (codes,), with prices that sum to at most one."""
     total = np.bincount(code, price, codes)
     fair = price / np.maximum(total, 1.0)[code]
     mean: Floats = np.bincount(code, held * fair, codes).astype(np.float64)
@@ -295,16 +294,16 @@ def _spread(held: Floats, price: Floats, code: Ints, codes: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """Places of all markets of a group at all its slots: a run of slots a market, and a column a slot of a group."""
+    """All markets of a group at all its slots: a run of slots a market, and a column a slot of a group."""
 
     place: Ints
-    """Where each row stands, (rows,)."""
+    """The place of each row, (rows,)."""
     run_of_row: Ints
-    """Its market among all runs, (rows,)."""
+    """The run (market) of each row, (rows,)."""
     run: Ints
     """The run of each place, (size,)."""
     start_of_run: Ints
-    """Where the run of each place begins, (size,)."""
+    """The start of the run of each place, (size,)."""
     column: Ints
     """The group and slot of each place, (size,)."""
     slot: Floats
@@ -314,22 +313,18 @@ class _Table:
 
     @property
     def size(self) -> int:
-        """Return how many places there are."""
         return int(self.run.size)
 
     @property
     def runs(self) -> int:
-        """Return how many markets of groups there are."""
         return int(self.run[-1]) + 1
 
     @property
     def groups(self) -> int:
-        """Return how many groups of cells there are."""
         return int(self.cell_of_group.size)
 
     @classmethod
     def of(cls, cell: Ints, number: Ints, market: Ints, slot: Floats) -> "_Table":
-        """Return the table of rows by their cell, the number of their group, their market and slot."""
         (cell_of_group, _), group = _distinct(cell, number)
         (group_of_run, _), run_of_row = _distinct(group, market)
         (group_of_column, slot_of_column), column_of_row = _distinct(group, slot)
@@ -355,7 +350,7 @@ class _Table:
 def _distinct(
     first: Ints, second: NDArray[np.float64] | Ints
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.float64] | Ints], Ints]:
-    """Return the pairs there are, in order, and which of them each row is."""
+    """Return the distinct pairs, in order, and the pair of each row."""
     labels, code = np.unique(second, return_inverse=True)
     pairs, index = np.unique(first * labels.size + code, return_inverse=True)
     return (pairs // labels.size, labels[pairs % labels.size]), index.astype(np.int64)

@@ -24,20 +24,19 @@ CORRECTED = "skewness-corrected t over clusters"
 SYMMETRIC_T = "t over clusters"
 
 _DRAWN_BELOW = 300
-"""Below so many clusters there are always draws."""
+"""With fewer clusters there are always draws."""
 _EXPANDED_FROM = 2_000
-"""From so many clusters on there are never draws: 10,000 of them take seconds a score."""
+"""With so many clusters there are never draws: 10,000 of them take seconds a score."""
 _MAX_SHIFT = 0.15
-"""Between the two the formula is for corrections of so many standard errors at most: larger ones leave a rest."""
+"""Between the two, the formula serves corrections of at most so many standard errors; larger ones leave a rest."""
 
 
 def expands(sums: ClusterSums, confidence: float) -> bool:
-    """Return whether the formula says of a ratio what draws would, or draws would take too long.
+    """Return whether the formula replaces draws: it agrees with them, or they would take too long.
 
-    Where the correction is small its ends lie within 0.06 standard errors of
-    those of endless draws; those of 10,000 draws have a deviation of 0.03. With
-    2,000 clusters of long odds it may be 0.1. docs/coverage.md has how often such
-    intervals hold the truth.
+    With a small correction its ends lie within 0.06 standard errors of those of endless
+    draws; those of 10,000 draws have a deviation of 0.03. With 2,000 clusters of
+    long odds it may be 0.1. docs/coverage.md has how often such intervals hold the truth.
     """
     if sums.clusters < _DRAWN_BELOW or np.isnan(sums.standard_error):
         return False
@@ -45,7 +44,7 @@ def expands(sums: ClusterSums, confidence: float) -> bool:
 
 
 def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
-    """Return a ratio with the interval its studentised bootstrap would have, but for the rest of an expansion.
+    """Return a ratio with the interval of its studentised bootstrap, up to the rest of an expansion.
 
     The quantiles of the studentised ratio are those of Student's t, moved by its
     skewness: (-g (2 q^2 + 1) / 6 + k q^2) / sqrt(K) standard errors, where q is
@@ -55,7 +54,7 @@ def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
 
     Args:
         sums: Of at least two clusters that differ.
-        n: How many rows they are of.
+        n: The number of rows.
         confidence: The share of such intervals that should hold the truth.
 
     Source:
@@ -69,13 +68,7 @@ def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
 
 
 def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Comparison:
-    """Return a mean difference with the interval and p-value of Student's t: with either sign, skewness falls out.
-
-    Args:
-        sums: Of at least two clusters that differ.
-        n: How many rows they are of.
-        confidence: The share of such intervals that should hold the truth.
-    """
+    """Return a mean difference with the interval and p-value of Student's t: two-sided, skewness cancels."""
     half = sums.t_quantile(confidence) * sums.standard_error
     low, high = finite_ends(sums.ratio - half, sums.ratio + half)
     p_value = t_two_sided(sums.ratio / sums.standard_error, sums.clusters - 1)
@@ -86,7 +79,7 @@ def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Compari
 def _shift(sums: ClusterSums, quantile: float) -> float:
     """Return how far both quantiles are moved, in standard errors."""
     shares = sums.denominators / sums.denominators.mean()
-    # The shift has no unit.
+    # Scaled, because the shift has no unit.
     residuals = sums.residuals / np.sqrt(np.mean(sums.residuals**2))
     skewness = np.mean(residuals**3)
     weighing = np.mean(residuals * shares)
@@ -97,37 +90,37 @@ def _shift(sums: ClusterSums, quantile: float) -> float:
 _Found = TypeVar("_Found", bound=Estimate)
 
 AT_ONCE = 100
-"""How many scores share a set of draws: more would not fit into memory beside each other."""
+"""Scores that share a set of draws; more would not fit into memory."""
 MOST_WITH_INTERVALS = 1_000
-"""How many forecasters or bots have intervals, those with the most values: each takes some milliseconds."""
+"""The most forecasters or bots with intervals, those with the most values: each takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """How intervals are made: the draws, and how sure one wants to be."""
+    """How intervals are made: the draws and the confidence."""
 
     seed: int = 0
     resamples: int = 10_000
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        """Refuse a confidence that is no share, and draws too few for it."""
+        """Refuse a confidence that is no share, and too few draws for it."""
         check_draws(self.resamples, self.confidence)
         at_least("seed", self.seed, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratio:
-    """A score that is a ratio of sums over rows, such as a mean: its denominators are all one."""
+    """A score that is a ratio of sums over rows; a mean has denominators of one."""
 
     numerators: Floats
     """Shape (n,)."""
     denominators: Floats
     """Shape (n,), each zero or more."""
     clusters: Ints
-    """Which rows belong together, shape (n,), whole numbers."""
+    """Whole numbers, shape (n,)."""
     limits: tuple[float, float] = (-math.inf, math.inf)
-    """The least and the most that is possible: no end lies outside."""
+    """The least and the most that is possible; ends are cut there."""
 
 
 def mean_of(values: Floats, clusters: Ints, limits: tuple[float, float] = (-math.inf, math.inf)) -> Ratio:
@@ -138,7 +131,7 @@ def mean_of(values: Floats, clusters: Ints, limits: tuple[float, float] = (-math
 def intervals_of_each(
     scores: Sequence[Mapping[str, Ratio]], uncertainty: Uncertainty | None
 ) -> list[Mapping[str, Estimate]]:
-    """Return the interval of each named score of each forecaster; nothing of one without rows, or of too many."""
+    """Return each forecaster's intervals by score; none without rows, or above the limit of forecasters."""
     found: list[dict[str, Estimate]] = [{} for _ in scores]
     if uncertainty is None:
         return list(found)
@@ -152,29 +145,22 @@ def intervals_of_each(
 
 
 def fullest(values: Ints, most: int) -> Ints:
-    """Return those with the most values, in their order; of equals the later, where references stand.
-
-    Args:
-        values: How many each has, shape (n,).
-        most: How many are returned.
-    """
+    """Return the numbers of the `most` with the most values, in order; of equals the later, which are references."""
     return np.sort(np.argsort(values, kind="stable")[max(0, values.size - most) :])
 
 
 def estimates(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> list[Estimate | None]:
-    """Return the estimate of each score with its interval, None of one without rows.
+    """Return each score with its interval, None without rows.
 
-    Each is what `cluster_bootstrap_ratio` gives for it alone, or, where many
-    clusters make draws needless, what `expanded_estimate` does, cut at its limits.
+    Each is as by `cluster_bootstrap_ratio` alone, or for many clusters as by `expanded_estimate`, cut at its limits.
     """
     return _each(ratios, uncertainty, estimate_of, expanded_estimate)
 
 
 def comparisons(differences: Sequence[Ratio], uncertainty: Uncertainty) -> list[Comparison | None]:
-    """Return the mean difference of each pair with its interval and p-value, None of one without rows.
+    """Return each pair's mean difference with its interval and p-value, None without rows.
 
-    Each is what `paired_difference` gives for it alone, or, where many clusters
-    make draws needless, what `expanded_comparison` does, cut at its limits.
+    Each is as by `paired_difference` alone, or for many clusters as by `expanded_comparison`, cut at its limits.
     """
     return _each(differences, uncertainty, comparison_of, expanded_comparison)
 
@@ -196,7 +182,7 @@ def _each(
     for row in summed.keys() - drawn.keys():
         found[row] = _cut(of_formula(summed[row], ratios[row].numerators.size, confidence), ratios[row].limits)
     for rows in _alike(drawn):
-        # Only so many distances are kept at once.
+        # Keeps few distances in memory at once.
         many = [drawn[row] for row in rows]
         distances = studentised_distances_of_each(many, uncertainty.resamples, uncertainty.seed)
         for row, own in zip(rows, distances, strict=True):
@@ -212,7 +198,7 @@ def _cut(found: _Found, limits: tuple[float, float]) -> _Found:
 
 
 def _alike(summed: Mapping[int, ClusterSums]) -> Iterator[list[int]]:
-    """Yield the rows that have equally many clusters, which one set of draws serves, some at a time."""
+    """Yield rows with equally many clusters, which share a set of draws, some at a time."""
     rows_of: dict[int, list[int]] = {}
     for row, sums in summed.items():
         rows_of.setdefault(sums.clusters, []).append(row)

@@ -1,4 +1,4 @@
-"""Agreement: how far two readings of the same things say the same."""
+"""Agreement: how far two readings of the same things agree."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -11,17 +11,17 @@ from predibot.scoring.arguments import Floats, array_of, indices, not_empty, num
 
 
 def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
-    """Return how far two series put the same things in the same order: Spearman's rho.
+    """Return how far two series rank the same things alike: Spearman's rho.
 
-    The correlation of ranks, those that are the same sharing their mean rank.
-    One is the same order, minus one the opposite, about zero neither.
+    The correlation of ranks; equal values share their mean rank. One is the same
+    order, minus one the opposite order, about zero neither.
 
     Args:
         a: Finite numbers, shape (n,).
-        b: The same things read by another, shape (n,).
+        b: Numbers for the same things from another source, shape (n,).
 
     Returns:
-        In [-1, 1]; NaN where one series is the same throughout, and so has no order.
+        In [-1, 1]; NaN if one series is constant, and so has no order.
 
     Raises:
         ValueError: If there is none, the lengths differ, or a value is NaN or
@@ -45,7 +45,7 @@ def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def _mean_ranks(values: Floats) -> Floats:
-    """Return the rank of each value, from one; those that are the same share their mean rank."""
+    """Return the rank of each value, from one; equal values share their mean rank."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2.0)[places]
     return ranks
@@ -54,17 +54,17 @@ def _mean_ranks(values: Floats) -> Floats:
 def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
     """Return how far two raters agree beyond chance, far disagreements counting most.
 
-    1 - sum(w * seen) / sum(w * expected), w being the square of the steps
-    between two ratings. One is full agreement, zero is what chance gives,
-    negative is less. A step is one rating that either gave: where neither gave
-    any but 1 and 5, those are neighbours.
+    1 - sum(w * seen) / sum(w * expected), with w the squared number of steps
+    between two ratings. One is full agreement, zero is agreement by chance,
+    negative is less. Only ratings that a rater gave count as steps: if both gave
+    only 1 and 5, these are neighbours.
 
     Args:
         a: Whole-number ratings, shape (n,).
-        b: Those of another rater of the same things, shape (n,).
+        b: The other rater's ratings of the same things, shape (n,).
 
     Returns:
-        At most 1; NaN where both gave everything the same one rating.
+        At most 1; NaN if both gave everything the same single rating.
 
     Raises:
         ValueError: If there is none, the lengths differ, or a rating is no
@@ -91,17 +91,17 @@ def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
 def cohen_kappa(one: Sequence[str] | ArrayLike, other: Sequence[str] | ArrayLike) -> float | None:
     """Return how far two readings of the same things agree beyond chance.
 
-    (seen - expected) / (1 - expected), expected being the agreement of readers
-    who give each class as often as these, and know nothing. One is full
-    agreement, zero is what chance gives, negative is less.
+    (seen - expected) / (1 - expected), with expected the agreement by chance of
+    readers who give each class as often as these. One is full agreement, zero is
+    agreement by chance, negative is less.
 
     Args:
-        one: The class that one reader gave each thing, shape (n,), all texts or
-            all whole numbers.
-        other: Those of another, of the same things.
+        one: The class of each thing by one reader, shape (n,), all texts or all
+            whole numbers.
+        other: The classes of the same things by another reader.
 
     Returns:
-        At most 1; None where both gave everything the same one class.
+        At most 1; None if both gave everything the same single class.
 
     Raises:
         ValueError: If there is none, the lengths differ, or classes are not all
@@ -121,19 +121,19 @@ def cohen_kappa(one: Sequence[str] | ArrayLike, other: Sequence[str] | ArrayLike
     counts = (dict(zip(*np.unique(each, return_counts=True), strict=True)) for each in (first, second))
     one_counts, other_counts = ({key.item(): int(count) for key, count in each.items()} for each in counts)
     expected = sum(count * other_counts.get(each, 0) for each, count in one_counts.items())
-    # In whole numbers, so that full agreement on one class is told from nearly full.
+    # In whole numbers, to tell full agreement on one class from nearly full.
     return None if expected == n * n else (n * seen - expected) / (n * n - expected)
 
 
 def macro_f1(truth: Sequence[str] | ArrayLike, predicted: Sequence[str] | ArrayLike) -> float:
-    """Return how well labels are found, each kind of label counting the same.
+    """Return how well labels are predicted, with every kind of label weighing the same.
 
-    The mean over kinds, seen in either, of 2 TP / (2 TP + FP + FN). One is
+    The mean of 2 TP / (2 TP + FP + FN) over the kinds in either array. One is
     perfect, zero is never right. A rare kind weighs as much as a frequent one.
 
     Args:
         truth: The right labels, shape (n,), all texts or all whole numbers.
-        predicted: Those given, shape (n,), of the same sort.
+        predicted: The predicted labels, shape (n,), of the same sort.
 
     Returns:
         In [0, 1].
@@ -162,7 +162,7 @@ def macro_f1(truth: Sequence[str] | ArrayLike, predicted: Sequence[str] | ArrayL
 
 def _labels(name: str, values: Sequence[str] | ArrayLike) -> NDArray[np.str_] | NDArray[np.int64]:
     """Return labels, (n,): texts, or whole numbers."""
-    # Refuses what is masked; as it stands, it would make texts of all.
+    # Refuses masked values; converting first would turn all values into texts.
     array_of(name, values)
     array = np.asarray(values, dtype=object)
     texts = [isinstance(each, str) for each in array.flat]

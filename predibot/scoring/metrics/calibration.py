@@ -1,4 +1,4 @@
-"""Calibration: whether what was said to happen at some rate happened at that rate."""
+"""Calibration: whether events forecast at some rate happened at that rate."""
 
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -26,46 +26,45 @@ BinScheme = Literal["width", "quantile"]
 BINS = 10
 MAX_BINS = 100_000
 _TOLD_APART = 500
-"""Up to so many different forecasts each is drawn by itself."""
+"""Up to so many different forecasts, each is drawn by itself."""
 _CELLS_A_BIN = 20
-"""Of more, neighbours in a twentieth of a bin are drawn as if all said their mean."""
+"""Of more, neighbours in a twentieth of a bin are drawn as if all stated their mean."""
 _DRAWN_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationBins:
-    """Forecasts in k groups, what they said on average beside what happened; a reliability diagram."""
+    """Forecasts in k groups, their means beside what happened: a reliability diagram."""
 
     lower: Floats
-    """Where each bin starts, (k,), itself in it."""
+    """The start of each bin, (k,), itself in it."""
     upper: Floats
-    """Where each bin ends, (k,)."""
+    """The end of each bin, (k,)."""
     count: Ints
-    """How many forecasts are in it, (k,)."""
+    """The forecasts in each bin, (k,)."""
     mean_probability: Floats
-    """What they said on average, (k,); NaN of an empty bin."""
+    """Their mean, (k,); NaN for an empty bin."""
     mean_outcome: Floats
-    """How often it happened, (k,), in [0, 1]; NaN of an empty bin."""
+    """The share that happened, (k,), in [0, 1]; NaN for an empty bin."""
     effective_count: Floats
-    """How many answers that have nothing to do with each other it counts as, (k,), at most `count`.
+    """The number of independent outcomes it counts as, (k,), at most `count`.
 
-    (sum of n)^2 / sum of n^2 over the clusters that have n forecasts in it: the
+    (sum of n)^2 / sum of n^2 over the clusters, each with n forecasts in it: the
     number of clusters where all have equally many.
     """
     outcome_low: Floats
     """The lower end of the Wilson interval of how often it happens, over the effective count, (k,)."""
     outcome_high: Floats
-    """Its upper end, (k,); both NaN of an empty bin."""
+    """Its upper end, (k,); both NaN for an empty bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChanceError:
-    """What the calibration error of a perfectly calibrated forecaster would have been, by chance alone."""
+    """The calibration error that a perfectly calibrated forecaster would have by chance."""
 
     mean: float
-    """On average."""
     high: float
-    """What it exceeds one time in twenty."""
+    """It is exceeded one time in twenty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +72,13 @@ class MurphyDecomposition:
     """A Brier score in parts: reliability - resolution + uncertainty + within_bin."""
 
     reliability: float
-    """How far bins are from what happened in them; lower is better, zero is calibrated."""
+    """How far bins are from their outcomes; lower is better, zero is calibrated."""
     resolution: float
-    """How far what happened in bins is from the overall rate; higher is better, zero tells nothing apart."""
+    """How far outcomes of bins are from the overall rate; higher is better, zero tells nothing apart."""
     uncertainty: float
-    """What always saying the overall rate earns, at most 0.25; no forecast changes it."""
+    """The score of always stating the overall rate, at most 0.25; no forecast changes it."""
     within_bin: float
-    """What bins hide, of either sign; zero where all forecasts of a bin are the same."""
+    """The scatter inside bins, of either sign; zero where all forecasts of a bin are the same."""
 
 
 def calibration_bins(
@@ -91,20 +90,20 @@ def calibration_bins(
     scheme: BinScheme = "width",
     confidence: float = 0.95,
 ) -> CalibrationBins:
-    """Return forecasts in bins, with what they said and what happened on average.
+    """Return forecasts in bins, with the mean forecast and the mean outcome of each.
 
     `width` makes bins of equal width, [lower, upper), one itself in the last;
-    a bin may be empty. `quantile` makes bins of about equal count, which start
-    at their lowest and end at their highest forecast, both in them. Forecasts
-    that are the same are never split: all go where their middle one belongs.
-    Where that leaves a bin empty it is left out, so there may be fewer.
+    a bin may be empty. `quantile` makes bins of about equal count, from their
+    lowest to their highest forecast, both included. Equal forecasts are never
+    split: all go where their middle one belongs. Bins that this leaves empty
+    are left out, so there may be fewer.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
         clusters: Which forecasts belong together by chance, such as those on one
-            event, words or whole numbers, shape (n,); each stands alone where
-            none are given.
+            event, words or whole numbers, shape (n,); by default each stands
+            alone.
         bins: How many, from 1 to 100,000.
         scheme: `width` or `quantile`.
         confidence: The share of the intervals that should hold how often it happens.
@@ -114,8 +113,8 @@ def calibration_bins(
             of range, or there is no such scheme.
 
     Source:
-        Equal counts as in Naeini et al. (2015), AAAI 29, who do split forecasts
-        that are the same.
+        Equal counts as in Naeini et al. (2015), AAAI 29, who do split equal
+        forecasts.
 
     Examples:
         >>> found = calibration_bins([0.1, 0.3, 0.4, 1.0], [0, 0, 1, 1], bins=4)
@@ -150,7 +149,7 @@ def calibration_bins(
 
 @within_floats
 def wilson_interval(rates: ArrayLike, counts: ArrayLike, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the Wilson intervals of chances that came true at some rates: never empty, and always within [0, 1].
+    """Return the Wilson intervals of chances, from how often they came true: never empty, always within [0, 1].
 
     Args:
         rates: The share of times it happened, shape (n,), each in [0, 1].
@@ -177,7 +176,7 @@ def wilson_interval(rates: ArrayLike, counts: ArrayLike, *, confidence: float = 
     not_empty("rates", rate)
     refuse("counts", n, n <= 0.0, "each must be above zero")
     z = NormalDist().inv_cdf((1.0 + between_0_and_1("confidence", confidence)) / 2.0)
-    # Over n + z^2 and not over n, which may be tiny.
+    # Divided by n + z^2, not by n, which may be tiny.
     centre = (rate * n + z * z / 2.0) / (n + z * z)
     reach = z * np.sqrt(rate * (1.0 - rate) * n + z * z / 4.0) / (n + z * z)
     return np.clip(centre - reach, 0.0, rate), np.clip(centre + reach, rate, 1.0)
@@ -186,11 +185,11 @@ def wilson_interval(rates: ArrayLike, counts: ArrayLike, *, confidence: float = 
 def expected_calibration_error(
     probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = BINS, scheme: BinScheme = "width"
 ) -> float:
-    """Return how far forecasts in bins are from what happened in them, on average.
+    """Return how far forecasts in bins are from the outcomes in them, on average.
 
     sum(count / n * |mean_probability - mean_outcome|), in [0, 1]. Zero is
-    calibrated, which always saying the overall rate is too: low is no skill. Few
-    forecasts a bin make it higher than it is.
+    calibrated. Always stating the overall rate is calibrated too, so a low value
+    is no skill. Few forecasts a bin raise it by chance.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
@@ -203,8 +202,8 @@ def expected_calibration_error(
             of range, or there is no such scheme.
 
     Source:
-        Naeini et al. (2015), AAAI 29, on the probability of YES and not on that
-        of the side that was called.
+        Naeini et al. (2015), AAAI 29, but for the probability of YES instead of
+        that of the called side.
 
     Examples:
         >>> round(expected_calibration_error([0.1, 0.1, 0.8, 0.8], [0, 0, 0, 1]), 4)
@@ -218,17 +217,17 @@ def expected_calibration_error(
 def calibration_error_by_chance(
     probabilities: ArrayLike, *, bins: int = BINS, seed: int, draws: int = 1_000
 ) -> ChanceError:
-    """Return what the calibration error would have been, had all forecasts been right.
+    """Return the calibration error that the forecasts would have by chance if all were right.
 
-    The outcomes are drawn from the forecasts, each by itself, and the error of
-    bins of equal width is computed each time: few forecasts a bin lie far from
-    what happened in it also where they are perfectly calibrated, so an error is
-    to be read beside this. Where outcomes hang together it is larger still.
+    Outcomes are drawn from the forecasts independently, and the error of bins of
+    equal width is computed each time. With few forecasts a bin even perfectly
+    calibrated ones are far from the outcomes, so read an error beside this one.
+    If outcomes depend on each other, it is larger still.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1]. Of more than
             500 different ones, neighbours in a twentieth of a bin are drawn as
-            if they all said their mean.
+            if all stated their mean.
         bins: How many, from 1 to 100,000.
         seed: Of the draws, zero or more. The order of the forecasts does not matter.
         draws: How many, from 20 to 1,000,000.
@@ -270,12 +269,12 @@ def calibration_error_by_chance(
 
 
 def murphy_decomposition(probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = BINS) -> MurphyDecomposition:
-    """Return the parts of the Brier score that forecasts in bins of equal width have.
+    """Return the parts of the Brier score of forecasts in bins of equal width.
 
     reliability = mean((p_k - y_k)^2), resolution = mean((y_k - y)^2) and
-    uncertainty = y (1 - y), p_k and y_k being the means of a forecast's bin and
-    y that of all outcomes. Murphy's three parts add up to Brier only where all
-    forecasts of a bin are the same; the fourth is what is left of it.
+    uncertainty = y (1 - y), where p_k and y_k are the means of a forecast's bin
+    and y is the mean of all outcomes. Murphy's three parts add up to Brier only
+    if all forecasts of a bin are equal; the fourth part is the rest.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
@@ -326,13 +325,12 @@ def _edges(bins: int) -> Floats:
 
 
 def _rows_by_width(forecasts: Floats, bins: int) -> Ints:
-    """Return the bin of each forecast, (n,)."""
     rows: Ints = np.searchsorted(_edges(bins), forecasts, "right") - 1
     return np.minimum(rows, bins - 1)
 
 
 def _rows_by_count(forecasts: Floats, bins: int) -> Ints:
-    """Return the bin of each forecast, (n,), by the middle rank of those that are the same; none is empty."""
+    """Return the bin of each forecast, (n,), by the middle rank of equal forecasts; none is empty."""
     _, which, ties = np.unique(forecasts, return_inverse=True, return_counts=True)
     twice_the_middle = 2 * np.cumsum(ties) - ties
     rows: Ints = np.unique(twice_the_middle * bins // (2 * forecasts.size), return_inverse=True)[1][which]
@@ -340,7 +338,7 @@ def _rows_by_count(forecasts: Floats, bins: int) -> Ints:
 
 
 def _effective(row: Ints, clusters: ArrayLike, count: Ints) -> Floats:
-    """Return how many independent answers each bin counts as, (bins,), 0 of an empty one."""
+    """Return how many independent outcomes each bin counts as, (bins,), 0 for an empty one."""
     codes = cluster_codes(clusters)
     same_length(probabilities=row, clusters=codes)
     cells, n = np.unique(row * (int(codes.max()) + 1) + codes, return_counts=True)
@@ -349,7 +347,7 @@ def _effective(row: Ints, clusters: ArrayLike, count: Ints) -> Floats:
 
 
 def _means(row: Ints, forecasts: Floats, happened: Floats, bins: int) -> tuple[Ints, Floats, Floats]:
-    """Return how many are in each bin and the means of both, (bins,) each, NaN where there are none."""
+    """Return the count of each bin and the means of both, (bins,) each, NaN where it is empty."""
     count = np.bincount(row, minlength=bins)
     nonempty = np.where(count > 0, count, np.nan)
     said = np.bincount(row, forecasts, bins) / nonempty

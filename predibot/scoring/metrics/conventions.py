@@ -1,4 +1,4 @@
-"""Conventions: how others, and we, make annual figures of returns, as data."""
+"""Conventions: how predibot and others make annual figures of returns, as data."""
 
 import math
 from collections.abc import Mapping
@@ -14,29 +14,28 @@ from predibot.scoring.arguments import scalar
 class Convention:
     """The choices that turn the same returns into different volatilities and Sharpe ratios.
 
-    It reproduces how somebody annualises, never the series they did it to:
-    which bets were made and how returns were measured stay ours.
+    It covers annualising only: which bets were made and how returns were measured stay ours.
     """
 
     name: str
     meaning: str
-    """What it is, in one sentence."""
+    """In one sentence."""
     source: str
     """Where it is stated, and where that differs from here."""
     returns_per: Literal["date", "decision"]
-    """What one return is of: all decisions of a date together, or each alone."""
+    """One return for all decisions of a date together, or for each alone."""
     ddof: int
-    """What deviations divide by: n - ddof."""
+    """Deviations divide by n - ddof."""
     risk_free_rate: float
-    """A year's return without risk, for money on prediction markets."""
+    """The annual return without risk, for money on prediction markets."""
     stock_risk_free_rate: float | None
-    """The same for money on stocks; None where no number is stated."""
+    """The same for money on stocks; None where none is stated."""
     days_per_year: float | None = None
-    """Divided by any horizon in days these are its periods; None where only those listed have any."""
+    """Divided by a horizon in days this gives its periods a year; None if only the listed have any."""
     periods_by_horizon_days: Mapping[float, float] = field(default_factory=dict)
-    """Periods a year of the horizons listed; 1 where figures are not annualised."""
+    """Periods a year of the listed horizons; 1 where figures are not annualised."""
     first_win: int = 1
-    """The first return of a curve that can be a win: the win rate is of this and those after it."""
+    """The win rate counts from this return of a curve on."""
 
     def periods_per_year(self, horizon_days: float) -> float | None:
         """Return how many returns over a horizon a year has, None where the convention does not say.
@@ -63,15 +62,9 @@ _A_STEP_OF_FOUR_PERCENT = 0.04 / 252.0
 
 
 def convention_for_stocks(convention: Convention) -> Convention:
-    """Return a convention as it is of money on stocks: with their rate, and the trading days of a year.
+    """Return a convention with the rate and the trading days of stocks.
 
-    Where no rate is stated it is zero; the one that does not annualise takes 4 % a year by the step.
-
-    Examples:
-        >>> convention_for_stocks(CONVENTIONS["livetradebench"]).risk_free_rate
-        0.04
-        >>> convention_for_stocks(CONVENTIONS["predibot"]).periods_per_year(1)
-        252.0
+    Without a stated rate it is zero; the convention that does not annualise takes 4 % a year by the step.
     """
     rate = convention.stock_risk_free_rate or 0.0
     if convention.name == "livetradebench_paper":

@@ -1,4 +1,4 @@
-"""Difficulty: scores of forecasters who were asked different questions, made comparable."""
+"""Difficulty: comparable scores of forecasters who were asked different questions."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from predibot.scoring.inference.clusters import cluster_codes
 
 MAX_FORECASTERS = 1_000_000
 MAX_EQUATIONS = 3_000
-"""The most that are solved at once, one each of the forecasters or of the questions, whichever are fewer."""
+"""The most equations solved at once: one for each forecaster or each question, whichever are fewer."""
 _MOST_CELLS = 1_000_000
-"""Of a table of who answered what that is kept whole; a larger one is mostly empty."""
+"""A larger table of who answered what is kept sparse."""
 
 
 @within_floats
@@ -21,25 +21,24 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
 
     Two-way fixed effects: score = forecaster + question + rest, fitted by least
     squares. A forecaster's number is its own effect plus the mean effect of
-    all questions, each counted once. Directions stay: where a lower score is
-    better, a lower number is. Where everybody answered every question it is the
-    plain mean.
+    all questions, each counted once. If lower scores are better, lower numbers
+    are too. If everybody answered every question, it is the plain mean.
 
     Args:
-        scores: Such as (p - y)^2, one for each answer, shape (n,).
+        scores: One for each answer, such as (p - y)^2, shape (n,).
         forecaster: Who answered, numbered from zero and below 1,000,000, or by
             names, shape (n,).
-        question: What was asked, words or whole numbers, shape (n,). A question
-            that one forecaster alone answered does not say who is better,
-            but counts as a question.
+        question: The question of each, words or whole numbers, shape (n,). A question
+            answered by one forecaster alone does not show who is better, but
+            counts as a question.
 
     Returns:
-        Shape (largest forecaster + 1,), NaN for a number without an answer;
-        of names one each, in their sorted order.
-        Forecasters are comparable only where shared questions link them, be it
-        through others. Where they fall apart into several such groups, the one
-        with the most forecasters has numbers and the rest NaN; on a tie nobody
-        has one, and neither where both forecasters and questions are more than 3,000.
+        Shape (largest forecaster + 1,), NaN for a forecaster without an answer;
+        for names one each, in sorted order.
+        Only forecasters linked by shared questions, directly or through others,
+        are comparable. If they form several groups, the largest has numbers and
+        the others NaN. On a tie nobody has one, and neither with more than 3,000
+        forecasters and 3,000 questions.
 
     Raises:
         ValueError: If there is no answer, the lengths differ, a score is NaN or
@@ -54,7 +53,7 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
         >>> difficulty_adjusted([0.4, 0.3, 0.1], [0, 1, 1], [hard, hard, easy]).round(3).tolist()
         [0.3, 0.2]
     """
-    values, who = numbers("scores", scores), _numbered(forecaster)
+    values, who = numbers("scores", scores), _number_forecasters(forecaster)
     what = cluster_codes(question, "question")
     same_length(scores=values, forecaster=who, question=what)
     refuse("forecaster", who, who < 0, "each must be zero or more")
@@ -69,15 +68,15 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
     return adjusted
 
 
-def _numbered(forecaster: ArrayLike) -> Ints:
-    """Return forecasters as numbers: their own, or their places among the sorted names."""
+def _number_forecasters(forecaster: ArrayLike) -> Ints:
+    """Return forecasters as numbers: their own, or the places of their sorted names."""
     if array_of("forecaster", forecaster).dtype.kind in "US":
         return cluster_codes(forecaster, "forecaster")
     return indices("forecaster", forecaster)
 
 
 def _largest_linked_group(who: Ints, what: Ints) -> Ints:
-    """Return the forecasters of the group with the most of them; none on a tie."""
+    """Return the forecasters of the largest group; none on a tie."""
     group = _linked_groups(who, what)
     present = np.unique(who)
     groups, members = np.unique(group[present], return_counts=True)
@@ -94,7 +93,7 @@ def _linked_groups(who: Ints, what: Ints) -> Ints:
         np.minimum.at(of_question, what, group[who])
         lower = group.copy()
         np.minimum.at(lower, who, of_question[what])
-        # As low as the one it is linked to is by now: long chains halve each time.
+        # Take over the number of the linked one: long chains halve each time.
         lower = lower[lower]
         if np.array_equal(lower, group):
             return group
@@ -114,11 +113,11 @@ def _scores_on_the_average_question(values: Floats, who: Ints, what: Ints) -> Fl
 
 
 def _effects(values: Floats, few: Ints, many: Ints) -> tuple[Floats, Floats]:
-    """Return the effects of the few, which add up to zero, and of the many, of all answers by least squares."""
-    answers = _counted(few, many)
+    """Return the least-squares effects of the few, which add up to zero, and of the many."""
+    answers = _count_answers(few, many)
     each_of_many = np.bincount(many)
     means = np.bincount(many, values) / each_of_many
-    # Least squares with the many solved for: one equation each of the few remains.
+    # With the many solved for, one equation for each of the few remains.
     shared = answers / each_of_many @ answers.T
     if not isinstance(shared, np.ndarray):
         shared = shared.toarray()
@@ -129,7 +128,7 @@ def _effects(values: Floats, few: Ints, many: Ints) -> tuple[Floats, Floats]:
     return effects, means - (answers.T @ effects) / each_of_many
 
 
-def _counted(few: Ints, many: Ints) -> Any:
+def _count_answers(few: Ints, many: Ints) -> Any:
     """Return how often each of the few answered each of the many, (few, many)."""
     shape = int(few.max()) + 1, int(many.max()) + 1
     if shape[0] * shape[1] <= _MOST_CELLS:

@@ -1,4 +1,4 @@
-"""Equity: what the curve of an account's value says of growth and risk."""
+"""Equity: growth and risk figures of an account's values."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -35,32 +35,32 @@ _FLOAT_ROUNDING = 4.5e-16
 
 @dataclass(frozen=True, slots=True)
 class EquityScore:
-    """How an account did; None where there is no value."""
+    """The figures of an account; None where one has no value."""
 
     n_values: int
     n_returns: int
-    """One fewer, or up to the one that lost everything: after it there is nothing to gain with.
+    """One fewer, or up to a total loss: after it there is nothing to gain with.
 
-    0 of an account that owed: no figure of returns is made of it.
+    0 for an account that owed: it has no figures of returns.
     """
     first_value: float
     last_value: float
     cumulative_return: float
     annualized_return: float | None
     volatility: float | None
-    """Annual, as are the two ratios below."""
+    """Annual, like the two ratios below."""
     sharpe: float | None
     sortino: float | None
     max_drawdown: float
-    """A positive share of the running peak; above 1 of an account that owed."""
+    """A positive share of the running peak; above 1 for an account that owed."""
     calmar: float | None
     win_rate: float | None
     value_at_risk: float | None
-    """Of one period, a loss being positive."""
+    """For one period, a loss being positive."""
     longest_losing_run: int | None
     """In periods."""
     periods_per_year: float | None
-    """How the annual figures were made, as are the next two; 1 leaves them those of one period, None has none."""
+    """For the annual figures, like the next two; 1 means not annual, None means no annual figures."""
     ddof: int
     risk_free_rate: float
     value_at_risk_level: float
@@ -82,18 +82,17 @@ def score_of_curve(
     periods_per_year: float | None = None,
     risk_free_rate: float | None = None,
 ) -> ScoredCurve:
-    """Return the figures of an account's values at some instants, as a convention makes them.
+    """Return the figures of an account's values at some instants, by a convention.
 
-    Every account's figures are made here, whether its values come from a ledger
-    or from somebody's file.
+    All accounts get their figures here, from a ledger or from a file.
 
     Args:
-        instants: When the account was worth that, each later than the one before.
-        values: What it was worth then, as for `equity_score`.
+        instants: The instants of the values, each later than the one before.
+        values: The account's values, as for `equity_score`.
         convention: How figures are made.
-        periods_per_year: Its number, in place of the convention's and of what
-            the instants say.
-        risk_free_rate: The annual return that needs no risk, in place of the
+        periods_per_year: Replaces the number of the convention and of the
+            instants.
+        risk_free_rate: The annual return without risk; replaces the
             convention's for prediction markets.
 
     Raises:
@@ -132,19 +131,19 @@ def equity_score(
 ) -> EquityScore:
     """Return all the figures of growth and risk of one curve.
 
-    Each is what the function of that name returns for the values, or for their
-    returns (`equity_returns`). Another's figures come from the numbers of a
-    `Convention`.
+    Each is the result of the function of that name for the values, or for their
+    returns (`equity_returns`). The numbers of a `Convention` reproduce the
+    figures of others.
 
     Args:
         values: What the account was worth, in the order of time, one value a
             period, shape (n,), zero or more, the first above zero, and zero for
             good once it is wiped out.
         periods_per_year: How many such periods a year has, above zero;
-            `choose_periods` knows it from the dates. None leaves out what is
-            annual: the annualised return, volatility and the ratios.
-        ddof: What the deviation divides by: n - ddof.
-        risk_free_rate: The annual return that needs no risk.
+            `choose_periods` tells it from the dates. None leaves out the
+            annual figures: the annualised return, volatility and the ratios.
+        ddof: The deviation divides by n - ddof.
+        risk_free_rate: The annual return without risk.
         value_at_risk_level: The share of periods that may lose more, in (0, 1).
         first_win: The first return that counts in the win rate, 1 for all.
 
@@ -183,7 +182,7 @@ def equity_score(
 
 @within_floats
 def equity_returns(values: ArrayLike) -> Floats:
-    """Return what an account gained in each period, as a share of its value before.
+    """Return the return of an account in each period, as a share of its value before.
 
     value / value before - 1. A period that loses everything returns -1 and is
     the last: from zero there is no return. A rise from zero is money paid in,
@@ -212,16 +211,16 @@ def equity_returns(values: ArrayLike) -> Floats:
 
 
 def _without_rounding(account: Floats, returns: Floats) -> Floats:
-    """Return returns, all alike where the values differ from one steady growth by no more than their last digit.
+    """Return returns, all alike if the values differ from steady growth by at most their last digit.
 
-    A deviation that rounding made says nothing of risk, and what is divided by it nothing of anything.
+    A deviation made by rounding says nothing of risk.
     """
     if returns.size < 2 or account[-1] <= 0.0:
         return returns
     rate = math.log(account[-1] / account[0]) / returns.size
     steady = account[0] * np.exp(rate * np.arange(account.size))
     digits = max(-min(_exponent(value), 0) for value in account.tolist())
-    # Of numbers that were never written down the last digit is that of a float, once for each step.
+    # Computed numbers have the last digit of a float, once for each step.
     last_digit = np.maximum(10.0**-digits, account * _FLOAT_ROUNDING * account.size)
     return np.full(returns.shape, math.expm1(rate)) if (np.abs(account - steady) <= last_digit).all() else returns
 
@@ -232,25 +231,17 @@ def _exponent(value: float) -> int:
 
 
 def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:
-    """Return what can be said of an account that was worth less than nothing, or came back from nothing.
+    """Return the figures of an account that was worth less than nothing, or came back from nothing.
 
-    Its return on what it began with and its deepest fall; from zero and less
-    nothing follows of which a figure of returns could be made.
+    These are its return on its first value and its deepest fall; figures of returns
+    do not exist from zero and less.
 
     Args:
-        values: What the account was worth, in the order of time, shape (n,), the
-            first above zero.
+        values: The account's values, in the order of time, shape (n,), the first above zero.
         convention: How figures would be made.
 
     Raises:
-        ValueError: If there is none, one is NaN or infinite, or the first is not
-            above zero.
-
-    Examples:
-        >>> from predibot.scoring.metrics.conventions import CONVENTIONS
-        >>> score = owing_score([100.0, 200.0, -50.0], CONVENTIONS["predibot"])
-        >>> score.cumulative_return, score.max_drawdown, score.win_rate
-        (-1.5, 1.25, None)
+        ValueError: If there is none, one is NaN or infinite, or the first is not above zero.
     """
     account = numbers("values", values)
     not_empty("values", account)
@@ -278,7 +269,7 @@ _NOT_ANNUAL: Mapping[str, float | None] = dict.fromkeys(_ANNUAL)
 
 
 def _annual(account: Floats, returns: Floats, per_year: float, ddof: int, rate: float) -> Mapping[str, float | None]:
-    """Return the figures that need a number of periods a year, by name."""
+    """Return the annual figures by name."""
     found = (
         _finite(annualized_return(account, per_year)),
         _figure(lambda r: volatility(r, per_year, ddof), returns),

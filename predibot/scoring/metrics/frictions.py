@@ -27,14 +27,14 @@ def quote_gains(
     fee_rates: ArrayLike,
     fee_exponents: ArrayLike,
 ) -> Floats:
-    """Return what each bet gained, in dollars, had it been carried out against the book.
+    """Return the gain of each bet in dollars, if it is carried out against the book.
 
     A share of YES costs the ask, one of NO 1 - bid, each with the taker's fee
-    rate * (c (1 - c))^exponent on top, c being its cost; so the dollars buy
-    fewer shares and a bet still never loses more than itself. Before the
-    settlement a share is worth what it could be sold at: the later price less
-    half the spread that was seen when buying, because the later book is on no
-    record. At the settlement it is worth what it paid, and costs nothing more.
+    rate * (c (1 - c))^exponent on top, with c its cost. So the dollars buy fewer
+    shares, and a bet still never loses more than itself. Before the settlement a
+    share is worth its selling price: the later price less half the spread when it
+    was bought, because the later book is not recorded. At the settlement it is
+    worth its payout, without further cost.
 
     Args:
         bets_usd: Signed dollars, shape (n,): positive bought YES, negative NO.
@@ -54,8 +54,8 @@ def quote_gains(
         ValueError: If shapes do not fit, or a value is out of range.
 
     Source:
-        The fee is that of the venue's schedules. The published systems trade
-        at the mid for free; the distance to this is what a paper result hides.
+        The fee is that of the venue's schedules. Published systems trade at the
+        mid for free; the difference is what their paper results hide.
 
     Examples:
         A dollar at an ask of 0.50 buys two shares, worth the bid of 0.58 each.
@@ -80,7 +80,7 @@ def quote_gains(
 def quote_shares(
     bets_usd: Floats, bids_yes: Floats, asks_yes: Floats, fee_rates: Floats | None, fee_exponents: Floats | None
 ) -> Floats:
-    """Return how many shares of YES each bet buys against the book, negative for NO, (n,), as `quote_gains` has it."""
+    """Return the shares of YES that each bet buys against the book, negative for NO, (n,), as in `quote_gains`."""
     unstated = np.full(bets_usd.shape, np.nan)
     rate = _fees(unstated if fee_rates is None else fee_rates, 0.0, "fee_rates")
     exponent = _fees(unstated if fee_exponents is None else fee_exponents, 1.0, "fee_exponents")
@@ -88,11 +88,11 @@ def quote_shares(
 
 
 def _costs(yes: NDArray[np.bool_], bid: Floats, ask: Floats, rate: Floats, exponent: Floats) -> Floats:
-    """Return what a share of each side costs with the fee, (n,), NaN where nothing was on offer."""
+    """Return the cost of a share of each side with the fee, (n,), NaN where nothing was offered."""
     cost = np.where(yes, ask, 1.0 - bid)
     cost = np.where(cost > 0.0, cost, np.nan)
     base = cost * (1.0 - cost)
-    # Nearly every venue's exponent is 1, and a power takes twenty times as long as all the rest.
+    # Nearly every venue's exponent is 1, and a power takes twenty times as long.
     with_fee: Floats = cost + rate * (base if (exponent == 1.0).all() else base**exponent)
     return with_fee
 

@@ -10,7 +10,7 @@ from predibot.scoring.metrics.periods import check_periods_per_year
 
 
 def cumulative_return(values: ArrayLike) -> float:
-    """Return what an account gained from its first value to its last, as a share of the first.
+    """Return the return of an account from its first value to its last.
 
     last / first - 1. Higher is better; -1 is a total loss. Money paid in or
     taken out counts as gain or loss: leave it out of the values.
@@ -34,11 +34,11 @@ def cumulative_return(values: ArrayLike) -> float:
 
 
 def annualized_return(values: ArrayLike, periods_per_year: float) -> float:
-    """Return what an account would gain in a year if it went on like this.
+    """Return the return of an account in a year if it went on like this.
 
-    (last / first) ^ (periods / (n - 1)) - 1: geometric, n values being n - 1
-    periods. Higher is better; -1 is a total loss. Of a few days it is a very
-    large number that nothing stands behind.
+    (last / first) ^ (periods / (n - 1)) - 1: geometric, because n values are
+    n - 1 periods. Higher is better; -1 is a total loss. After a few days it can
+    be a very large number that means nothing.
 
     Args:
         values: What the account was worth, in the order of time, one value a
@@ -76,7 +76,7 @@ def annualized_return(values: ArrayLike, periods_per_year: float) -> float:
 def max_drawdown(values: ArrayLike) -> float:
     """Return the deepest fall of an account below its highest value until then, as a share of it.
 
-    max over t of (peak_t - value_t) / peak_t, peak_t being the highest value up
+    max over t of (peak_t - value_t) / peak_t, where peak_t is the highest value up
     to t, the first included. Lower is better: zero never fell, one lost all.
 
     Args:
@@ -94,14 +94,14 @@ def max_drawdown(values: ArrayLike) -> float:
         0.25
     """
     account = account_values(values)
-    # One minus a quotient can neither overflow nor leave [0, 1].
+    # One minus a quotient cannot overflow or leave [0, 1].
     return float(np.max(1.0 - account / np.maximum.accumulate(account)))
 
 
 def calmar_ratio(values: ArrayLike, periods_per_year: float) -> float:
     """Return the annualised return for each unit of maximum drawdown.
 
-    Higher is better. Both are of the whole curve; the original is of its last
+    Higher is better. Both cover the whole curve; the original covers its last
     three years.
 
     Args:
@@ -110,8 +110,7 @@ def calmar_ratio(values: ArrayLike, periods_per_year: float) -> float:
         periods_per_year: How many such periods a year has, above zero.
 
     Returns:
-        NaN where it has no value: of a single value, and of a curve that never
-        fell.
+        NaN for a single value, and for a curve that never fell.
 
     Raises:
         ValueError: If there is none, or a value or argument is NaN, infinite or
@@ -131,12 +130,7 @@ def calmar_ratio(values: ArrayLike, periods_per_year: float) -> float:
 
 
 def account_values(values: ArrayLike) -> Floats:
-    """Return what an account was worth, shape (n,), as an array of which growth has a meaning.
-
-    Raises:
-        ValueError: If there is none, one is NaN, infinite or negative, or the
-            first is zero: of nothing there is no return.
-    """
+    """Return an account's values as an array, shape (n,), else raise ValueError: each 0 or more, the first above 0."""
     account = numbers("values", values)
     not_empty("values", account)
     refuse("values", account, account < 0.0, "an account is worth zero or more")

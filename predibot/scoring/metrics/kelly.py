@@ -23,9 +23,9 @@ def kelly_fraction(probability: ArrayLike, price: ArrayLike) -> Floats | float:
     """Return the share of one's money whose logarithm grows fastest when bet at a price.
 
     (p - m) / (1 - m) above the price, to be bet on YES; (p - m) / m below it,
-    negative, to be bet on NO at 1 - m. Zero where p is the price. For one bet
-    by itself, without fee or spread; forecasts are less certain than they say,
-    so most bet a part of it.
+    negative, to be bet on NO at 1 - m. Zero where p is the price. It is for one
+    bet alone, without fee or spread. Most people bet a part of it, because
+    forecasts are less certain than they say.
 
     Args:
         probability: Of YES, in [0, 1]: one number, or any shape that fits.

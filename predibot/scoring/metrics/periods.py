@@ -1,4 +1,4 @@
-"""Periods: how many of a series' steps a year has, and how that is known."""
+"""Periods: how many steps of a series a year has, and how that is known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,28 +13,24 @@ DAYS_PER_YEAR = 365.0
 TRADING_DAYS_PER_YEAR = 252.0
 _DAY = timedelta(days=1)
 _CLOCK_CHANGE = timedelta(hours=1)
-"""Instants a whole number of days apart may be off by so much when clocks are changed."""
+"""Clock changes can move instants a whole number of days apart by so much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Periods:
-    """How many periods a year has, and why that many."""
+    """The number of periods in a year, and its reason."""
 
     per_year: float
     basis: str
-    """How it is known, for a reader: `given`, or what it follows from."""
+    """For a reader: `given`, or what it follows from."""
 
     def __post_init__(self) -> None:
-        """Refuse a year without periods."""
+        """Refuse a number that is not above zero."""
         check_periods_per_year(self.per_year)
 
 
 def check_periods_per_year(periods_per_year: float) -> float:
-    """Return the number of periods, unless it is none.
-
-    Raises:
-        ValueError: If it is zero, negative, NaN or infinite.
-    """
+    """Return the number if it is above zero and finite, else raise ValueError."""
     periods = scalar("periods_per_year", periods_per_year)
     if not 0.0 < periods < float("inf"):
         raise ValueError(f"periods_per_year is {periods_per_year!r}; it must be above zero")
@@ -46,24 +42,18 @@ def choose_periods(
 ) -> Periods:
     """Return the periods a year of values at these instants.
 
-    A number that is given always wins. Else a convention says it, for values as
-    far apart as the median of these. Else it follows from the instants alone
-    (see `infer_periods`).
+    A given number always wins. Else a convention states it for the median spacing
+    of the values. Else it follows from the instants alone (see `infer_periods`).
 
     Args:
         instants: When the values were taken, each later than the one before.
-        convention: Whose number to take.
+        convention: The convention to ask.
         periods_per_year: The number itself, above zero.
 
     Raises:
         ValueError: If there are fewer than two instants, they are out of order,
-            the convention has no number for their spacing, or the one given is
+            the convention has no number for their spacing, or the given number is
             out of range.
-
-    Examples:
-        >>> days = [datetime(2026, 3, day) for day in (2, 9, 16)]
-        >>> choose_periods(days, periods_per_year=12)
-        Periods(per_year=12, basis='given')
     """
     if periods_per_year is not None:
         return Periods(periods_per_year, "given")
@@ -77,17 +67,16 @@ def choose_periods(
 
 
 def infer_periods(instants: Sequence[datetime]) -> Periods:
-    """Return the periods a year that the spacing of values speaks for.
+    """Return the periods a year that the spacing of values suggests.
 
-    365 / the median number of days between neighbours. Where values are a day
-    apart and skip every weekend they pass, they are of trading days: 252. A few
-    days without a weekend between them cannot show that, and count as 365; so do
-    values several times a day, whether or not they skip nights and weekends:
-    there, give the number.
+    365 / the median number of days between neighbours. Values a day apart that
+    skip every weekend are of trading days: 252. A few days without a weekend
+    between them cannot show that and count as 365; so do values several times a
+    day, whether or not they skip nights and weekends: there, give the number.
 
     Args:
         instants: When the values were taken, each later than the one before.
-            Weekdays are those of their own calendar: hand over UTC.
+            Weekdays are those of their own calendar: use UTC.
 
     Raises:
         ValueError: If there are fewer than two, or they are out of order.
@@ -105,7 +94,7 @@ def infer_periods(instants: Sequence[datetime]) -> Periods:
 
 
 def spacing_days(instants: Sequence[datetime]) -> float:
-    """Return the median number of days between neighbours, whole where clocks made the difference.
+    """Return the median number of days between neighbours, whole where only clock changes differ.
 
     Raises:
         ValueError: If there are fewer than two, or they are out of order.
@@ -124,7 +113,7 @@ def spacing_days(instants: Sequence[datetime]) -> float:
 
 
 def _skips_weekends(instants: Sequence[datetime]) -> bool:
-    """Return whether no value is of a weekend though there was one between two of them."""
+    """Return whether no value is on a weekend although some weekend lies between them."""
     if any(instant.isoweekday() > 5 for instant in instants):
         return False
     return len({instant.isocalendar()[:2] for instant in instants}) > 1

@@ -1,4 +1,4 @@
-"""Pooling: many probabilities of the same thing made into one."""
+"""Pooling: one probability from many of the same thing."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -12,31 +12,31 @@ from predibot.scoring.metrics.probability import log_odds_of, probabilities_of
 
 PoolingMethod = Literal["mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds"]
 TRIMMED_SHARE = 0.2
-"""What `trimmed_mean` leaves out at each end, rounded down to whole forecasts."""
+"""The part that `trimmed_mean` leaves out at each end, rounded down to whole forecasts."""
 _Method = Callable[[Floats, Ints], Floats]
-"""From forecasts in rising order, (q, f), the n of each row that spoke first, to one a row, (q,)."""
+"""From forecasts in rising order, (q, f), of which the first n of each row are not NaN, to one a row, (q,)."""
 _ROUNDING = 1e-12
 """Distances that differ by less differ by rounding only."""
 
 
 def pool_probabilities(matrix: ArrayLike, *, method: PoolingMethod = "mean", extremize: float = 1.0) -> Floats:
-    """Return one probability a question for those of many forecasters.
+    """Return one probability a question from those of many forecasters.
 
     `mean` and `median` are those of each row. `trimmed_mean` leaves out a fifth
     at each end, rounded down. `soft_trimmed_mean` gives each forecast weight 1,
-    halves that of all those furthest from the median, gives each of the others
-    0.5 / (n - 1) more, and divides by the sum; of one or two it is the mean.
-    `log_odds` is the mean of ln(p / (1 - p)), turned back; there forecasts of
-    one and zero are taken to be equally near to certainty, so that they cancel
-    one for one, and the side that has more of them decides. Whatever the method,
-    the result lies among the forecasts before it is extremized.
+    halves the weight of those furthest from the median, adds 0.5 / (n - 1) to
+    each of the others, and divides by the sum; for one or two it is the mean.
+    `log_odds` is the mean of ln(p / (1 - p)), turned back into a probability;
+    there a one and a zero cancel each other, and the more frequent of them
+    decides. With every method, the result lies between the lowest and the highest
+    forecast before it is extremized.
 
     Args:
         matrix: Forecasts of YES, shape (questions, forecasters), each in
             [0, 1], NaN where a forecaster was silent.
         method: One of the five.
-        extremize: What the log-odds of the result are multiplied by, above 0.
-            Above 1 it moves away from one half, because each forecaster knows
+        extremize: The factor on the log-odds of the result, above 0. A factor
+            above 1 moves it away from one half, because each forecaster knows
             only part of what all know together. Zero and one stay.
 
     Returns:
@@ -59,28 +59,28 @@ def pool_probabilities(matrix: ArrayLike, *, method: PoolingMethod = "mean", ext
         >>> pool_probabilities([[0.6, 0.8]], method="log_odds", extremize=2.0).round(4)
         array([0.8571])
     """
-    forecasts = _checked(matrix)
+    forecasts = _check_matrix(matrix)
     if isinstance(extremize, bool) or not 0.0 < scalar("extremize", extremize) < np.inf:
         raise ValueError(f"extremize is {extremize!r}; it must be a finite number above zero")
     if not isinstance(method, str) or method not in _POOLED:
         raise ValueError(f"no method {method!r}; there are {', '.join(_POOLED)}")
-    # NaN is sorted to the end, so the first n of a row are those that spoke.
+    # NaN is sorted to the end, so the first n of a row are forecasts.
     ordered = np.sort(forecasts, axis=1)
     n = np.sum(~np.isnan(ordered), axis=1)
     heard = n > 0
     pooled = np.full(n.shape, np.nan)
     ordered, n = ordered[heard], n[heard]
-    # The mean of thrice 0.1 is above it by the last bit.
+    # The mean of three times 0.1 is above 0.1 by the last bit.
     among = np.clip(_POOLED[method](ordered, n), ordered[:, 0], _highest(ordered, n))
     if extremize != 1.0:
-        # Zero and one have infinite log-odds, and a large factor makes others infinite; both turn back into 0 and 1.
+        # Infinite log-odds, also those made by a large factor, turn back into 0 and 1.
         with np.errstate(over="ignore"):
             among = probabilities_of(float(extremize) * log_odds_of(among))
     pooled[heard] = among
     return pooled
 
 
-def _checked(matrix: ArrayLike) -> Floats:
+def _check_matrix(matrix: ArrayLike) -> Floats:
     forecasts = floats("matrix", matrix)
     if forecasts.ndim != 2:
         raise ValueError(f"matrix has shape {forecasts.shape}; give two dimensions, (questions, forecasters)")
@@ -114,14 +114,14 @@ def _soft_trimmed_mean(ordered: Floats, n: Ints) -> Floats:
 
 def _log_odds_mean(ordered: Floats, n: Ints) -> Floats:
     ones, zeros = np.sum(ordered == 1.0, axis=1), np.sum(ordered == 0.0, axis=1)
-    # One half has no odds to add.
+    # One half adds no log-odds.
     unsure = np.where((ordered > 0.0) & (ordered < 1.0), ordered, 0.5)
     middle = probabilities_of(np.sum(log_odds_of(unsure), axis=1) / n)
     return np.where(ones == zeros, middle, ones > zeros)
 
 
 def _weighted_mean(ordered: Floats, weights: Floats | NDArray[np.bool_]) -> Floats:
-    """Return the mean of each row; what has no weight may be NaN."""
+    """Return the mean of each row; values without weight may be NaN."""
     weighted = np.where(weights > 0, ordered, 0.0) * weights
     mean: Floats = np.sum(weighted, axis=1) / np.sum(weights, axis=1)
     return mean

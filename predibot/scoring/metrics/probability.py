@@ -13,8 +13,8 @@ CLIP = 0.01
 def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
     """Return the mean squared distance between forecasts and outcomes.
 
-    mean((p - y)^2). Zero is perfect, one is worst, 0.25 is what always saying
-    one half earns. Every forecast counts, also those without money on them.
+    mean((p - y)^2). Zero is perfect, one is worst, 0.25 is the score of always
+    forecasting one half. Every forecast counts, also those without money on them.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
@@ -37,16 +37,16 @@ def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
 
 
 def log_score(probabilities: ArrayLike, outcomes: ArrayLike, clip: float = CLIP) -> float:
-    """Return the mean surprise at what happened, in nats.
+    """Return the mean surprise at the outcomes, in nats.
 
-    mean(-ln q), q being the probability given to what happened. Zero is
-    perfect, ln 2 = 0.693 is what always saying one half earns.
+    mean(-ln q), where q is the probability given to the outcome. Zero is perfect,
+    ln 2 = 0.693 is the score of always forecasting one half.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
-        clip: Forecasts are first held within [clip, 1 - clip], in [0, 0.5), so
-            that one certain error does not outweigh everything. Zero lets it:
+        clip: In [0, 0.5). Forecasts are first moved into [clip, 1 - clip], so that
+            one certain error does not outweigh everything. With zero it does:
             the score is then infinite.
 
     Raises:
@@ -67,20 +67,20 @@ def log_score(probabilities: ArrayLike, outcomes: ArrayLike, clip: float = CLIP)
 
 
 def brier_skill_score(probabilities: ArrayLike, reference_probabilities: ArrayLike, outcomes: ArrayLike) -> float:
-    """Return how much of the reference's Brier score the forecasts take away.
+    """Return the share of the reference's Brier score that the forecasts avoid.
 
     1 - Brier(p) / Brier(reference). One is perfect, zero is no better than the
     reference, negative is worse.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
-        reference_probabilities: What they are held against, such as prices,
+        reference_probabilities: The forecasts to compare with, such as prices,
             shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
 
     Returns:
-        NaN where the reference is perfect, or so nearly that no float holds
-        the skill: there is nothing to take away.
+        NaN where the reference is perfect, or so nearly perfect that no float
+        holds the skill.
 
     Raises:
         ValueError: If there is none, the lengths differ, or a value is NaN or
@@ -101,11 +101,7 @@ def brier_skill_score(probabilities: ArrayLike, reference_probabilities: ArrayLi
 
 
 def surprises(forecasts: Floats, happened: Floats, clip: float = CLIP) -> Floats:
-    """Return the surprise of each forecast at what happened, in nats, shape (n,).
-
-    Raises:
-        ValueError: If the clip is not in [0, 0.5).
-    """
+    """Return the surprise of each forecast at its outcome, in nats, shape (n,); `clip` must be in [0, 0.5)."""
     clip = scalar("clip", clip)
     if not 0.0 <= clip < 0.5:
         raise ValueError(f"clip is {clip!r}; it must be in [0, 0.5)")
@@ -116,19 +112,11 @@ def surprises(forecasts: Floats, happened: Floats, clip: float = CLIP) -> Floats
 
 
 def log_odds_of(probabilities: Floats) -> Floats:
-    """Return ln(p / (1 - p)), of the same shape: zero for one half, infinite for certainty.
-
-    Args:
-        probabilities: Any shape, each in [0, 1]; NaN stays.
-    """
+    """Return ln(p / (1 - p)), of the same shape: zero for one half, infinite for certainty; NaN stays."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities) - np.log1p(-probabilities)
 
 
 def probabilities_of(log_odds: Floats) -> Floats:
-    """Return 1 / (1 + exp(-x)), of the same shape, exact to the last digits also next to zero.
-
-    Args:
-        log_odds: Any shape, infinite ones too; NaN stays.
-    """
+    """Return 1 / (1 + exp(-x)), of the same shape, exact to the last digits also next to zero; NaN stays."""
     return np.exp(-np.logaddexp(0.0, -log_odds))

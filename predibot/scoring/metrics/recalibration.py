@@ -1,4 +1,4 @@
-"""Recalibration: what forecasts should have said, learned from how earlier ones ended."""
+"""Recalibration: corrected forecasts, learned from the outcomes of earlier ones."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -11,38 +11,38 @@ from predibot.scoring.metrics.probability import log_odds_of, probabilities_of
 
 RecalibrationMethod = Literal["isotonic", "logistic"]
 MIN_PROBABILITY = 0.001
-"""What `logistic` takes the log-odds of stays between this and one minus this; certainty has none."""
+"""`logistic` moves forecasts at least so far from 0 and 1, whose log-odds are infinite."""
 _MOST_STEPS = 100
 _ROUNDING = 1e-12
-"""A step of less is none, and a loss that grows by less, relative to itself, does not grow."""
+"""A smaller step is none, and a loss that grows by less, relative to itself, does not grow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IsotonicRecalibration:
-    """Straight lines between what happened at the forecasts that were seen, never falling."""
+    """Straight lines between the outcomes at earlier forecasts, never falling."""
 
     seen: Floats
     """The forecasts it was fitted on, (k,), rising, each once."""
     fitted: Floats
-    """What is said instead, (k,), never falling, each in [0, 1]."""
+    """The corrected forecasts, (k,), never falling, each in [0, 1]."""
 
     def __call__(self, probabilities: ArrayLike) -> Floats:
-        """Return what is said instead, (n,); outside of what was seen, the same as at its end."""
+        """Return corrected forecasts, (n,); outside the earlier ones, those at the end."""
         # The last bit of a straight line may be above its upper end.
         return np.clip(np.interp(shares("probabilities", probabilities), self.seen, self.fitted), 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticRecalibration:
-    """Log-odds moved and stretched: intercept + slope * ln(p / (1 - p))."""
+    """Log-odds shifted and stretched: intercept + slope * ln(p / (1 - p))."""
 
     intercept: float
-    """Above zero where YES happened more often than was said."""
+    """Above zero where YES happened more often than forecast."""
     slope: float
-    """Above 1 where forecasts were too timid, below 1 where too bold, below 0 where they pointed the wrong way."""
+    """Above 1 for too timid forecasts, below 1 for too bold ones, below 0 for the wrong direction."""
 
     def __call__(self, probabilities: ArrayLike) -> Floats:
-        """Return what is said instead, (n,)."""
+        """Return corrected forecasts, (n,)."""
         return probabilities_of(self.intercept + self.slope * _log_odds(shares("probabilities", probabilities)))
 
 
@@ -56,15 +56,15 @@ def fit_recalibration(
     """Return the function that turns a forecast into what it should have been.
 
     It takes probabilities of shape (n,) and returns as many, each in [0, 1].
-    Fit it on what had settled before the forecasts it is used on were made:
-    on the same forecasts it makes any bot look calibrated.
+    Fit it on questions that had settled before the forecasts it is used on were
+    made: on its own forecasts it makes any bot look calibrated.
 
-    `isotonic` takes the rising function that is nearest to the outcomes in the
-    mean square: forecasts that are the same are one point of their weight,
-    neighbours that fall are pooled, and between points it is linear. It needs
-    hundreds of forecasts. `logistic` moves and stretches the log-odds so that
-    what happened is likeliest, and needs tens; forecasts within 0.001 of
-    certainty count as 0.001 from it.
+    `isotonic` takes the rising function with the least mean squared distance to
+    the outcomes: equal forecasts are one point with their weight, neighbours that
+    fall are pooled, and it is linear between points. It needs hundreds of
+    forecasts. `logistic` shifts and stretches the log-odds so that the outcomes
+    are likeliest, and needs tens; forecasts within 0.001 of certainty count as
+    0.001 from it.
 
     Args:
         probabilities: Earlier forecasts of YES, shape (n,), each in [0, 1].
@@ -74,8 +74,8 @@ def fit_recalibration(
     Raises:
         ValueError: If there is none, the lengths differ, a value is NaN or out
             of range, or there is no such method; and for `logistic`, where no
-            stretch is the likeliest: all ended the same, all said the same, or
-            some forecast parts every YES from every NO.
+            stretch is the likeliest: all outcomes are the same, all forecasts are,
+            or some forecast separates every YES from every NO.
 
     Source:
         Zadrozny and Elkan (2002), KDD 8, 694-699, for `isotonic`. Platt (1999)
@@ -100,7 +100,7 @@ def fit_recalibration(
 
 
 def _isotonic(forecasts: Floats, happened: Floats) -> IsotonicRecalibration:
-    # A large part of scipy comes with it.
+    # Imported here: it loads a large part of scipy.
     from scipy.optimize import isotonic_regression
 
     seen, which, ties = np.unique(forecasts, return_inverse=True, return_counts=True)
@@ -111,7 +111,7 @@ def _isotonic(forecasts: Floats, happened: Floats) -> IsotonicRecalibration:
 def _logistic(forecasts: Floats, happened: Floats) -> LogisticRecalibration:
     log_odds = _log_odds(forecasts)
     _refuse_without_a_likeliest(log_odds, happened)
-    # In units of their own spread, log-odds that hardly differ are fitted as well as others.
+    # Scaled by their spread, log-odds that hardly differ are fitted as well as others.
     middle, spread = float(np.mean(log_odds)), float(np.std(log_odds))
     intercept, slope = _likeliest((log_odds - middle) / spread, happened)
     return LogisticRecalibration(intercept - slope * middle / spread, slope / spread)
@@ -136,7 +136,7 @@ def _range(log_odds: Floats) -> str:
 
 
 def _likeliest(values: Floats, happened: Floats) -> tuple[float, float]:
-    """Return the intercept and slope of the logistic that makes what happened likeliest, by Newton's method."""
+    """Return the intercept and slope of the likeliest logistic, by Newton's method."""
     design = np.column_stack([np.ones_like(values), values])
     found = np.zeros(2)
     for _ in range(_MOST_STEPS):

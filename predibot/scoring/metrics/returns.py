@@ -8,9 +8,9 @@ from predibot.scoring.arguments import Floats, floats, refuse, within_floats
 
 @within_floats
 def horizon_gains(bets_usd: ArrayLike, prices_yes_at_decision: ArrayLike, prices_yes_at_horizon: ArrayLike) -> Floats:
-    """Return what each bet gained, in dollars, at the price of a later instant.
+    """Return the gain of each bet in dollars, at the price of a later instant.
 
-    |b| (s / s0 - 1), s being the price of the side that was bought: p for YES
+    |b| (s / s0 - 1), where s is the price of the side that was bought: p for YES
     (b > 0), 1 - p for NO (b < 0). A bet never loses more than |b|. At the mid:
     no spread, no fee.
 

@@ -1,4 +1,4 @@
-"""Risk: how large a series of returns is beside how much it moves."""
+"""Risk: the size of a series of returns beside how much it moves."""
 
 import math
 
@@ -19,16 +19,16 @@ def volatility(returns: ArrayLike, periods_per_year: float, ddof: int = 1) -> fl
     """Return the annual deviation of returns.
 
     deviation * sqrt(periods). Lower is calmer; zero is the same return in every
-    period. Returns that follow each other, or overlap, make it look lower than
-    it is.
+    period. Returns that depend on each other, or overlap, make it look lower
+    than it is.
 
     Args:
-        returns: One return a period, shape (n,), 0.01 being one percent.
+        returns: One return a period, shape (n,), 0.01 for one percent.
         periods_per_year: How many such periods a year has, above zero.
-        ddof: What the deviation divides by: n - ddof.
+        ddof: The deviation divides by n - ddof.
 
     Returns:
-        NaN of fewer than two returns, or no more than ddof.
+        NaN for fewer than two returns, or no more than ddof.
 
     Raises:
         ValueError: If there is none, a return is NaN or infinite, or an
@@ -49,14 +49,14 @@ def sharpe_ratio(returns: ArrayLike, periods_per_year: float, ddof: int = 1, ris
     better. Overlapping returns make it look better than it is.
 
     Args:
-        returns: One return a period, shape (n,), 0.01 being one percent.
+        returns: One return a period, shape (n,), 0.01 for one percent.
         periods_per_year: How many such periods a year has, above zero.
-        ddof: What the deviation divides by: n - ddof.
-        risk_free_rate: The annual return that needs no risk.
+        ddof: The deviation divides by n - ddof.
+        risk_free_rate: The annual return without risk.
 
     Returns:
-        NaN where it has no value: of fewer than two returns (or no more than
-        ddof), and of returns that are all the same.
+        NaN for fewer than two returns (or no more than ddof), and for returns
+        that are all the same.
 
     Raises:
         ValueError: If there is none, a return is NaN or infinite, or an
@@ -82,18 +82,17 @@ def sortino_ratio(returns: ArrayLike, periods_per_year: float, risk_free_rate: f
 
     (mean * periods - risk_free_rate) / (downside * sqrt(periods)), where
     downside = sqrt(mean(min(r - risk_free_rate / periods, 0)^2)) over all n
-    returns. Higher is better. Like the Sharpe ratio, but what rises above the
-    risk-free rate is no risk.
+    returns. Higher is better. Like the Sharpe ratio, but returns above the
+    risk-free rate are no risk.
 
     Args:
-        returns: One return a period, shape (n,), 0.01 being one percent.
+        returns: One return a period, shape (n,), 0.01 for one percent.
         periods_per_year: How many such periods a year has, above zero.
-        risk_free_rate: The annual return that needs no risk; the part of one
-            period is what a return falls short of.
+        risk_free_rate: The annual return without risk; the part of one
+            period is the target that returns fall short of.
 
     Returns:
-        NaN where it has no value: of fewer than two returns, and where none
-        falls short.
+        NaN for fewer than two returns, and if none falls short.
 
     Raises:
         ValueError: If there is none, a return is NaN or infinite, or an
@@ -125,7 +124,7 @@ def win_rate(returns: ArrayLike) -> float:
     a bot that never bets has a win rate of zero, not one half and not none.
 
     Args:
-        returns: One return a period, shape (n,), 0.01 being one percent.
+        returns: One return a period, shape (n,), 0.01 for one percent.
 
     Returns:
         The share, in [0, 1].
@@ -142,16 +141,16 @@ def win_rate(returns: ArrayLike) -> float:
 
 @within_floats
 def value_at_risk(returns: ArrayLike, level: float = VALUE_AT_RISK_LEVEL) -> float:
-    """Return the loss of one period that all but a share `level` of the periods stay within.
+    """Return the loss that is exceeded in a share `level` of the periods.
 
-    Minus the `level` quantile of the returns that happened, interpolated
-    linearly between the two nearest; no distribution is assumed and nothing is
+    Minus the `level` quantile of the actual returns, interpolated linearly
+    between the two nearest; no distribution is assumed and nothing is
     annualised. Lower is better. A loss is positive: 0.02 says that 95 % of the
     periods lost no more than two percent. It is negative where even that
     quantile is a gain.
 
     Args:
-        returns: One return a period, shape (n,), 0.01 being one percent.
+        returns: One return a period, shape (n,), 0.01 for one percent.
         level: The share of periods that may be worse, in (0, 1).
 
     Raises:
@@ -176,7 +175,7 @@ def value_at_risk(returns: ArrayLike, level: float = VALUE_AT_RISK_LEVEL) -> flo
 
 
 def longest_losing_run(returns: ArrayLike) -> int:
-    """Return how many returns in a row were below zero, at most.
+    """Return the length of the longest run of returns below zero.
 
     Lower is better. A return of zero ends a run.
 

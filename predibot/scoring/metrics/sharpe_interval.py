@@ -1,4 +1,4 @@
-"""The interval of a Sharpe ratio: how the returns of its dates scatter, and how long they hang together."""
+"""The interval of a Sharpe ratio, from the scatter of its dates and the overlap of their returns."""
 
 import math
 
@@ -23,10 +23,10 @@ def sharpe_interval(
     """Return a Sharpe ratio with its interval by the delta method.
 
     The influence of a date on the ratio is u = z - SR / 2 (z^2 - 1), with z the
-    standardised return. Where the horizon is longer than the median gap between
-    the dates, returns overlap, h times as long: then the variance of u is its
-    long-run variance with Bartlett's weights up to ceil(1.3 h) dates, and t has
-    as many degrees of freedom as there are horizons, less one.
+    standardised return. If the horizon is h times the median gap between the
+    dates, with h above 1, returns overlap: then the variance of u is its long-run
+    variance with Bartlett's weights up to ceil(1.3 h) dates, and t has one degree
+    of freedom less than there are horizons.
 
     Args:
         returns: One a date, shape (n,).
@@ -95,12 +95,12 @@ def _gap_days(at: Floats) -> float:
     """Return the median gap between dates; where most share one, the mean gap."""
     median = float(np.median(np.diff(at)))
     mean = float(at[-1] - at[0]) / (at.size - 1)
-    # All at one instant they overlap wholly.
+    # Returns at one instant overlap wholly.
     return median or mean or math.ulp(0.0)
 
 
 def _long_run_variance(influence: Floats, lags: int) -> float:
-    """Return the mean square, and twice the covariances over so many dates with Bartlett's falling weights."""
+    """Return the mean square plus twice the covariances over so many dates, with Bartlett's falling weights."""
     # By a Fourier transform, twice as long so that the end does not meet the beginning.
     transformed = np.abs(np.fft.rfft(influence, 2 * influence.size)) ** 2
     covariances = np.fft.irfft(transformed)[: lags + 1] / influence.size

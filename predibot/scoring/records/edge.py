@@ -75,15 +75,15 @@ class EdgeCurve:
 def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> Edges:
     """Return the edge over the price, event-slot by event-slot, of every bot of a record.
 
-    For each market asked it is (p0 - y)^2 - (p - y)^2: y is the payout or, while
-    the market is open, its last price after the decision, at most a gap old. It
-    is zero where the bot abstained, was refused, failed or left the market out;
-    a market without a price is left out of the markets asked. Only decisions
-    that are scored count.
+    For each market asked it is (p0 - y)^2 - (p - y)^2, where y is the payout or,
+    while the market is open, its last price after the decision, at most a gap old.
+    It is zero if the bot abstained, was refused, failed or left the market out.
+    Markets without a price do not count as asked. Only scored decisions
+    count.
 
     Args:
-        record: What was asked, said and seen.
-        max_gap_seconds: How old a last price may be.
+        record: The record.
+        max_gap_seconds: The greatest age of a last price.
 
     Raises:
         ValueError: If it is no record, or a bet is on a market that was not asked.

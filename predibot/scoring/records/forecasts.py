@@ -80,7 +80,7 @@ def settled_forecasts(record: TrackRecord) -> Forecasts:
     """Return the forecasts of a record that count, on markets that had paid 0 or 1 by its evaluation.
 
     Decisions that are not scored and void markets are left out. Two bots were asked the
-    same question where the market and the run's slot are the same.
+    same question if the market and the run's slot are the same.
 
     Raises:
         ValueError: If it is no record.

@@ -23,21 +23,21 @@ def knowledge_of(
 ) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
-    A decision that opened no model is clean, and so is a live one: an end that
-    has not come cannot have been read. In a replay it is clean where the
-    knowledge cutoff is not after the decision, `ahead` where the cutoff lies
-    between decision and settlement, `contaminated` where it lies after the
-    settlement, and `unknown` without a cutoff.
+    A decision that opened no model is clean, and so is a live one: nobody can have
+    read an outcome that has not come. In a replay it is clean if the knowledge
+    cutoff is not after the decision, `ahead` if the cutoff lies between decision
+    and settlement, `contaminated` if it lies after the settlement, and `unknown`
+    without a cutoff.
 
     Args:
         opened_model: Whether a model was opened for the decision, (n,).
-        cutoff_at: The knowledge cutoff, of several models the latest, in
-            seconds since 1970, (n,); NaN where it is not known.
+        cutoff_at: The knowledge cutoff, for several models the latest, in
+            seconds since 1970, (n,); NaN where it is unknown.
         is_live: Whether the model was asked while the event went on, (n,),
             and not in a replay.
-        decided_at: The instant the bot stood at, in seconds since 1970, (n,).
+        decided_at: The instant of the decision, in seconds since 1970, (n,).
         event_settled_at: When the last market of the event settled, (n,);
-            infinite where one has not, or the decision is about no event.
+            infinite if one has not, or if the decision is about no event.
 
     Raises:
         ValueError: If the lengths differ, or an instant other than a cutoff is NaN.
@@ -63,15 +63,15 @@ def knowledge_of(
 
 
 def inherited_knowledge(knowledge: ArrayLike, pooling: ArrayLike, pooled: ArrayLike) -> NDArray[np.int8]:
-    """Return what can have been known where some decisions were made of others, (n,), as indices into `KNOWLEDGE`.
+    """Return what can have been known by decisions that pool others, (n,), as indices into `KNOWLEDGE`.
 
     A decision that pools others is as bad as the worst of them.
 
     Args:
         knowledge: What the models of each decision itself can have known, (n,),
             as indices into `KNOWLEDGE`.
-        pooling: The row of a decision that was made of another, (m,).
-        pooled: The row of that other one, (m,).
+        pooling: The row of a decision that pools another, (m,).
+        pooled: The row of the pooled one, (m,).
 
     Raises:
         ValueError: If the lengths of the last two differ, or a row or an index

@@ -1,4 +1,4 @@
-"""Moments: when bots said something of a subject, by which two of them are compared one to one."""
+"""Moments: when bots forecast a subject, so that two of them are compared one to one."""
 
 from dataclasses import dataclass
 
@@ -14,38 +14,37 @@ _NEAR = NEAR_HOURS * 3600.0 * 1e6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """The moments at which some bots said something, n_t of them: by bot, then by subject, then by time.
+    """The n_t moments at which some bots forecast something: by bot, then by subject, then by time.
 
-    What a bot was asked of one subject in one slot within six hours, as by two
-    recipes, is one moment of it, at the first of these instants; so is what it
-    was asked at one instant.
+    What a bot was asked of one subject within six hours of one slot, as by two recipes,
+    is one moment, at the first of these instants.
     """
 
     of_row: Ints
-    """Which moment each of m rows is of, (m,)."""
+    """The moment of each of m rows, (m,)."""
     row: Ints
-    """A row of each, (n_t,)."""
+    """A row of each moment, (n_t,)."""
     rows: Ints
-    """How many rows each has, (n_t,)."""
+    """The number of its rows, (n_t,)."""
     subject: Ints
-    """What it is about, (n_t,), from zero."""
+    """Its subject, (n_t,), from zero."""
     key: Ints
-    """The subject and the instant as one number, (n_t,)."""
+    """Subject and instant as one number, (n_t,)."""
     at: Floats
-    """The instant in whole microseconds, whose differences are exact, (n_t,)."""
+    """In whole microseconds, whose differences are exact, (n_t,)."""
     ends: Ints
-    """Where those of each bot end, (bots + 1,), from 0."""
+    """The end of each bot's moments, (bots + 1,), from 0."""
 
     @classmethod
     def of(cls, bot: Ints, subject: Ints, asked: Ints, at: Floats, bots: int) -> "Moments":
         """Return the moments of m rows.
 
         Args:
-            bot: Whose each row is, (m,).
-            subject: What it is about, (m,).
-            asked: A number for the same with the slot, (m,).
-            at: When it was made, in seconds, (m,).
-            bots: How many bots there are.
+            bot: The bot of each row, (m,).
+            subject: Its subject, (m,).
+            asked: A number for its subject and slot, (m,).
+            at: Its instant in seconds, (m,).
+            bots: The number of bots.
         """
         at = np.rint(at * 1e6)
         cells, cell = np.unique(asked * bots + bot, return_inverse=True)
@@ -53,7 +52,7 @@ class Moments:
         parts, part = np.unique(cell * (late.max(initial=0.0) + 1.0) + late, return_inverse=True)
         instants, instant = np.unique(_first(part, at, parts.size)[part], return_inverse=True)
         subjects, code = np.unique(subject, return_inverse=True)
-        # Of numbers from zero nothing overflows.
+        # Numbers from zero do not overflow.
         of_bot = max(subjects.size * instants.size, 1)
         numbers, row, of_row, rows = np.unique(
             bot * of_bot + code * instants.size + instant, return_index=True, return_inverse=True, return_counts=True
@@ -62,20 +61,16 @@ class Moments:
         return cls(of_row, row, rows, code[row], numbers % of_bot, instants[instant[row]], ends)
 
     def means(self, values: Floats) -> Floats:
-        """Return the mean of the rows of each, (n_t,)."""
+        """Return the mean over the rows of each moment, (n_t,)."""
         sums: Floats = np.bincount(self.of_row, values, self.rows.size) / np.maximum(self.rows, 1)
         return sums
 
     def matched(self, first: int, second: int) -> tuple[Ints, Ints, int]:
-        """Return the moments of two bots that are compared, one to one, and how many common subjects have none.
+        """Return the moments of two bots that are compared one to one, and the number of common subjects without any.
 
-        Two moments of a subject are, where each is the other's nearest and they
-        lie at most six hours apart. Of several that are equally near the
-        earliest two are taken, and then the earliest of the rest.
-
-        Args:
-            first: One of the bots.
-            second: The other.
+        Two moments of a subject match if each is the other's nearest and they lie at most
+        six hours apart. Of several equally near ones the earliest two match, and then the
+        earliest of the rest.
         """
         moment = np.concatenate([np.arange(self.ends[bot], self.ends[bot + 1]) for bot in (first, second)])
         order = np.argsort(self.key[moment], kind="stable")
@@ -85,7 +80,7 @@ class Moments:
         before = _since_other(other, subject, at)
         after = _since_other(other[::-1], subject[::-1], -at[::-1])[::-1]
         nearest = np.minimum(before, after)
-        # Between two that are each other's nearest there is nobody.
+        # Two that are each other's nearest are neighbours.
         mutual = (other[1:] != other[:-1]) & (after[:-1] == nearest[:-1]) & (before[1:] == nearest[1:])
         left = np.flatnonzero(_every_second(mutual & (after[:-1] <= _NEAR)))
         turned = other[left]
@@ -102,7 +97,7 @@ def _first(code: Ints, at: Floats, codes: int) -> Floats:
 
 
 def _since_other(other: NDArray[np.bool_], subject: Ints, at: Floats) -> Floats:
-    """Return the time since the other of two sides had last said something of each subject, infinite for never."""
+    """Return the time since the other of two sides last forecast each subject, infinite for never."""
     place = np.arange(at.size)
     ours, theirs = (np.maximum.accumulate(np.where(side, place, -1)) for side in (~other, other))
     last = np.where(other, ours, theirs)
