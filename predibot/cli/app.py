@@ -73,8 +73,9 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
 }
 """Each command is a function in the module of its name."""
-_GROUPS = ("runs", "schedule", "import", "collect", "tables", "ledger")
-"""Each group is the `GROUP` of the module of its name."""
+_GROUPS = ("runs", "schedule", "import", "collect", "tables", "study", "ledger")
+"""Each group is the `GROUP` of the module of its name, but those of studies."""
+_OF_STUDIES = ("collect", "tables", "study")
 
 
 def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
@@ -89,6 +90,9 @@ def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_options)
     for name in names:
+        if name in _OF_STUDIES:
+            app.add_typer(import_module("predibot.cli.study").group(name), name=name)
+            continue
         # `import` is no name that a module may be imported by.
         module = import_module(f"predibot.cli.{'imports' if name == 'import' else name}")
         if name in _GROUPS:

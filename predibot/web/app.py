@@ -22,6 +22,7 @@ from predibot.errors import PredibotError, UsageError
 from predibot.jobs.status import status_of
 from predibot.ledger.store import Store
 from predibot.reports import figures
+from predibot.reports.study import studies
 from predibot.reports.views.evaluation_csv import csv_lines
 from predibot.reports.views.schedule import METRICS_TYPE, status_metrics
 from predibot.version import __version__
@@ -62,11 +63,15 @@ PAGES: dict[str, Callable[..., WebPage]] = {
     "/account": accounts.account_page,
     "/cohorts": records.cohorts_page,
     "/cohort": accounts.cohort_page,
-    "/comments": records.comments_page,
     "/methods": methods.methods_page,
     "/status": records.status_page,
 }
 """Each page by its path; parameters of its function after the first are those of the address."""
+
+
+def all_pages() -> dict[str, Callable[..., WebPage]]:
+    """Return `PAGES` and one page for each study."""
+    return PAGES | {f"/{each.data_set}": partial(records.study_page, each) for each in studies().values()}
 
 
 def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.0.0.1", token: str = "") -> FastAPI:
@@ -129,7 +134,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
         return answer
 
-    for path, of in ((path, with_currency(of)) for path, of in PAGES.items()):
+    for path, of in ((path, with_currency(of)) for path, of in all_pages().items()):
         # Before the pages, as `/tables/{name}` would match it too.
         app.add_api_route(f"{path if path != '/' else '/leaderboard'}.csv", download(of), include_in_schema=False)
         app.add_api_route(path, endpoint(of), include_in_schema=False)

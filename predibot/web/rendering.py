@@ -10,10 +10,11 @@ from jinja2.runtime import Context
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import one_line
 from predibot.reports import figures
+from predibot.reports.study import studies
 
 _MOST_CHARACTERS = 600
 _MOST_TEXT_CHARACTERS = 20_000
-MENU = (
+_MENU = (
     ("/", "Leaderboard"),
     ("/today", "Today"),
     ("/calibration", "Calibration"),
@@ -24,10 +25,15 @@ MENU = (
     ("/runs", "Runs"),
     ("/accounts", "Accounts"),
     ("/cohorts", "Cohorts"),
-    ("/comments", "Comments"),
     ("/status", "Status"),
     ("/methods", "Methods"),
 )
+
+
+def menu() -> tuple[tuple[str, str], ...]:
+    """Return the address and the word of each page in the menu; studies come before the last two."""
+    of_studies = ((f"/{study.data_set}", study.menu) for study in studies().values() if study.menu)
+    return (*_MENU[:-2], *of_studies, *_MENU[-2:])
 
 
 class Address(Protocol):
@@ -63,7 +69,7 @@ class Templates:
 
         # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
         self._environment.filters.update(line=line, lines=lines, at=format_instant, link=link)
-        self._environment.globals.update({"figures": figures, "menu": MENU, "live": live, **more})
+        self._environment.globals.update({"figures": figures, "menu": menu(), "live": live, **more})
 
     def filled(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str

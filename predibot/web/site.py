@@ -39,9 +39,9 @@ from predibot.ledger.read.rows_for_python import (
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes, plain_text
 from predibot.reports import figures
+from predibot.reports.study import studies
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.studies.stakebench.readings import runs_of_texts
 from predibot.version import __version__
 from predibot.web.cache import LedgerCache, P, Value
 from predibot.web.pages.accounts import account_page, cohort_page
@@ -59,8 +59,8 @@ from predibot.web.pages.leaderboard import (
 )
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.page import PAGE, WebPage
-from predibot.web.pages.records import accounts_page, cohorts_page, comments_page, runs_page
-from predibot.web.rendering import MENU, Templates, line
+from predibot.web.pages.records import accounts_page, cohorts_page, runs_page, study_page
+from predibot.web.rendering import Templates, line, menu
 from predibot.whole_file import whole_file
 
 MANIFEST = "predibot-site.json"
@@ -190,7 +190,7 @@ class _Site:
         newest = max(run.slot_at for run in self._cache.runs())
         first = options.since or datetime.combine(newest - _DAYS, time(), UTC)
         self._since, self._first_day = first, f"{first:%Y-%m-%d}"
-        self._templates = Templates(self._address, live=False, menu=(*MENU, ("/search", "Search")))
+        self._templates = Templates(self._address, live=False, menu=(*menu(), ("/search", "Search")))
         self._file_names: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
         """By path and parameters of the page."""
         self._current_file = ""
@@ -252,6 +252,7 @@ class _Site:
         cache, options = self._cache, self._options
         scores = PartTexts(options.recipe, options.venue)
         board = leaderboard_page(cache, scores)
+        in_menu = [study for study in studies().values() if study.menu]
         general = [
             _SitePage("/", {}, partial(_same, board)),
             _SitePage("/calibration", {}, partial(calibration_page, cache, scores)),
@@ -259,7 +260,7 @@ class _Site:
             _SitePage("/graph", {}, partial(graph_page, cache, options.venue)),
             _SitePage("/accounts", {}, partial(accounts_page, cache)),
             _SitePage("/cohorts", {}, partial(cohorts_page, cache)),
-            _SitePage("/comments", {}, partial(comments_page, cache)),
+            *(_SitePage(f"/{each.data_set}", {}, partial(study_page, each, cache)) for each in in_menu),
             _SitePage("/methods", {}, partial(methods_page, cache)),
         ]
         for name in board.shown["tables"]:
@@ -280,8 +281,10 @@ class _Site:
             general.append(_SitePage("/account", {"bot": name}, partial(account_page, cache, name)))
         for week in cohorts_page(cache).shown["weeks"]:
             general.append(_SitePage("/cohort", {"week": week}, partial(cohort_page, cache, week)))
-        for key in runs_of_texts(cache.store):
-            general.append(_SitePage("/comments", {"run": key}, partial(comments_page, cache, key)))
+        for each_study in in_menu:
+            for key in each_study.runs(cache.store):
+                page = partial(study_page, each_study, cache, key)
+                general.append(_SitePage(f"/{each_study.data_set}", {"run": key}, page))
         for path, asked, _ in general:
             self._name_page(path, asked)
         for each in own:

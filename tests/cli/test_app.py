@@ -36,6 +36,7 @@ COMMANDS = (
     "score",
     "collect",
     "tables",
+    "study",
     "graph",
     "relate",
     "report",

@@ -23,7 +23,6 @@ SPEAKS_ITS_DIALECT = {"sandbox", "sandbox_mana"}
 """A server on this machine that answers as a live venue does, for its very client."""
 
 HAS_PLATFORMS = (
-    "predibot/cli/collect.py",
     "predibot/studies/stakebench",
     "predibot/jobs/score_files/forecastbench.py",
 )

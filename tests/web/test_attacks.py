@@ -22,13 +22,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from predibot.ledger.store import Store
-from predibot.web.app import PAGES, create_app
+from predibot.web.app import all_pages, create_app
 from tests.acceptance.conftest import said_here
 from tests.forked import Forked
 from tests.jobs.program import wait_until
 from tests.web.conftest import BASE, NOW, client_of
 from tests.worlds import Worlds, three_games
 
+PAGES = all_pages()
 EVIL = (
     "' OR '1'='1",
     "1; DROP TABLE decisions;--",

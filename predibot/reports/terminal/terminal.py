@@ -29,7 +29,6 @@ _TITLE_CELLS = 80
 _REMARK_CELLS = 30
 _MESSAGE_CELLS = 200
 _SHOWN_MESSAGES = 5
-_PAIR = "pair"
 _TEXT_COLUMNS = (Column("task", "0", kind="key"), Column("texts", "1", figures.count))
 
 
@@ -92,7 +91,7 @@ def print_selection(console: Console, view: "SelectionView", *, every: bool = Fa
     console.print()
     texts = texts_of(view.selected)
     if texts and not every:
-        tasks = Counter(_task(each) for each in texts).items()
+        tasks = Counter(each.item for each in texts).items()
         print_grid(console, table_of(f"Selected: {figures.things(len(texts), 'text')}", _TEXT_COLUMNS, tasks))
         print_line(console, "--all lists them")
     elif view.selected:
@@ -112,15 +111,7 @@ def print_selection(console: Console, view: "SelectionView", *, every: bool = Fa
 
 def texts_of(selected: "Sequence[ChosenView]") -> "tuple[ChosenView, ...]":
     """Return those that are texts of a data set, which bots label."""
-    # Imported here: few commands show texts.
-    from predibot.studies.stakebench.tasks import TASKS
-
-    return tuple(each for each in selected if not each.markets and _task(each) in (*TASKS, _PAIR))
-
-
-def _task(chosen: "ChosenView") -> str:
-    # A pair is named by its two markets.
-    return _PAIR if "~" in chosen.event_id else chosen.event_id.partition("/")[0]
+    return tuple(each for each in selected if each.item)
 
 
 def print_runs(console: Console, rows: "Sequence[LedgerRun]") -> None:

@@ -1,5 +1,6 @@
 """What `decide`, `select` and `runs` show, as data and as JSON documents."""
 
+import hashlib
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ class ChosenView:
     """Volume of its most traded market."""
     rank_by: str = "volume_1wk"
     """The volume that events were ranked by, of a week or a day."""
+    item: str = ""
+    """The kind of an item of a data set, such as its task; empty for an event of a venue."""
 
     def document(self) -> Document:
         """Return the JSON document; it has the day's volume if events were ranked by that."""
@@ -170,9 +173,17 @@ def run_document(run: "LedgerRun") -> Document:
     )
 
 
+def _item_kind(event: "Event") -> str:
+    # A game that freezes an item of a data set describes it by its kind, more words and the digest of its payload.
+    about, _, digest = event.description.rpartition(" ")
+    is_item = digest == hashlib.sha256(event.payload.encode()).hexdigest()
+    return about.partition(" ")[0] if is_item else ""
+
+
 def _chosen_view(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:
     by_day = event.volume_24h_usd if rank_by == "volume_24h" else ranked_by_usd(event, "market_volume_24h")
-    return ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd, by_day, rank_by)
+    item = _item_kind(event)
+    return ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd, by_day, rank_by, item)
 
 
 def _decision_view(report: "DecisionReport") -> DecisionView:

@@ -1,1 +1,118 @@
 """BeliefBench: how related bots find two questions, from their words alone."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from predibot.reports import figures
+from predibot.reports.study import Study, StudyCommand, StudyParameter, StudyReport, StudyTables
+from predibot.reports.table import Column, table_of
+
+if TYPE_CHECKING:
+    from predibot.jobs.caller import Caller
+    from predibot.ledger.store import Store
+
+
+def _collect(
+    caller: "Caller",
+    *,
+    source: str,
+    folder: Path,
+    as_of: datetime | None,
+    seed: int,
+    most: int,
+    weights: str,
+    model: str | None,
+) -> StudyReport:
+    from predibot.reports.terminal.text import plain
+    from predibot.studies.beliefbench.collecting.collect import collect_pairs
+    from predibot.studies.beliefbench.pairs import LABELS
+    from predibot.studies.funnel import funnel_lines
+
+    about = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
+    columns = (
+        Column("domain", "0", kind="name"),
+        *(Column(label, f"1.{label}", figures.count) for label in LABELS),
+        Column("all", "1", lambda counts: figures.count(sum(counts.values()))),
+    )
+    return StudyReport(
+        {"folder": str(folder), **asdict(about)},
+        (f"{plain(str(folder))}: as of {about.as_of}", *funnel_lines(about.funnel)),
+        (table_of("Pairs by how related they are", columns, about.pairs.items()),),
+    )
+
+
+def _read(
+    store: "Store", *, run_key: str | None = None, people: Path | None = None, sheet: Path | None = None
+) -> StudyTables | StudyReport:
+    from predibot.studies.beliefbench.readings import pair_tables, write_sheet
+
+    if sheet is None:
+        return pair_tables(store, run_key=run_key, people=people)
+    pairs = write_sheet(store, sheet, run_key=run_key)
+    return StudyReport({"sheet": str(sheet), "pairs": pairs}, (f"{sheet}: {pairs} pairs",))
+
+
+def _runs(store: "Store") -> Sequence[str]:
+    from predibot.studies.answers import run_keys
+
+    return run_keys(store, STUDY.name)
+
+
+_COLUMNS = (
+    Column("Acc", meaning="answers that are right, of all"),
+    Column("F1", meaning="the mean over labels of how well each is found"),
+    Column("QWK", meaning="Cohen's kappa weighted by the square of the steps between labels; 0 is chance"),
+    Column("Spearman", meaning="the labels' rank correlation with S"),
+    Column("MSE", meaning="the mean square of the distance between the middles of both labels"),
+    Column("MAE", meaning="the mean of that distance"),
+    Column("change", meaning="of MSE after the cutoff: 0.5 for half more"),
+    Column("MSE to S", meaning="the same from the label's middle to S itself", drop=1),
+    Column("MAE to S", drop=2),
+    Column("remark", kind="text", drop=3),
+    Column("unread", drop=4),
+    *(Column(header, kind="key") for header in ("bot", "judge", "domain", "part", "cutoff")),
+)
+STUDY = Study(
+    name="beliefbench",
+    help="print how bots relate questions, as BeliefBench does",
+    data_set="pairs",
+    commands={
+        "collect": StudyCommand(
+            "label pairs of questions by how their markets moved together",
+            (
+                StudyParameter("source", "archive:FOLDER of recorded markets, or the address of a ledger", "SOURCE"),
+                StudyParameter("folder", "where the data set goes", "FOLDER", Path),
+                StudyParameter("as_of", "see nothing later than this", "INSTANT", datetime, None),
+                StudyParameter("seed", "of the draw of the pairs that are kept", "N", int, 42),
+                StudyParameter("most", "keep at most N pairs of each domain and label", "N", int, 1_000, least=1),
+                StudyParameter(
+                    "weights", "of synchrony, tags, nearness and text; left out: equal ones", "W,W,W,W", str, ""
+                ),
+                StudyParameter(
+                    "model", "compare texts by this sentence-transformer, not by TF-IDF", "MODEL", str, None
+                ),
+            ),
+            _collect,
+        )
+    },
+    read=_read,
+    runs=_runs,
+    full="also domains, cutoffs, and which labels were given",
+    heading="How related questions are",
+    columns={column.header: column for column in _COLUMNS},
+    parameters=(
+        StudyParameter("people", "people's labels: a CSV of pair, rater and label", "FILE", Path, None),
+        StudyParameter(
+            "sheet",
+            "write a CSV for people to label instead of printing",
+            "FILE",
+            Path,
+            None,
+            excludes=("people", "csv"),
+            exclusion="--sheet writes a sheet instead of tables; ask for --people and --csv without it",
+        ),
+    ),
+)

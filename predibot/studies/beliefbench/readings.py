@@ -14,10 +14,11 @@ from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items, labelling_bots, said_labels
 from predibot.ledger.store import Store
 from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
+from predibot.reports.study import StudyTables
+from predibot.studies.answers import add_strict, find_run, is_unread
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
-from predibot.studies.stakebench.readings import RunTables, add_strict, is_unread, labelled_run
 from predibot.whole_file import whole_file
 
 GAME = "beliefbench"
@@ -26,7 +27,7 @@ _MORE = "--full adds domains, what came after the models' knowledge cutoff, and 
 _COLUMNS = ("pair", "title_1", "description_1", "title_2", "description_2", "rater", "label")
 
 
-def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None = None) -> RunTables:
+def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None = None) -> StudyTables:
     """Return the tables of a run over pairs.
 
     Args:
@@ -40,7 +41,7 @@ def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None
     with store.rows_blamed():
         key, items, readings, notes = store.run_read(lambda connection: _readings(connection, run_key))
     said = None if people is None else _peoples_labels(people, items)
-    return RunTables(key, beliefbench_tables(readings, said), tuple(notes), FIRST, _MORE)
+    return StudyTables(key, beliefbench_tables(readings, said), tuple(notes), FIRST, _MORE)
 
 
 def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_label: int = 10) -> int:
@@ -76,7 +77,7 @@ def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_lab
 
 
 def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[str, PairItem], PairReadings, list[str]]:
-    run = labelled_run(connection, GAME, run_key, venue="pairs")
+    run = find_run(connection, GAME, run_key, venue="pairs")
     items = {name: PairItem.from_json(payload) for name, payload in frozen_items(connection, run.id)}
     bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
     members = {name: json.loads(bot.members_json or "[]") for name, bot in bots.items()}

@@ -1,44 +1,26 @@
 """Readings: what a run asked about comments and what bots said, as scores want it."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
-from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
-from predibot.ledger.read.labels import frozen_items, labelled_runs, said_labels
+from predibot.ledger.read.labels import frozen_items, said_labels
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import StoredRun
+from predibot.reports.study import StudyTables
+from predibot.studies.answers import add_strict, find_run, is_unread
 from predibot.studies.stakebench.positions import ACTION_HOURS
-from predibot.studies.stakebench.scores.tables import Fact, Readings, StudyTable, stakebench_tables
+from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
 from predibot.studies.stakebench.tasks import CROWD, TASKS, Item, stake_sign
 
-T = TypeVar("T")
 GAME = "stakebench"
 FIRST = ("3", "13")
 """What each bot scored, and the pairs of bots that were named."""
 _MORE = "--full adds intervals, tests, audits, gaps and what each split was like"
-_SILENT = (("abstained", "bot"), ("failed", "answer"))
-"""How a model ends that gave no label: it would not, or nothing could be made of what it said."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunTables:
-    """The tables of a run, and what of it is in none."""
-
-    run: str
-    tables: tuple[StudyTable, ...]
-    notes: tuple[str, ...]
-    first: tuple[str, ...]
-    """The names of those that are shown without being asked for."""
-    more: str
-    """What the others add, in a sentence."""
-
-
-def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str] = ()) -> RunTables:
+def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str] = ()) -> StudyTables:
     """Return the tables of a run of text tasks.
 
     Args:
@@ -52,33 +34,11 @@ def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str]
     with store.rows_blamed():
         readings, key, notes = store.run_read(lambda connection: _readings(connection, run_key))
     tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs])
-    return RunTables(key, tables, tuple(notes), FIRST, _MORE)
-
-
-def runs_of_texts(store: Store) -> tuple[str, ...]:
-    """Return the keys of the runs of text tasks, the one made last first."""
-    return tuple(run.key for run in reversed(store.run_read(lambda connection: labelled_runs(connection, GAME))))
-
-
-def labelled_run(connection: Connection, game: str, run_key: str | None, *, venue: str) -> StoredRun:
-    """Return the run of a game on texts that has a key; left out, the one that was made last.
-
-    Raises:
-        UsageError: If there is none; it names the venue that makes one.
-    """
-    known = labelled_runs(connection, game)
-    if not known:
-        raise UsageError(
-            f"this ledger has no run of {game}. Make one with `predibot decide {game} --venue {venue}:FOLDER`"
-        )
-    run = known[-1] if run_key is None else next((each for each in known if each.key == run_key), None)
-    if run is None:
-        raise UsageError(f"no run of {game} {run_key!r}. {did_you_mean(str(run_key), [each.key for each in known])}")
-    return run
+    return StudyTables(key, tables, tuple(notes), FIRST, _MORE)
 
 
 def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str]]:
-    run = labelled_run(connection, GAME, run_key, venue="comments")
+    run = find_run(connection, GAME, run_key, venue="comments")
     facts: dict[str, Fact] = {}
     crowds: dict[str, tuple[int, int]] = {}
     for name, payload in frozen_items(connection, run.id):
@@ -105,28 +65,6 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
     ]
     notes += add_strict(said, lenient, None)
     return Readings(facts, said, crowds, ACTION_HOURS), run.key, notes
-
-
-def add_strict(said: dict[str, dict[str, T]], lenient: Mapping[str, Collection[str]], unread: T) -> list[str]:
-    """Add each bot that worded labels once more, with those as unread, and return what is noted of it.
-
-    Args:
-        said: By bot and item the label.
-        lenient: By bot the items whose label did not stand alone.
-        unread: What stands for an answer without a label.
-    """
-    for bot, items in lenient.items():
-        said[f"{bot} (strict)"] = {item: unread if item in items else label for item, label in said[bot].items()}
-    return [
-        f"{bot}: {len(items):,} labels read leniently, with marks or words around them; unread in '{bot} (strict)'"
-        for bot, items in lenient.items()
-    ]
-
-
-def is_unread(said: Row[Any]) -> bool:
-    """Return whether there was an answer, and no label in it; a model that would not say counts as one that did not."""
-    is_of_model = said.model is not None and (said.status, said.reason_kind) in _SILENT
-    return said.status == "refused" or is_of_model
 
 
 def _fact(item: Item) -> Fact:

@@ -14,9 +14,10 @@ from predibot.ledger.read.standing import KnownCost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import stored_schedules, stored_slots
 from predibot.reports.accounts.cohort_statement import list_grid
-from predibot.reports.terminal.tables import table_grid
+from predibot.reports.study import Study, StudyTables
+from predibot.reports.table import Table
+from predibot.reports.terminal.study_tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
-from predibot.studies.stakebench.readings import run_tables, runs_of_texts
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage, grids_page, paged, records
 
@@ -64,14 +65,17 @@ def cohorts_page(cache: LedgerCache) -> WebPage:
     return grids_page("Weekly cohorts", [list_grid(found)], weeks=weeks)
 
 
-def comments_page(cache: LedgerCache, run: str = "") -> WebPage:
-    """Return what bots read out of comments in a run, or in the one made last."""
-    runs = runs_of_texts(cache.store)
+def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
+    """Return the tables of a run of a study, or of the latest."""
+    keys = study.runs(cache.store)
     # The menu leads here, whatever was played.
-    found = run_tables(cache.store, run_key=run or None) if runs else None
-    title = f"What comments reveal: {found.run}" if found else "What comments reveal"
-    grids = [table_grid(each) for each in found.tables if each.rows] if found else []
-    return grids_page(title, grids, runs=runs, notes=found.notes if found else ())
+    found = study.read(cache.store, run_key=run or None) if keys else None
+    title, grids, notes = study.heading, list[Table](), tuple[str, ...]()
+    if isinstance(found, StudyTables):
+        title, notes = f"{title}: {found.run}", found.notes
+        grids = [table_grid(study, each) for each in found.tables]
+    path = f"/{study.data_set}"
+    return grids_page(title, grids, runs=keys, runs_path=path, notes=notes)
 
 
 def status_page(cache: LedgerCache) -> WebPage:

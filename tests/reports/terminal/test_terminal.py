@@ -118,7 +118,10 @@ def test_ten_events_passed_over_are_shown_and_the_rest_counted_by_rule() -> None
 
 
 def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
-    texts = tuple(ChosenView(f"G{number % 2 + 1}/{number}", f"text {number}", 0, None) for number in range(3_000))
+    texts = tuple(
+        ChosenView(f"G{number % 2 + 1}/{number}", f"text {number}", 0, None, item=f"G{number % 2 + 1}")
+        for number in range(3_000)
+    )
     view = SelectionView(AS_OF, "comments:all", (*texts, ChosenView("O2/polymarket/crypto", "O2", 0, None)), ())
     brief, whole = screen(100), screen(100)
     print_selection(brief, view)
@@ -131,7 +134,7 @@ def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
 
 def test_pairs_are_counted_as_texts_too() -> None:
     console = screen(100)
-    pairs = tuple(ChosenView(f"{number}~{number + 1}", f"pair {number}", 0, None) for number in range(50))
+    pairs = tuple(ChosenView(f"{number}~{number + 1}", f"pair {number}", 0, None, item="pair") for number in range(50))
     print_selection(console, SelectionView(AS_OF, "pairs:all", pairs, ()))
     assert "Selected: 50 texts" in shown(console) and "pair 7" not in shown(console)
 

@@ -16,7 +16,8 @@ from rich.console import Console
 from sklearn.metrics import accuracy_score
 
 from predibot.ledger.store import Store
-from predibot.reports.terminal.tables import print_tables
+from predibot.reports.terminal.study_tables import print_tables
+from predibot.studies.beliefbench import STUDY
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS
 from predibot.studies.beliefbench.readings import pair_tables
 from tests.acceptance.conftest import done_here, said_here
@@ -186,7 +187,7 @@ def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole
 def test_tables_fit_on_a_screen_of_80_columns(whole: Whole) -> None:
     console = Console(width=80, record=True)
     with Store.open_to_read(whole.ledger) as store:
-        print_tables(console, pair_tables(store), full=True)
+        print_tables(console, STUDY, pair_tables(store), full=True)
     lines = console.export_text().splitlines()
     headers = [line for line in lines if line.startswith(("bot ", "domain "))]
     assert len(headers) == 6

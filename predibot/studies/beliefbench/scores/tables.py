@@ -9,9 +9,9 @@ import numpy as np
 
 from predibot.related.features import FEATURES
 from predibot.related.weights import fitted_weights
+from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.beliefbench.scores.raters import pearson, rater_agreement
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, pair_scores
-from predibot.studies.stakebench.scores.tables import Cell, StudyTable
 
 _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
 

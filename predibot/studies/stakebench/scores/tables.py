@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean, stdev
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
 from predibot.studies.stakebench.scores.comparisons import coverage_bias, independence_p_value, platform_comparison
 from predibot.studies.stakebench.scores.gaps import aggregate_score, commitment_gap
@@ -29,7 +29,6 @@ ACTIONS = ("flip", "increase", "decrease", "hold")
 _SIDES = {"YES": 1, "UP": 1, "NO": -1, "DOWN": -1, "NEUTRAL": 0}
 _CODES = {**_SIDES, **{label: number for number, label in enumerate(ACTIONS)}}
 _CHANCES = {"G1": 0.5, "G2": 0.5, "G3": 0.25, "G3f": 0.5, "G3d": 0.5}
-Cell = str | float | int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +60,6 @@ class Fact:
     def platform(self) -> str:
         """Return where it was written."""
         return self.split.partition("/")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class StudyTable:
-    """A table: its number in the paper, what it shows, its columns and rows; None is a value that there is none of."""
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-
-    @classmethod
-    def of(
-        cls, name: str, title: str, columns: tuple[str, ...], rows: Iterable[tuple[Cell, ...]], note: str = ""
-    ) -> Self:
-        """Return a table with None for what has no value: it is missing, and not zero."""
-        known = (tuple(None if isinstance(cell, float) and math.isnan(cell) else cell for cell in row) for row in rows)
-        return cls(name, title, columns, tuple(known), note)
 
 
 @dataclass

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from predibot.scoring.study_table import StudyTable
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import (
     Judgement,
@@ -13,7 +14,6 @@ from predibot.studies.beliefbench.scores.tables import (
     PeoplesLabels,
     beliefbench_tables,
 )
-from predibot.studies.stakebench.scores.tables import StudyTable
 
 LABELS = ("none", "little", "some", "much", "all")
 FACTS = {

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predibot.studies.stakebench.scores.tables import Fact, Readings, StudyTable, stakebench_tables
+from predibot.scoring.study_table import StudyTable
+from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
 
 SPLITS = ("polymarket/crypto", "polymarket/other", "manifold/crypto", "manifold/other")
 ACTIONS = ("flip", "increase", "decrease", "hold")

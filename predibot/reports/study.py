@@ -1,0 +1,128 @@
+"""Studies: what a paper asks about data of its own. Each is found by its name, and shown without being known."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from predibot.errors import PluginError
+from predibot.plugins import registry
+from predibot.plugins.registry import Kind, Plugin
+from predibot.reports.table import Column, Table
+from predibot.scoring.study_table import StudyTable
+
+if TYPE_CHECKING:
+    from predibot.ledger.store import Store
+
+STUDY = Kind("study", "predibot.studies", "predibot.studies", "constant")
+
+
+@dataclass(frozen=True, slots=True)
+class StudyParameter:
+    """An argument of a command of a study, or an option where it has a default."""
+
+    name: str
+    """The argument's name in the function; the option is `--name`."""
+    help: str
+    metavar: str
+    type: Any = str
+    """`str`, `int`, `pathlib.Path`, `datetime.datetime`, or `list[str]` for an option that may be repeated."""
+    default: Any = ...
+    """None for an option that may be left out; without one it is an argument that has to be given."""
+    least: int | None = None
+    excludes: tuple[str, ...] = ()
+    """Options that may not be given together with this one."""
+    exclusion: str = ""
+    """The message where they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyReport:
+    """What a command did: as a JSON document, and as lines with tables below them for a screen."""
+
+    document: Mapping[str, Any]
+    lines: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCommand:
+    """A command of a study, such as one that makes its data set."""
+
+    help: str
+    parameters: tuple[StudyParameter, ...]
+    run: "Callable[..., StudyReport]"
+    """Takes the `Caller`, and the parameters by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTables:
+    """The tables of a run of a study."""
+
+    run: str
+    """The key of the run."""
+    tables: tuple[StudyTable, ...]
+    notes: tuple[str, ...]
+    """What of the run is in no table."""
+    first: tuple[str, ...]
+    """The names of the tables that are shown without `--full`."""
+    more: str
+    """What `--full` adds, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study of a paper, as a module of `predibot.studies` or an entry point of that group holds it in `STUDY`."""
+
+    name: str
+    help: str
+    """A phrase for the command that prints its tables."""
+    data_set: str
+    """The venue of its data set; `predibot collect DATA_SET` makes one, and the web page has its name."""
+    commands: Mapping[str, StudyCommand]
+    """By name; `collect` makes the data set."""
+    read: "Callable[..., StudyTables | StudyReport]"
+    """Returns the tables of a run. Takes the `Store`, `run_key` (None for the latest run), and `parameters`."""
+    runs: "Callable[[Store], Sequence[str]]"
+    """Returns the keys of its runs in a ledger, the latest first."""
+    full: str
+    """What `--full` adds, for the help."""
+    heading: str
+    """The title of its web page."""
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    """How columns are shown, by header, in the order in which their meanings are listed; others are numbers."""
+    parameters: tuple[StudyParameter, ...] = ()
+    """The options of its tables besides those that every study has."""
+    menu: str = ""
+    """The word for its web page in the menu; empty where it is not in the menu."""
+
+
+def studies() -> dict[str, Study]:
+    """Return all studies that work, by name, in the order of their data sets; those of installed packages too."""
+    found = (each for each in registry.find_all(STUDY) if not _problem(each))
+    return {each.name: each.thing for each in sorted(found, key=lambda each: each.thing.data_set)}
+
+
+def study_problems() -> Iterator[tuple[str, str]]:
+    """Yield the name of each study that does not work, and why."""
+    for found in registry.find_all(STUDY):
+        if problem := _problem(found):
+            yield found.name, problem
+
+
+def study_named(name: str) -> Study:
+    """Return a study.
+
+    Raises:
+        PluginError: If there is none of that name, or it does not work.
+    """
+    found = registry.find(STUDY, name)
+    if problem := _problem(found):
+        raise PluginError(problem)
+    study: Study = found.thing
+    return study
+
+
+def _problem(found: Plugin) -> str:
+    if found.problem or isinstance(found.thing, Study):
+        return found.problem
+    return f"{found.label} is a {type(found.thing).__name__}; make it a Study of predibot.reports.study"

@@ -1,0 +1,60 @@
+"""Answers of a run of a study: its labels as bots gave them, and those that could not be read."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Row
+
+from predibot.domain.spelling import did_you_mean
+from predibot.errors import UsageError
+from predibot.ledger.read.labels import labelled_runs
+from predibot.ledger.store import Store
+from predibot.ledger.write.runs import StoredRun
+
+T = TypeVar("T")
+_SILENT = (("abstained", "bot"), ("failed", "answer"))
+"""How a model ends that gave no label: it would not, or nothing could be made of what it said."""
+
+
+def run_keys(store: Store, game: str) -> tuple[str, ...]:
+    """Return the keys of the runs of a game, the latest first."""
+    return tuple(run.key for run in reversed(store.run_read(lambda connection: labelled_runs(connection, game))))
+
+
+def find_run(connection: Connection, game: str, run_key: str | None, *, venue: str) -> StoredRun:
+    """Return the run of a game that has a key, or the latest.
+
+    Raises:
+        UsageError: If there is none; it names the venue that makes one.
+    """
+    known = labelled_runs(connection, game)
+    if not known:
+        raise UsageError(
+            f"this ledger has no run of {game}. Make one with `predibot decide {game} --venue {venue}:FOLDER`"
+        )
+    run = known[-1] if run_key is None else next((each for each in known if each.key == run_key), None)
+    if run is None:
+        raise UsageError(f"no run of {game} {run_key!r}. {did_you_mean(str(run_key), [each.key for each in known])}")
+    return run
+
+
+def add_strict(labels: dict[str, dict[str, T]], lenient: Mapping[str, Collection[str]], unread: T) -> list[str]:
+    """Add a bot `NAME (strict)` for each bot that put words around labels, and return a note for each.
+
+    Args:
+        labels: By bot and item.
+        lenient: By bot, the items whose label did not stand alone. They are unread for the strict bot.
+        unread: Stands for an answer without a label.
+    """
+    for bot, items in lenient.items():
+        labels[f"{bot} (strict)"] = {item: unread if item in items else label for item, label in labels[bot].items()}
+    return [
+        f"{bot}: {len(items):,} labels read leniently, with marks or words around them; unread in '{bot} (strict)'"
+        for bot, items in lenient.items()
+    ]
+
+
+def is_unread(answer: Row[Any]) -> bool:
+    """Return whether a bot answered without a label; a model that would not answer counts too."""
+    is_of_model = answer.model is not None and (answer.status, answer.reason_kind) in _SILENT
+    return answer.status == "refused" or is_of_model
