@@ -33,7 +33,7 @@ from predibot.jobs.logs.about import LogContext, logged_about
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
-from predibot.jobs.workers.thread_pool import Pool, ThreadPool
+from predibot.jobs.workers.pool import Pool, ThreadPool
 from predibot.ledger.url import without_password
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.decisions import StoredDecision, stored_decisions
@@ -179,7 +179,7 @@ def _make_decisions(
 ) -> Mapping[JobKey, bool]:
     with Heartbeat(worker.claimant.lease, worker.renew):
         try:
-            made = Dispatch(pool, jobs, listener, worker.watch).run()
+            made = Dispatch(pool, worker, jobs, listener).run()
             if worker.agents is not None:
                 worker.agents.write_off()
         except BaseException:

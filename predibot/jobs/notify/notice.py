@@ -70,11 +70,7 @@ class Notice:
     """Whether the trouble ends by itself, as a limit of a day does: it is told once, and no end is told."""
 
     def __post_init__(self) -> None:
-        """Refuse a title that a mail header cannot hold.
-
-        Raises:
-            ValueError: If the title is empty, too long, or more than one line.
-        """
+        """Refuse a title that is empty, too long, or more than one line, which a mail header cannot hold."""
         if not 0 < len(self.title) <= MAX_TITLE_CHARACTERS or not self.title.isprintable():
             raise ValueError(f"a title is one line of at most {MAX_TITLE_CHARACTERS} characters, not {self.title!r}")
 
@@ -135,13 +131,7 @@ def notice_of_slot(
 
 
 def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
-    """Return the notice that a slot was played but something beside the decisions failed, or no longer does.
-
-    Args:
-        recipe: Its name.
-        slot_at: The instant that the schedule names.
-        reason: What failed, possibly quoting others; empty for nothing.
-    """
+    """Return the notice that something beside the decisions of a slot failed, or, without a reason, no longer does."""
     about, at = f"side of {recipe}", format_instant(slot_at)
     if not reason:
         title = f"predibot: nothing is in the way of {named(recipe)} any more, slot {at}"
@@ -173,12 +163,7 @@ def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
 
 
 def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
-    """Return the notice that a venue's answers changed, or are all understood again.
-
-    Args:
-        recipe: The recipe that plays there.
-        doubts: What is missing in how many answers, in our words; empty for none.
-    """
+    """Return the notice that a venue's answers changed, or, without doubts, that all are understood again."""
     about = f"venue of {recipe}"
     if not doubts:
         title = f"predibot: the venue of {named(recipe)} is understood again"
@@ -188,14 +173,14 @@ def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
 
 
 def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limit: float) -> Notice:
-    """Return the notice that a limit is nearly reached.
+    """Return the notice that a limit of a recipe is nearly reached.
 
     Args:
-        recipe: The recipe that sets the limit.
+        recipe: Name of the recipe.
         account: What the limit applies to, such as `the day 2026-03-01`.
-        what: The unit that is limited, such as `usd`.
-        spent: Amount spent, in that unit.
-        limit: The limit, in that unit.
+        what: The unit of `spent` and `limit`, such as `usd`.
+        spent: Amount spent.
+        limit: Most that may be spent.
     """
     share = f"{spent / limit:.0%}" if limit else "all"
     lines = (
@@ -237,7 +222,7 @@ def notice_of_day(
     """Return the summary of a recipe's last 24 hours.
 
     Args:
-        recipe: Its name.
+        recipe: Name of the recipe.
         until: The end of the 24 hours.
         said: Verdicts on the bots, in sentences.
         leaderboard: Its first lines.

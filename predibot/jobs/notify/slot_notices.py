@@ -59,15 +59,7 @@ class SlotNotices:
         clock: Callable[[], datetime],
         shown: Callable[[Evaluation, int], Shown],
     ) -> None:
-        """Mark as known what an earlier process told.
-
-        Args:
-            teller: Sends the notices.
-            store: The ledger of the service.
-            settings: What to send.
-            clock: Returns the current instant.
-            shown: Summarises an evaluation, in at most so many lines.
-        """
+        """Mark as known what an earlier process told; `shown` summarises an evaluation in at most so many lines."""
         self._teller, self._store, self._settings = teller, store, settings
         self._clock, self._shown = clock, shown
         self._ended: deque[SlotRow] = deque(maxlen=MAX_UNTOLD)
@@ -77,11 +69,9 @@ class SlotNotices:
             for schedule in store.run_read(stored_schedules):
                 self._evaluated_at[schedule.recipe] = schedule.evaluated_at
                 rows = store.run_read(partial(stored_slots, recipe=schedule.recipe))
-                known = [notice_of_recipe(schedule.recipe, is_good=not schedule.problem)]
-                known += [
-                    notice for row in [row for row in rows if _was_played(row)][-1:] for notice in self._notices_of(row)
-                ]
-                teller.knows(*known)
+                teller.knows(notice_of_recipe(schedule.recipe, is_good=not schedule.problem))
+                if played := [row for row in rows if _was_played(row)]:
+                    teller.knows(*self._notices_of(played[-1]))
 
     def on_slot(self, row: SlotRow) -> None:
         """Ping the watchdog after a slot that was played; its notices are sent at the next look."""

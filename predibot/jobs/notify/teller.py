@@ -52,7 +52,6 @@ class _Outbox:
     waiting: list[_Message] = field(default_factory=list)
     under_way: _Message | None = None
     is_busy: bool = False
-    """Whether a thread sends what waits."""
     is_down: bool = False
     lost: int = 0
     """Messages given up since the channel is down."""
@@ -140,11 +139,11 @@ class Teller:
         """Take the channels; nothing is sent yet.
 
         Args:
-            channels: Each gets every notice.
+            channels: Each gets every notice of the kinds in `wanted`.
             clock: Returns the current instant.
             hidden: Masks secrets in a text.
             ping: The watchdog, told of each slot that ended.
-            wanted: Kinds of notices that are sent.
+            wanted: Kinds that the operator chose.
             policy: Tries of one notice before it has to wait.
         """
         self._channels = [(channel, _Outbox(channel.name)) for channel in channels]

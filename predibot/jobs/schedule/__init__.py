@@ -1,1 +1,1 @@
-"""Running recipes by their schedules, with nobody watching."""
+"""The schedule service: plays recipes at the times they name, while nobody watches."""

@@ -1,4 +1,4 @@
-"""Processes in which slots are played: one that is slow, killed or out of memory leaves the service as it is."""
+"""Child processes that play slots: one that is slow, killed or out of memory does not harm the service."""
 
 import logging
 import os
@@ -15,32 +15,25 @@ from predibot.errors import PredibotError
 
 _log = logging.getLogger(__name__)
 
-_REFUSED, _BROKEN = 1, 70
-"""The exit codes where predibot has words for what was wrong, which it said, and where it has none."""
+_EXPECTED_ERROR, _BUG = 1, 70
+"""The exit codes of errors that predibot explains, and of its own mistakes."""
 
 
 class Child:
-    """A process that does one thing, and then ends."""
+    """A process that makes one call, and then ends."""
 
     def __init__(self, set_up: Callable[[], object], work: Callable[..., object], *arguments: Any) -> None:
-        """Start it.
-
-        Args:
-            set_up: What is done in the process first, such as saying where logs go; from a module, as the next one.
-            work: What is to be done.
-            *arguments: With what: plain data.
-        """
-        process = get_context("spawn").Process(target=_do, args=(set_up, work, arguments))
-        process.start()
-        self._process = process
+        """Start a process that calls `set_up`, then `work`: functions of modules, and arguments of plain data."""
+        self._process = get_context("spawn").Process(target=_run, args=(set_up, work, arguments))
+        self._process.start()
 
     @property
     def sentinel(self) -> int:
-        """Return what becomes ready when it ends."""
+        """Return the handle that becomes ready when it ends."""
         return self._process.sentinel
 
     def ended(self) -> str | None:
-        """Return how it ended, nothing where it ended well; None while it goes on."""
+        """Return how it ended, empty if it ended well; None while it runs."""
         code = self._process.exitcode
         if code is None:
             return None
@@ -49,31 +42,31 @@ class Child:
         return f"ended with exit code {code}" if code else ""
 
     def stop(self) -> None:
-        """Ask it to give back what is under way, and end."""
+        """Ask it to give back its claims, and end."""
         self._process.terminate()
 
     def kill(self) -> None:
-        """End it where it stands."""
+        """End it at once."""
         self._process.kill()
 
 
-def _do(set_up: Callable[[], object], work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+def _run(set_up: Callable[[], object], work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
     # Ctrl-C reaches every process of the terminal; the service decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     threading.Thread(target=_end_with_parent, name="predibot-parent", daemon=True).start()
-    code = _BROKEN
+    code = _BUG
     try:
         set_up()
         work(*arguments)
         code = 0
     except PredibotError as error:
-        code = _REFUSED
+        code = _EXPECTED_ERROR
         _log.warning("%s", error)
     except KeyboardInterrupt:
         code = 128 + signal.SIGTERM
     finally:
-        if code == _BROKEN:
+        if code == _BUG:
             _log.error("a mistake of predibot's own", exc_info=True)
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
@@ -83,7 +76,7 @@ def _do(set_up: Callable[[], object], work: Callable[..., object], arguments: tu
 
 
 def _end_with_parent() -> None:
-    """End this process as by a signal once the service is gone, whatever ended that."""
+    """Send this process SIGTERM once the service is gone, however that ended."""
     parent = parent_process()
     if parent is not None:
         pipes.wait([parent.sentinel])

@@ -1,4 +1,4 @@
-"""What starts the schedules on a machine: a unit of systemd, a line of cron, a workflow, or a container; as texts."""
+"""Files that start the schedules on a machine: a systemd unit, a cron line, a GitHub workflow, or a container."""
 
 import json
 import math
@@ -17,46 +17,46 @@ InstallKind = Literal["systemd", "cron", "github", "container"]
 
 _PASSWORD = re.compile(r"://[^/\s@]*:[^/\s@]+@|[?&](?:ssl)?password=", re.IGNORECASE)
 _COMMANDS = ("run", "run-now", "status", "install", "pause", "resume")
-"""Of `predibot schedule`, which takes no other word for one."""
+"""The subcommands of `predibot schedule`; a recipe may have such a name."""
 _UNWRITABLE = ("Cc", "Cs", "Zl", "Zp")
-"""Categories of what ends a line somewhere, or is no character."""
+"""Unicode categories of characters that may end a line, and of those that cannot be encoded."""
 _STOP_SECONDS = 30
-"""Longer than giving back what is under way takes after the grace."""
+"""After the grace; giving back claims takes less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What is to run, and where."""
+    """What to run, and where."""
 
     recipes: tuple[str, ...]
     """Files or names."""
     folder: str
-    """In which recipes and ledger are found."""
+    """The folder with the recipes and the ledger."""
     python: str
     """The interpreter that has predibot."""
     ledger: str | None = None
-    """Its URL; None for the one of the folder."""
+    """Its URL; None for the one in the folder."""
     grace_seconds: int = 60
     trusted: str = ""
-    """The digest of the folder where it needs its user's word and has it, for another machine."""
+    """The digest of a folder that the user trusted, for another machine; empty if the folder needs no trust."""
 
     def __post_init__(self) -> None:
-        """Refuse what would write a password, or end a line, where it does not belong.
+        """Refuse a password in a file, and characters that end a line.
 
         Raises:
-            UsageError: If the ledger's URL has a password, or something is of several lines or no text.
+            UsageError: If the ledger's URL has a password, or a word holds a control character.
         """
         if self.ledger is not None and _PASSWORD.search(self.ledger):
             raise UsageError(
                 "the URL of the ledger holds a password, and so would what is written. Leave it out of the URL, and "
                 "give it to the service as PGPASSWORD"
             )
-        for said in (*self.recipes, self.folder, self.python, self.ledger or ""):
-            if any(unicodedata.category(each) in _UNWRITABLE for each in said):
-                raise UsageError(f"{said[:60]!r} holds a control character. Rename it")
+        for word in (*self.recipes, self.folder, self.python, self.ledger or ""):
+            if any(unicodedata.category(character) in _UNWRITABLE for character in word):
+                raise UsageError(f"{word[:60]!r} holds a control character. Rename it")
 
     def words(self, *more: str) -> tuple[str, ...]:
-        """Return the command without the program's name; no recipe in it is read as an option or a command."""
+        """Return the command without the program's name; no recipe is read as an option or a subcommand."""
         ledger = () if self.ledger is None else ("--ledger", self.ledger)
         if any(each.startswith("-") or each in _COMMANDS for each in self.recipes):
             return ("schedule", "run", *ledger, *more, "--", *self.recipes)
@@ -64,23 +64,23 @@ class Installed:
 
 
 _MODULE = ("-P", "-m", "predibot")
-"""Without `-P` Python would import modules of the folder it is started in."""
+"""Without `-P` Python would import modules of the folder that it is started in."""
 
 
 def files_of(kind: InstallKind, what: Installed) -> Mapping[str, str]:
-    """Return the texts to be installed, by the names of their files."""
+    """Return the texts of the files, by name."""
     return {"systemd": _systemd, "cron": _cron, "github": _github, "container": _container}[kind](what)
 
 
 def _systemd(what: Installed) -> Mapping[str, str]:
-    def quoted(word: str) -> str:
+    def quote(word: str) -> str:
         escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
         return f'"{escaped}"' if re.search(r"[^\w./:@=+,-]", word) else escaped
 
     if what.folder[-1:] in ("\\", " "):
         raise UsageError(f"systemd reads {what.folder[-60:]!r} as another folder. Rename it")
     command = (what.python, *_MODULE, *what.words("--grace", str(what.grace_seconds)))
-    # A path is no quoted word here, and takes blanks as they are.
+    # A path is not quoted here, and may hold blanks.
     folder = what.folder.replace("%", "%%")
     unit = f"""\
 # Put this into ~/.config/systemd/user/, then:
@@ -95,7 +95,7 @@ After=network-online.target
 [Service]
 WorkingDirectory={folder}
 EnvironmentFile=-%h/.config/predibot.env
-ExecStart={" ".join(map(quoted, command))}
+ExecStart={" ".join(map(quote, command))}
 Restart=always
 RestartSec=30
 # It ends its own processes within the grace, and gives back what they were at.
@@ -111,7 +111,7 @@ WantedBy=default.target
 
 def _cron(what: Installed) -> Mapping[str, str]:
     command = shlex.join((what.python, *_MODULE, *what.words("--once")))
-    # Cron makes a line end of a per cent sign, also within quotes.
+    # Cron reads a per cent sign as the end of the line, even within quotes.
     line = f"cd {shlex.quote(what.folder)} && mkdir -p runs/out && {command} >> runs/out/schedule.log 2>&1"
     if "\\%" in line:
         raise UsageError("cron ends a line at a per cent sign behind a backslash. Rename the recipe or the folder")
@@ -127,7 +127,7 @@ def _github(what: Installed) -> Mapping[str, str]:
     words = shlex.join(what.words("--once"))
     if what.ledger is not None:
         raise UsageError("the workflow keeps its ledger in a branch of its own. Leave out --ledger")
-    # GitHub puts the value of an expression where this is, and leaves a text in one as it is.
+    # GitHub would evaluate `${{`; inside an expression, a string stays as it is.
     command = f"predibot {words}".replace("${{", "${{ '${{' }}")
     trusted = f"    env:\n      PREDIBOT_TRUST: {what.trusted}\n" if what.trusted else ""
     return {
@@ -209,11 +209,8 @@ jobs:
 
 
 def _container(what: Installed) -> Mapping[str, str]:
-    def listed(words: tuple[str, ...]) -> str:
-        return json.dumps(words)
-
-    command = listed(what.words("--grace", str(what.grace_seconds)))
-    health = listed(("predibot", "status", *(() if what.ledger is None else ("--ledger", what.ledger))))
+    command = json.dumps(what.words("--grace", str(what.grace_seconds)))
+    health = json.dumps(("predibot", "status", *(() if what.ledger is None else ("--ledger", what.ledger))))
     # The driver of PostgreSQL is an extra.
     pins = ("requirements.txt", *(["requirements-postgres.txt"] if (what.ledger or "").startswith("postgres") else []))
     dockerfile = f"""\

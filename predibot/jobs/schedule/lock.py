@@ -1,4 +1,4 @@
-"""Locks: what one process of a ledger does at a time, such as to run its schedules, while it gives signs of life."""
+"""Locks in a ledger: a task that one process does at a time, such as running the schedules, with signs of life."""
 
 import logging
 from collections.abc import Callable
@@ -19,28 +19,18 @@ LEASE = timedelta(seconds=60)
 
 
 class ServiceLock:
-    """A lock with a heartbeat: the right to do something for as long as the block lasts."""
+    """A lock with a heartbeat, held while the block lasts."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], name: str = SERVICE) -> None:
-        """Prepare to take it.
-
-        Args:
-            store: The ledger.
-            clock: The instant it is.
-            name: What nobody else does meanwhile; left out, to run the schedules of the ledger.
-        """
+        """Prepare the lock of a task; left out, that is running the schedules of the ledger."""
         self._store, self._clock, self._name = store, clock, name
         self._owner = new_owner()
         self._heartbeat = Heartbeat(LEASE, self._renew, "could not give a sign of life")
         self.lost = False
-        """Whether another process took it, because this one gave no sign of life."""
+        """Whether another process took the lock because this one gave no sign of life."""
 
     def __enter__(self) -> Self:
-        """Take it, and give signs of life.
-
-        Raises:
-            UsageError: If another process has it.
-        """
+        """Take the lock, and give signs of life; raise `UsageError` if another process holds it."""
         other = self.taken_by()
         if other is not None:
             raise UsageError(
@@ -51,24 +41,26 @@ class ServiceLock:
         return self
 
     def taken_by(self) -> str | None:
-        """Take it, and return None; where another process has it, return that one's name."""
+        """Take the lock and return None; if another process holds it, return the name of that process."""
         take = partial(
             take_service, name=self._name, owner=self._owner, lease=LEASE, is_gone=is_gone, now=self._clock()
         )
         try:
-            before = self._store.run_write(take)
+            earlier = self._store.run_write(take)
         except LookupError as error:
             return str(error)
-        if before is not None:
-            since = format_instant(before.started_at)
-            _log.warning("took over the %s from %s, which had it since %s and is gone", self._name, before.owner, since)
+        if earlier is not None:
+            since = format_instant(earlier.started_at)
+            _log.warning(
+                "took over the %s from %s, which had it since %s and is gone", self._name, earlier.owner, since
+            )
         return None
 
     def __exit__(self, *_: object) -> None:
-        """Leave it to others."""
+        """Release the lock."""
         self._heartbeat.__exit__()
         self._store.run_write(partial(leave_service, name=self._name, owner=self._owner))
 
     def _renew(self) -> None:
-        renewed = partial(renew_service, name=self._name, owner=self._owner, lease=LEASE, now=self._clock())
-        self.lost = not self._store.run_write(renewed) or self.lost
+        renew = partial(renew_service, name=self._name, owner=self._owner, lease=LEASE, now=self._clock())
+        self.lost = not self._store.run_write(renew) or self.lost

@@ -1,4 +1,4 @@
-"""Answers for monitoring: a small HTTP server on loopback, beside the service."""
+"""The monitor: a small HTTP server on loopback, beside the schedule service."""
 
 import logging
 import re
@@ -16,13 +16,13 @@ _log = logging.getLogger(__name__)
 
 _LOOPBACK = "127.0.0.1"
 _SECONDS = 10.0
-"""For a request to be sent."""
+"""Within which a request must have arrived."""
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.ASCII | re.IGNORECASE)
-"""What a browser of this machine may call us; a page of another site whose name leads here reads nothing."""
+"""Names of this machine. A page of another site whose name resolves to it must not read the answers."""
 
 
 class Reply(NamedTuple):
-    """What is answered."""
+    """An answer."""
 
     status: int
     content_type: str
@@ -33,7 +33,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Log what went wrong with a request; one who asked and went away is nothing to look at."""
+        """Log an error of ours; a client that broke the connection is no error."""
         error = sys.exc_info()[1]
         if isinstance(error, OSError):
             _log.debug("a request of monitoring broke off: %s", error)
@@ -46,8 +46,8 @@ def monitored(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator
     """Answer requests of this machine while the block lasts, and yield the port.
 
     Args:
-        port: On which; 0 for any that is free.
-        answers: By path; called for each request, from a thread of its own.
+        port: Port to listen on; 0 for any that is free.
+        answers: Makes the answer to each path; called in a thread of its own for each request.
 
     Raises:
         UsageError: If the port is taken.
@@ -57,25 +57,25 @@ def monitored(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator
         timeout = _SECONDS
 
         def setup(self) -> None:
-            """Let no request take longer than it may, also one that drips."""
+            """Cut a request that is too slow, even one that drips."""
             super().setup()
-            self._ends = threading.Timer(_SECONDS, self._end)
-            self._ends.daemon = True
-            self._ends.start()
+            self._timer = threading.Timer(_SECONDS, self._cut)
+            self._timer.daemon = True
+            self._timer.start()
 
         def finish(self) -> None:
-            """Close."""
-            self._ends.cancel()
+            """Stop the timer."""
+            self._timer.cancel()
             super().finish()
 
-        def _end(self) -> None:
+        def _cut(self) -> None:
             with suppress(OSError):
                 self.connection.shutdown(socket.SHUT_RDWR)
 
         def do_GET(self) -> None:
             """Answer."""
-            self._ends.cancel()
-            if any(_HOST.fullmatch(named) is None for named in self.headers.get_all("Host", ())):
+            self._timer.cancel()
+            if any(_HOST.fullmatch(host) is None for host in self.headers.get_all("Host", ())):
                 self.send_error(400, f"ask for {_LOOPBACK}")
                 return
             answer = answers.get(self.path.partition("?")[0])
@@ -91,7 +91,7 @@ def monitored(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator
         do_HEAD = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing: who asks does so every few seconds."""
+            """Log nothing: a monitor asks every few seconds."""
 
     try:
         server = _Server((_LOOPBACK, port), Handler)

@@ -1,4 +1,4 @@
-"""A recipe with its schedule, and the playing of one of its slots, of which a row says what came of it."""
+"""A recipe with a schedule: its slots, and the play of one, whose row says how it ended."""
 
 import logging
 from collections.abc import Callable
@@ -29,44 +29,40 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 RETRY_PAUSE = timedelta(minutes=30)
-"""Before a slot of which something failed is tried again, as long as it may still be played."""
+"""Before a slot that failed, in whole or in part, is tried again."""
 MINUTE = timedelta(minutes=1)
 
 PlaySlot = Callable[["Scheduled", datetime], SlotResult]
-"""Plays a slot of a recipe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A recipe and when it is run."""
+    """A recipe, and when it is played."""
 
     request: "RunRequest"
     schedule: Schedule
     argument: str
-    """Where it is read anew: its file or name."""
+    """Its file or name, from which it is read again."""
 
     @property
     def name(self) -> str:
-        """Return the name of its runs."""
+        """Return the recipe's name."""
         return self.request.recipe.name
 
     @property
     def seed(self) -> str:
-        """Return the seed of the draws of its jitter."""
+        """Return the seed of its jitter."""
         return f"{self.request.recipe.seed}|{self.name}"
 
     @classmethod
     def read(cls, argument: str) -> "Scheduled":
-        """Return a recipe as it reads now.
-
-        Args:
-            argument: Its file or name.
+        """Return the recipe of a file or name.
 
         Raises:
             RecipeError: If it is no recipe.
             UsageError: If it has no schedule.
         """
-        # Who only looks how schedules stand does not pay for what decides, unless there are some.
+        # Imported here: `predibot status` is quick where there is no schedule.
         from predibot.jobs.deciding.open_run import RunRequest
 
         request = RunRequest.read(argument)
@@ -77,11 +73,7 @@ class Scheduled:
         return cls(request, request.recipe.schedule, argument)
 
     def slot_to_play(self, store: Store, now: datetime) -> datetime:
-        """Return the slot that is played where somebody asks for one now.
-
-        It is the newest one of the schedule, as long as it may be made up and is not done; else one more at this
-        minute.
-        """
+        """Return the newest slot that is not done and may still be played; if there is none, one at this minute."""
         since = now - self.schedule.catch_up
         rows = store.run_read(partial(stored_slots, recipe=self.name, since=since))
         done = {row.slot_at for row in rows if row.status == "done"}
@@ -92,11 +84,11 @@ class Scheduled:
 def kept_slot(
     recipe: Scheduled, slot_at: datetime, play: PlaySlot, *, store: Store, clock: Callable[[], datetime]
 ) -> SlotRow:
-    """Play a slot unless it is done, and return its row, which says what came of it.
+    """Play a slot unless it is done, and return its row, which says how it ended.
 
     Raises:
         UsageError: If another process plays it.
-        KeyboardInterrupt: If it was stopped; the row says so, and the next one that looks goes on with it.
+        KeyboardInterrupt: If it was stopped; the row says so, and the next look goes on with it.
     """
     name = recipe.name
     with ServiceLock(store, clock, lock_of_slot(name, slot_at)):
@@ -116,7 +108,7 @@ def kept_slot(
 
 
 def close_slot(recipe: Scheduled, slot_at: datetime, played: SlotResult, *, store: Store, now: datetime) -> SlotRow:
-    """Store what came of a slot, and whether and when it is tried again; return its row."""
+    """Store how a slot ended, and when it is tried again if it is; return its row."""
     again_at = now + (RETRY_PAUSE if played.was_tried else timedelta(0))
     is_young = again_at - slot_at <= recipe.schedule.catch_up
     if played.may_be_idle and not is_young:
@@ -125,6 +117,6 @@ def close_slot(recipe: Scheduled, slot_at: datetime, played: SlotResult, *, stor
     ended = store.run_write(
         partial(end_slot, recipe=recipe.name, slot_at=slot_at, played=played, next_try_at=next_try_at, now=now)
     )
-    # A slot tracks too.
+    # Playing a slot tracks too.
     store.run_write(partial(change_schedule, recipe=recipe.name, tracked_at=now))
     return ended

@@ -1,1 +1,1 @@
-"""Where decisions are made: threads and processes, behind one interface."""
+"""Executors that make decisions: threads, processes or a cluster, and the dispatch of jobs to them."""

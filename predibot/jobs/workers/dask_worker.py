@@ -1,10 +1,11 @@
-"""A worker of a Dask cluster: opens everything for itself when its first job comes, does jobs, and reports."""
+"""A worker of a Dask cluster: opens everything for itself at its first call, makes calls, and reports."""
 
 import asyncio
 import logging
 import signal
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,24 +14,21 @@ from distributed import Worker as DaskWorker
 from distributed import WorkerPlugin, get_worker
 
 from predibot.errors import LedgerError, PluginError, PredibotError, UsageError
-from predibot.jobs.deciding.activity import Activity
-from predibot.jobs.deciding.decide_one import WorkResult
-from predibot.jobs.deciding.worker import DecideJob, Worker
+from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.workers.process_worker import WorkerSpec
-from predibot.jobs.workers.thread_pool import work_elsewhere
 from predibot.ledger.write.claims import release
 from predibot.ledger.write.process_identity import helper_owner, is_same_kernel, new_owner
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec
 
 _IDLE_SECONDS = 60.0
-"""After so long without a job everything is closed: who ordered it may be gone, and cannot say so."""
+"""After so long without a call everything is closed: the process that ordered the work may be gone."""
 _LOGGER = "predibot"
 
 
 @dataclass(slots=True)
 class _Opened:
-    """What a process works with while there are jobs."""
+    """What a process works with while there are calls."""
 
     worker: Worker
     closing: ExitStack
@@ -39,39 +37,37 @@ class _Opened:
 
 
 class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
-    """What a worker process of the cluster knows of one call; the scheduler hands it to those that come later too."""
+    """What a worker process knows of one `decide`; the scheduler also hands it to workers that come later."""
 
     def __init__(self, spec: WorkerSpec, *, is_local: bool) -> None:
-        """Open nothing yet.
-
-        Args:
-            spec: What is the same for all jobs of a call; no key and no password is in it.
-            is_local: Whether the workers were started by the call itself, and end with it.
-        """
+        """Open nothing yet; local workers were started for this `decide`. The spec holds no key and no password."""
         self._spec, self._is_local = spec, is_local
         self.name = spec.asked_by.owner
 
     def setup(self, worker: DaskWorker) -> None:
-        """Take note of the process this runs in; called by Dask."""
+        """Prepare the process; called by Dask."""
         self._dask = worker
         self._lock = threading.Lock()
         self._opened: _Opened | None = None
         self._has_ended = False
         if self._is_local:
-            # Ctrl-C reaches every process of the terminal; the first one decides what follows.
+            # Ctrl-C reaches every process of the terminal; the one that ordered the work decides what follows.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _stop_profiling(worker)
-        self._forwarded = _Forwarded(self)
-        logging.getLogger(_LOGGER).addHandler(self._forwarded)
+        # The profiler of a worker may lock all threads for ever in CPython 3.11 (gh-106883).
+        for name in ("profile", "profile-cycle"):
+            if (callback := worker.periodic_callbacks.get(name)) is not None:
+                callback.stop()
+        self._log_handler = _LogHandler(self._report)
+        logging.getLogger(_LOGGER).addHandler(self._log_handler)
 
     async def teardown(self, worker: DaskWorker) -> None:
-        """Book what is under way and give the claims back; called by Dask when the call ends, or the worker does."""
+        """Book what is under way and give the claims back; called by Dask at the end of the `decide` or the worker."""
         self._has_ended = True
-        logging.getLogger(_LOGGER).removeHandler(self._forwarded)
-        await asyncio.to_thread(self._end)
+        logging.getLogger(_LOGGER).removeHandler(self._log_handler)
+        await asyncio.to_thread(self._give_back)
 
-    def done(self, number: int, job: DecideJob) -> WorkResult | PredibotError:
-        """Do a job, within its deadline; return why it cannot be begun where it cannot."""
+    def call(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Return the result of a call, or the error for which it cannot begin."""
         try:
             opened = self._in_use()
         except PredibotError as error:
@@ -81,22 +77,13 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             self._report(
                 {"began": number, "owner": owner, "holder": opened.worker.holder, "worker": self._dask.address}
             )
-            return work_elsewhere(job, opened.worker)
+            return function(*arguments, opened.worker)
         finally:
             with self._lock:
                 opened.under_way -= 1
                 opened.used = time.monotonic()
 
-    def log(self, record: logging.LogRecord, text: str) -> None:
-        """Send a line of the log to who ordered the work."""
-        self._report({"logged": record.name, "level": record.levelno, "text": text})
-
     def _in_use(self) -> _Opened:
-        """Return what the process works with, opened where it is not.
-
-        Raises:
-            PredibotError: If it cannot be opened, or the strategies here are others.
-        """
         with self._lock:
             if self._opened is None:
                 self._opened = self._open()
@@ -105,7 +92,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
 
     def _open(self) -> _Opened:
         spec = self._spec
-        # Processes of one machine may share a file, and no others.
+        # Only processes of one machine may share a file.
         if spec.ledger.startswith("sqlite") and not is_same_kernel(self.name):
             raise UsageError(
                 f"worker {self._dask.address} runs on another machine, and the ledger is a SQLite file, which only "
@@ -114,7 +101,9 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         _check_strategies(spec.recipe.bots)
         holder = helper_owner(self.name, new_owner().replace("/", "_"))
         with ExitStack() as closing:
-            worker = spec.open(closing, holder=holder, watch=self._watched)
+            worker = spec.open(
+                closing, holder=holder, watch=lambda activity: self._report({"activity": asdict(activity)})
+            )
             opened = _Opened(worker, closing.pop_all())
         threading.Thread(target=self._close_when_idle, name="predibot-idle", daemon=True).start()
         return opened
@@ -130,7 +119,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             opened.closing.close()
             return
 
-    def _end(self) -> None:
+    def _give_back(self) -> None:
         with self._lock:
             opened, self._opened = self._opened, None
         if opened is None:
@@ -142,27 +131,20 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
                 worker.agents.write_off()
             worker.store.run_write(lambda connection: release(connection, worker.claimant.owner, now=worker.clock()))
 
-    def _watched(self, activity: Activity) -> None:
-        self._report({"activity": asdict(activity)})
-
     def _report(self, message: dict[str, Any]) -> None:
-        # Nobody hears it where the scheduler is gone.
+        # Nobody hears it if the scheduler is gone.
         with suppress(Exception):
             self._dask.log_event(self.name, message)
 
 
-def decide_there(call: str, number: int, job: DecideJob) -> WorkResult | PredibotError:
-    """Return what became of a job; the body of a Dask task, which may run more than once."""
-    plugin: DecidingPlugin = get_worker().plugins[call]
-    return plugin.done(number, job)
+def call_there(plugin_name: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Make a call; the body of a Dask task, which may run more than once."""
+    plugin: DecidingPlugin = get_worker().plugins[plugin_name]
+    return plugin.call(number, function, arguments)
 
 
 def _check_strategies(bots: tuple[BotSpec, ...]) -> None:
-    """Refuse a worker that would decide with other code than the run's.
-
-    Raises:
-        PluginError: If a strategy is missing here, or its file is another one.
-    """
+    """Refuse a worker where a strategy is missing, or its file is not that of the run."""
     for bot in bots:
         here = spec_of(bot.strategy.name, bot.strategy.arguments)
         if here.source_sha256 != bot.strategy.source_sha256:
@@ -172,20 +154,12 @@ def _check_strategies(bots: tuple[BotSpec, ...]) -> None:
             )
 
 
-def _stop_profiling(worker: DaskWorker) -> None:
-    """Have a worker look at its threads no more: in CPython 3.11 that may lock all of them for ever (gh-106883)."""
-    for name in ("profile", "profile-cycle"):
-        if (looking := worker.periodic_callbacks.get(name)) is not None:
-            looking.stop()
-
-
-class _Forwarded(logging.Handler):
+class _LogHandler(logging.Handler):
     """Sends warnings to the process that ordered the work."""
 
-    def __init__(self, plugin: DecidingPlugin) -> None:
+    def __init__(self, report: Callable[[dict[str, Any]], None]) -> None:
         super().__init__(logging.WARNING)
-        self._plugin = plugin
+        self._report = report
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send one record as text."""
-        self._plugin.log(record, self.format(record))
+        self._report({"logged": record.name, "level": record.levelno, "text": self.format(record)})

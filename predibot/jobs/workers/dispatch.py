@@ -1,85 +1,169 @@
-"""Dispatch: one call's way through its work, on any pool."""
+"""Dispatch: the jobs of one `decide`, handed to a pool until each is done, with the one watch over their deadlines."""
 
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 from predibot.contracts import Progress, ProgressListener
-from predibot.errors import LedgerError
-from predibot.jobs.deciding.activity import Activity, State, Watch
-from predibot.jobs.deciding.decide_one import WorkResult
-from predibot.jobs.deciding.worker import DecideJob, JobKey
-from predibot.jobs.logs.about import about_now, logged_about
-from predibot.jobs.workers.thread_pool import Pool
+from predibot.errors import LedgerError, PredibotError, words_of
+from predibot.jobs.deciding.activity import Activity, State
+from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
+from predibot.jobs.deciding.worker import DecideJob, JobKey, Worker
+from predibot.jobs.logs.about import LogContext, about_now, logged_about
+from predibot.jobs.workers.pool import Pool, ProcessLost, ThreadPool
+from predibot.ledger.write.claims import has_ended_since
+from predibot.net.deadline import started
 
 _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 0.2
-"""How often it is looked after the pool, and claims of others are asked for again."""
-
+"""Between two looks at the pool, and before a job that another process has claimed is tried again."""
 _MOST_UNDER_WAY = 300
-"""More than pools have threads: all that are handed out are looked at whenever one ends."""
+"""More than pools have threads: the end of one job costs a look at all that are handed out."""
+_MOST_LOSSES = 3
+"""A job is handed out so often if each time its process is lost without a claim."""
 
 
 @dataclass
 class Dispatch:
-    """What is under way, what waits for others, what is done."""
+    """The way of one call of `decide` through its jobs."""
 
     pool: Pool
+    worker: Worker
+    """Records the decisions of processes that are lost."""
     jobs: Sequence[DecideJob]
     listener: ProgressListener
-    watch: Watch
     made: dict[JobKey, bool] = field(default_factory=dict)
+    losses: Counter[JobKey] = field(default_factory=Counter)
+    """How often the process that did a job was lost."""
 
     def run(self) -> Mapping[JobKey, bool]:
         """Return for each bot and subject whether this call made its decision."""
         try:
-            # What pools the decisions of others comes after them.
+            # Bots that pool the decisions of others come after them.
             for phase in (False, True):
                 self._run_phase([job for job in self.jobs if bool(job.bot.members) is phase])
         finally:
-            self.pool.close()
+            self.pool.shutdown(wait=False, cancel_futures=True)
         return self.made
 
     def _run_phase(self, jobs: Sequence[DecideJob]) -> None:
-        # What somebody else is at is asked for again later, until it is done or its owner is gone.
+        function = work_in_time if isinstance(self.pool, ThreadPool) else work_elsewhere
+        # A job that another process has claimed is tried again, until it is done or that process is gone.
         left = deque((0.0, job) for job in jobs)
-        pending: dict[Future[WorkResult], DecideJob] = {}
+        pending: dict[Future[Any], DecideJob] = {}
         while left or pending:
             while left and left[0][0] <= time.monotonic() and len(pending) < _MOST_UNDER_WAY:
                 job = left.popleft()[1]
-                pending[self.pool.submit(job)] = job
+                pending[self.pool.submit(function, job)] = job
             if not pending:
                 time.sleep(_TICK_SECONDS)
             done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:
                 job = pending.pop(future)
-                if not self._settled(job, future):
+                if not self._settle(job, future):
                     left.append((time.monotonic() + _TICK_SECONDS, job))
             self.pool.look()
+            self._end_late_calls()
 
-    def _settled(self, job: DecideJob, future: "Future[WorkResult]") -> bool:
-        """Take note of how a future ended, and return whether its decision is made."""
+    def _end_late_calls(self) -> None:
+        """End each process that has not even given up what is late.
+
+        It may lock the ledger, so all of them are ended before anything is recorded.
+        """
+        latest = time.monotonic() - self._deadline_seconds - self.pool.grace_seconds
+        for call in self.pool.calls():
+            if call.began is not None and call.began < latest:
+                self.pool.end(call)
+
+    @property
+    def _deadline_seconds(self) -> float:
+        return self.worker.settings.decision_deadline_seconds
+
+    def _settle(self, job: DecideJob, future: "Future[WorkResult]") -> bool:
+        """Note how a job ended, and return whether its decision is made."""
         error = future.exception()
+        if error is None or isinstance(error, ProcessLost):
+            try:
+                return self._note_result(job, future.result()) if error is None else self._record_lost(job, error)
+            except PredibotError as failure:
+                error = failure
         if isinstance(error, LedgerError):
             raise error
-        if error is not None:
-            with logged_about(replace(about_now(), bot=job.bot.name, subject=job.subject.id)):
-                _log.error("%s crashed on %s", job.bot.name, job.subject.id, exc_info=error)
-            self._note(job, "failed", made_here=True)
-            return True
-        result = future.result()
+        with logged_about(replace(about_now(), bot=job.bot.name, subject=job.subject.id)):
+            _log.error("%s crashed on %s", job.bot.name, job.subject.id, exc_info=error)
+        self._note(job, "failed", made_here=True)
+        return True
+
+    def _record_lost(self, job: DecideJob, lost: ProcessLost) -> bool:
+        """Record a decision as failed whose process is lost; return False if the job is to be done again."""
+        self.losses[job.key] += 1
+        is_late = lost.seconds > self._deadline_seconds
+        if not is_late and not lost.is_final and self.losses[job.key] == 1:
+            # The process may have ended over another job.
+            return False
+        message = _late_message(self._deadline_seconds) if is_late else str(lost)
+        worker = replace(self.worker, claimant=replace(self.worker.claimant, owner=lost.owner))
+        was_claimed = give_up(job, worker, message, lost.seconds)
+        if not was_claimed and self.losses[job.key] < _MOST_LOSSES:
+            # The process was stopped before its claim was written, or after its decision was.
+            return False
+        self._note(job, "failed", made_here=True)
+        return True
+
+    def _note_result(self, job: DecideJob, result: WorkResult) -> bool:
+        if result.error is not None:
+            raise result.error
         if result.status == "claimed":
             self.listener(Progress("decide", len(self.made), len(self.jobs), "waiting for another process"))
             return False
-        status = "skipped" if result.status == "missed" else result.status
-        self._note(job, status, made_here=result.made_here)
+        is_made_here = result.made_here
+        if not is_made_here and result.status != "missed" and (self.losses[job.key] or self.pool.has_lost):
+            # A process that is lost may have stored it during this call.
+            about = (self.worker.run.id, job.bot_id, job.subject, self.worker.claimant.began_at)
+            is_made_here = self.worker.store.run_read(lambda connection: has_ended_since(connection, *about))
+        self._note(job, "skipped" if result.status == "missed" else result.status, made_here=is_made_here)
         return True
 
     def _note(self, job: DecideJob, status: State, *, made_here: bool) -> None:
         self.made[job.key] = made_here
-        self.watch(Activity(job.bot.name, job.subject.id, status if made_here else "skipped"))
+        self.worker.watch(Activity(job.bot.name, job.subject.id, status if made_here else "skipped"))
         self.listener(Progress("decide", len(self.made), len(self.jobs), f"{job.bot.name} on {job.subject.id}"))
+
+
+def work_in_time(job: DecideJob, worker: Worker) -> WorkResult:
+    """Do a job in a thread of its own; one that hangs is left behind, and its decision failed.
+
+    Raises:
+        BaseException: As `work`, or what keeps a late decision from being recorded.
+    """
+    worker.watch(Activity(job.bot.name, job.subject.id, "running"))
+    seconds = worker.settings.decision_deadline_seconds
+    future = started(partial(work, job, worker))
+    if wait([future], timeout=seconds).not_done:
+        was_claimed = give_up(job, worker, _late_message(seconds), seconds)
+        if was_claimed or not future.done():
+            return WorkResult(job, "failed", made_here=True)
+    return future.result()
+
+
+def work_elsewhere(job: DecideJob, worker: Worker) -> WorkResult:
+    """Do a job for another process, which may lack a strategy's exception classes: a crash is logged here."""
+    try:
+        return work_in_time(job, worker)
+    except PredibotError as error:
+        return WorkResult(job, "failed", made_here=False, error=error)
+    except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
+        with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
+            _log.error("%s crashed on %s: %s", job.bot.name, job.subject.id, words_of(error))
+        return WorkResult(job, "failed", made_here=True)
+
+
+def _late_message(deadline_seconds: float) -> str:
+    """Return what is stored of a decision that took too long."""
+    return f"gave no answer within {deadline_seconds:g} s"

@@ -1,4 +1,4 @@
-"""A process of the pool: opens everything for itself, does jobs it is sent, and reports."""
+"""A process of a pool: opens everything for itself, makes the calls it is sent, and reports."""
 
 import logging
 import os
@@ -6,22 +6,21 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.connection import Connection
+from typing import Any
 
 from predibot.config import Settings
 from predibot.errors import PredibotError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Activity, Watch, unwatched
-from predibot.jobs.deciding.decide_one import WorkResult
-from predibot.jobs.deciding.worker import DecideJob, Resources, Worker, agent_setup, load_loops, make_worker
+from predibot.jobs.deciding.worker import Resources, Worker, agent_setup, load_loops, make_worker
 from predibot.jobs.logs.about import LogContext, about_now
 from predibot.jobs.logs.log_file import is_logged
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
-from predibot.jobs.workers.thread_pool import work_elsewhere
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claimant
 from predibot.ledger.write.paces import SharedPaces
@@ -37,8 +36,23 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
+class CallBegan:
+    """A call has begun."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """A call has ended."""
+
+    number: int
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Logged:
-    """A line for the log, which only the first process writes."""
+    """A line for the log, which the process that started this one writes."""
 
     name: str
     level: int
@@ -46,13 +60,15 @@ class Logged:
     about: LogContext
 
 
-Report = Ready | WorkResult | PredibotError | Logged | Activity
-"""What a process says; an error is why it could not be set up."""
+Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
+"""A call's number, function and arguments."""
+Report = Ready | CallBegan | CallEnded | Logged | Activity | PredibotError
+"""A message of a process; an error says why it could not be set up."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """Enough to make what a process works with, as plain data: the same run, with ledger and venue of its own."""
+    """Plain data from which a process makes a `Worker` of the same run, with a ledger and a venue of its own."""
 
     recipe: Recipe
     run_key: str
@@ -62,15 +78,15 @@ class WorkerSpec:
     settings: Settings
     clock: Callable[[], datetime]
     asked_by: Claimant
-    """The process that asks for the work."""
+    """The process that orders the work."""
 
     def open(self, closing: ExitStack, *, holder: str, watch: Watch) -> Worker:
-        """Return it; what is to be closed at the end is put on the stack.
+        """Return the worker, which reserves amounts of limits under the name of the holder.
 
         Raises:
             PredibotError: If it cannot be opened.
         """
-        # Who starts the processes has it open: a server that is away just now comes back.
+        # The process that starts this one has reached the ledger: a server that is away just now comes back.
         store = closing.enter_context(Store.open(self.ledger, create=False, was_reached=True))
         opened = open_venue(
             self.venue,
@@ -105,15 +121,11 @@ class WorkerSpec:
 
 
 def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level: int) -> None:
-    """Do jobs until the other end of the connection is closed; the body of a process.
+    """Make the calls that come over a connection until it is closed, and send reports; the body of a process.
 
-    Args:
-        connection: Where jobs come from, and reports go.
-        spec: Of what it works with.
-        holder: Under whose name it sets amounts aside: who started it settles them when it has ended.
-        log_level: From which on the first process logs.
+    Amounts of limits are reserved under the name of the holder; the parent books them once the process has ended.
     """
-    # Ctrl-C reaches every process of the terminal; the first one decides what follows.
+    # Ctrl-C reaches every process of the terminal; the parent decides what follows.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     reports = _Reports(connection)
@@ -121,13 +133,16 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
     reports.addFilter(is_logged)
     logging.basicConfig(level=log_level, handlers=[reports], force=True)
     try:
-        # What plug-ins print: stdout is for the result of who started it.
+        # Plug-ins may print, and stdout is for the result of the command.
         with redirect_stdout(sys.stderr), ExitStack() as closing:
             worker = spec.open(closing, holder=holder, watch=reports.send)
             reports.send(Ready(worker.claimant.owner))
             threads = DaemonThreadExecutor(worker.settings.workers)
-            while True:
-                threads.submit(_work_and_report, _next_job(connection), worker, reports)
+            with suppress(EOFError, OSError):
+                while True:
+                    threads.submit(_call_and_report, connection.recv(), worker, reports)
+            # At once, nothing is closed first: nobody would book what threads begin meanwhile.
+            os._exit(0)
     except PredibotError as error:
         reports.send(error)
     finally:
@@ -135,21 +150,14 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
         os._exit(0)
 
 
-def _next_job(connection: Connection) -> DecideJob:
-    try:
-        job: DecideJob = connection.recv()
-    except (EOFError, OSError):
-        # At once, nothing is closed first: what threads began meanwhile, nobody would book.
-        os._exit(0)
-    return job
-
-
-def _work_and_report(job: DecideJob, worker: Worker, reports: "_Reports") -> None:
-    reports.send(work_elsewhere(job, worker))
+def _call_and_report(call: Call, worker: Worker, reports: "_Reports") -> None:
+    number, function, arguments = call
+    reports.send(CallBegan(number))
+    reports.send(CallEnded(number, function(*arguments, worker)))
 
 
 class _Reports(logging.Handler):
-    """What goes to the first process, from any thread: what is logged here too."""
+    """Sends reports to the parent, from any thread, and what is logged here."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
@@ -157,12 +165,12 @@ class _Reports(logging.Handler):
         self._sending = threading.Lock()
 
     def send(self, report: Report) -> None:
-        """Send a report."""
+        """Send a report, from any thread."""
         try:
             with self._sending:
                 self._connection.send(report)
         except OSError:
-            # Nobody is there any more who could want it.
+            # The parent is gone.
             os._exit(0)
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -40,12 +40,7 @@ class Mail:
         return f"{', '.join(settings.to)} over {settings.host}:{settings.usual_port} ({settings.security})"
 
     def send(self, notice: Notice) -> None:
-        """Hand a notice to the server.
-
-        Raises:
-            TryAgain: If another try may help.
-            Undelivered: If no other try would help.
-        """
+        """Hand a notice to the server; raises as `Channel.send`."""
         connection, message, is_begun = self._new_connection(), self._message(notice), threading.Event()
         try:
             in_time(lambda: self._deliver(connection, message, is_begun), self.seconds + GRACE_SECONDS)

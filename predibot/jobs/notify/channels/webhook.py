@@ -32,12 +32,7 @@ class SecretAddress:
         return f"the address in {self.variable}"
 
     def asked(self, method: str, *, path: str = "", body: object = None) -> None:
-        """Send a request, and check the status of the answer; redirects are not followed.
-
-        Args:
-            method: HTTP method.
-            path: Appended to the address's own path.
-            body: Sent as JSON; None sends no body.
+        """Send a request with a JSON body to a path below the address; redirects are not followed.
 
         Raises:
             TryAgain: If another try may help.
