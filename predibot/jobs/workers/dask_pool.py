@@ -26,7 +26,7 @@ from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.workers.dask_worker import DecidingPlugin, call_there
-from predibot.jobs.workers.pool import Pool, PoolCall, ProcessLost
+from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
 from predibot.jobs.workers.process_worker import WorkerSpec
 from predibot.ledger.write.process_identity import is_gone, is_of_this_machine
 
@@ -181,9 +181,9 @@ class DaskPool(Pool):
             call_there, self._name, call.number, call.function, call.arguments, key=key, pure=False
         )
         call.dask = task
-        task.add_done_callback(lambda ended: self._ended(call, ended))
+        task.add_done_callback(lambda ended: self._handle_end(call, ended))
 
-    def _ended(self, call: _DaskCall, ended: DaskFuture) -> None:
+    def _handle_end(self, call: _DaskCall, ended: DaskFuture) -> None:
         """Take the end of a task; in a thread of Dask's."""
         if self._closed or call.number not in self._calls:
             return
@@ -247,7 +247,7 @@ class DaskPool(Pool):
             if call.dask is not None:
                 call.dask.release()
             seconds = 0.0 if call.began is None else time.monotonic() - call.began
-            call.set_exception(ProcessLost(message, seconds=seconds, owner=call.owner, is_final=True))
+            call.set_exception(LostProcess(message, seconds=seconds, owner=call.owner, is_final=True))
 
     def _receive(self, event: tuple[float, Any]) -> None:
         """Take a report of a worker; in the thread of Dask's loop."""

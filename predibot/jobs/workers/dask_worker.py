@@ -27,7 +27,7 @@ _LOGGER = "predibot"
 
 
 @dataclass(slots=True)
-class _Opened:
+class _OpenWorker:
     """What a process works with while there are calls."""
 
     worker: Worker
@@ -48,7 +48,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
         """Prepare the process; called by Dask."""
         self._dask = worker
         self._lock = threading.Lock()
-        self._opened: _Opened | None = None
+        self._opened: _OpenWorker | None = None
         self._has_ended = False
         if self._is_local:
             # Ctrl-C reaches every process of the terminal; the one that ordered the work decides what follows.
@@ -69,7 +69,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
     def call(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Return the result of a call, or the error for which it cannot begin."""
         try:
-            opened = self._in_use()
+            opened = self._acquire()
         except PredibotError as error:
             return error
         try:
@@ -83,14 +83,14 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
                 opened.under_way -= 1
                 opened.used = time.monotonic()
 
-    def _in_use(self) -> _Opened:
+    def _acquire(self) -> _OpenWorker:
         with self._lock:
             if self._opened is None:
                 self._opened = self._open()
             self._opened.under_way += 1
             return self._opened
 
-    def _open(self) -> _Opened:
+    def _open(self) -> _OpenWorker:
         spec = self._spec
         # Only processes of one machine may share a file.
         if spec.ledger.startswith("sqlite") and not is_same_kernel(self.name):
@@ -104,7 +104,7 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             worker = spec.open(
                 closing, holder=holder, watch=lambda activity: self._report({"activity": asdict(activity)})
             )
-            opened = _Opened(worker, closing.pop_all())
+            opened = _OpenWorker(worker, closing.pop_all())
         threading.Thread(target=self._close_when_idle, name="predibot-idle", daemon=True).start()
         return opened
 

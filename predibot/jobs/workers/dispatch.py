@@ -15,7 +15,7 @@ from predibot.jobs.deciding.activity import Activity, State
 from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
 from predibot.jobs.deciding.worker import DecideJob, JobKey, Worker
 from predibot.jobs.logs.about import LogContext, about_now, logged_about
-from predibot.jobs.workers.pool import Pool, ProcessLost, ThreadPool
+from predibot.jobs.workers.pool import LostProcess, Pool, ThreadPool
 from predibot.ledger.write.claims import has_ended_since
 from predibot.net.deadline import started
 
@@ -88,7 +88,7 @@ class Dispatch:
     def _settle(self, job: DecideJob, future: "Future[WorkResult]") -> bool:
         """Note how a job ended, and return whether its decision is made."""
         error = future.exception()
-        if error is None or isinstance(error, ProcessLost):
+        if error is None or isinstance(error, LostProcess):
             try:
                 return self._note_result(job, future.result()) if error is None else self._record_lost(job, error)
             except PredibotError as failure:
@@ -100,7 +100,7 @@ class Dispatch:
         self._note(job, "failed", made_here=True)
         return True
 
-    def _record_lost(self, job: DecideJob, lost: ProcessLost) -> bool:
+    def _record_lost(self, job: DecideJob, lost: LostProcess) -> bool:
         """Record a decision as failed whose process is lost; return False if the job is to be done again."""
         self.losses[job.key] += 1
         is_late = lost.seconds > self._deadline_seconds

@@ -14,7 +14,7 @@ from predibot.ledger.write.spending import book_reservations
 _log = logging.getLogger(__name__)
 
 
-class ProcessLost(Exception):
+class LostProcess(Exception):
     """The process that had begun a call is gone, or was ended because it hung."""
 
     def __init__(self, message: str, *, seconds: float, owner: str, is_final: bool = False) -> None:
@@ -27,7 +27,7 @@ class ProcessLost(Exception):
 
 
 class PoolCall(Future[Any]):
-    """A call handed to another process; its exception is a `ProcessLost` where that process is gone."""
+    """A call handed to another process; its exception is a `LostProcess` where that process is gone."""
 
     def __init__(self, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Take a module's function, and arguments of plain data."""

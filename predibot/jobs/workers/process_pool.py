@@ -18,8 +18,8 @@ from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.logs.about import logged_about
-from predibot.jobs.workers.pool import Pool, PoolCall, ProcessLost
-from predibot.jobs.workers.process_worker import CallBegan, CallEnded, Logged, Ready, Report, WorkerSpec, run_process
+from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
+from predibot.jobs.workers.process_worker import CallResult, CallStart, Logged, Ready, Report, WorkerSpec, run_process
 from predibot.ledger.write.process_identity import helper_owner
 
 _log = logging.getLogger(__name__)
@@ -150,10 +150,10 @@ class ProcessPool(Pool):
             return
         if isinstance(report, Activity):
             self._worker.watch(report)
-        elif isinstance(report, CallBegan):
+        elif isinstance(report, CallStart):
             if call := child.calls.get(report.number):
                 call.began = time.monotonic()
-        elif isinstance(report, CallEnded):
+        elif isinstance(report, CallResult):
             with self._lock:
                 ended = child.calls.pop(report.number, None)
                 self._hand_out()
@@ -198,4 +198,4 @@ class ProcessPool(Pool):
             self._hand_out()
         for call in child.calls.values():
             if call.began is not None:
-                call.set_exception(ProcessLost(message, seconds=now - call.began, owner=call.owner))
+                call.set_exception(LostProcess(message, seconds=now - call.began, owner=call.owner))

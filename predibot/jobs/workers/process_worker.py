@@ -36,14 +36,14 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class CallBegan:
+class CallStart:
     """A call has begun."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class CallEnded:
+class CallResult:
     """A call has ended."""
 
     number: int
@@ -62,7 +62,7 @@ class Logged:
 
 Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
 """A call's number, function and arguments."""
-Report = Ready | CallBegan | CallEnded | Logged | Activity | PredibotError
+Report = Ready | CallStart | CallResult | Logged | Activity | PredibotError
 """A message of a process; an error says why it could not be set up."""
 
 
@@ -152,8 +152,8 @@ def run_process(connection: Connection, spec: WorkerSpec, holder: str, log_level
 
 def _call_and_report(call: Call, worker: Worker, reports: "_Reports") -> None:
     number, function, arguments = call
-    reports.send(CallBegan(number))
-    reports.send(CallEnded(number, function(*arguments, worker)))
+    reports.send(CallStart(number))
+    reports.send(CallResult(number, function(*arguments, worker)))
 
 
 class _Reports(logging.Handler):
