@@ -5,12 +5,20 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from fastapi.testclient import TestClient
 
+from predibot.environment import DEFAULT_LEDGER
+from predibot.ledger.store import Store
+from predibot.web.app import create_app
 from tests.acceptance.conftest import said_here
+from tests.plugins.conftest import Install, installed
+
+__all__ = ["installed"]
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/plugins.md").read_text(encoding="utf-8")
@@ -75,6 +83,35 @@ def test_a_recipe_plays_game_venue_search_tool_and_strategy_of_a_package(tmp_pat
     gone = json.loads(predibot("evaluate", "--json"))
     assert [each["brier"] for each in gone["bots"]] == [scored["brier"]]
     assert "no venue 'acme'" in json.dumps(gone)
+
+
+def test_a_study_of_a_package_has_commands_tables_and_a_page(tmp_path: Path, site: Path) -> None:
+    assert "acme_lengths  print how long the keys of runs are" in predibot("study", "--help", at=[site])
+    made = predibot("collect", "acme_lines", "data", "--line", "four", at=[site])
+    assert "data: 1 line of 4 characters" in made
+    again = json.loads(predibot("study", "acme_lengths", "collect", "data", "--json", at=[site]))
+    assert (again["folder"], again["lines"]) == ("data", 1)
+    assert (tmp_path / "data/lines.txt").read_text() == "no line\n"
+    write_recipe(tmp_path)
+    key = json.loads(predibot("decide", "acme.toml", "--json", at=[site]))["run"]["key"]
+    (table,) = json.loads(predibot("tables", "acme_lengths", "--json", at=[site]))["tables"]
+    assert table["rows"] == [{"run": key, "length": len(key)}]
+    said = predibot("study", "acme_lengths", "tables", "--run", key, at=[site])
+    assert "Runs of acme_pick" in said and "length: in characters." in said
+    assert "Runs of acme_pick" not in predibot("tables", "acme_lengths", "--least", "2", at=[site])
+    assert "No such command 'acme_lengths'" in predibot("tables", "acme_lengths", code=2)
+    with pytest.MonkeyPatch.context() as patch, Store.open_to_read(DEFAULT_LEDGER) as store:
+        patch.syspath_prepend(site)
+        browser = TestClient(create_app(store, lambda: datetime.now(UTC)), base_url="http://127.0.0.1")
+        page = browser.get("/acme_lines").text
+    assert "<h1>Lengths" in page and key in page
+
+
+def test_a_study_that_does_not_work_says_so_and_harms_no_other(tmp_path: Path, installed: Install, site: Path) -> None:
+    installed("STUDY = 7", "[predibot.studies]\nbroken = polling_for_tests:STUDY\n")
+    assert "this study does not work" in predibot("study", "--help", at=[site])
+    assert "is a int; make it a Study of predibot.reports.study" in predibot("study", "broken", code=1)
+    assert "acme_lines" in predibot("collect", "--help", at=[site])
 
 
 def test_what_is_installed_is_listed_and_tried_and_what_is_gone_is_said(tmp_path: Path, site: Path) -> None:
