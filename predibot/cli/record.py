@@ -36,6 +36,7 @@ def record(
 ) -> None:
     """Add a snapshot, later prices and resolutions to an archive, or daily prices to a folder of stocks."""
     from predibot.errors import UsageError
+    from predibot.reports.document import document
     from predibot.reports.figures import things
 
     caller = output.caller(log)
@@ -45,14 +46,8 @@ def record(
         if tickers is not None:
             raise UsageError("--tickers goes with --stocks; add --stocks tiingo, or leave it out")
         report = record_venue(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
-        document: dict[str, object] = {
-            "snapshot": str(report.snapshot),
-            "events": report.events,
-            "markets": report.markets,
-            "new_points": report.points,
-            "new_resolutions": report.resolutions,
-        }
-        notes = report.notes
+        names = "events markets new_points=points new_resolutions=resolutions notes"
+        shown, notes = {"snapshot": str(report.snapshot), **document(report, names)}, report.notes
         said = (
             f"{report.snapshot}: {things(report.events, 'event')}; {things(report.markets, 'market')} in the archive, "
             f"{things(report.points, 'new price')}, {things(report.resolutions, 'new resolution')}"
@@ -62,21 +57,15 @@ def record(
 
         if venue is not None:
             raise UsageError("--stocks and --venue are two things to record; leave one out")
-        names = [name.strip() for name in (tickers or "").split(",") if name.strip()]
-        of_stocks = record_stocks(folder, caller, provider=stocks, tickers=names, as_of=as_of, days=days)
-        document = {
-            "folder": str(of_stocks.folder),
-            "provider": of_stocks.provider,
-            "tickers": list(of_stocks.tickers),
-            "new_rows": of_stocks.rows,
-            "new_actions": of_stocks.actions,
-        }
-        notes = of_stocks.notes
+        chosen = [name.strip() for name in (tickers or "").split(",") if name.strip()]
+        of_stocks = record_stocks(folder, caller, provider=stocks, tickers=chosen, as_of=as_of, days=days)
+        names = "provider tickers new_rows=rows new_actions=actions notes"
+        shown, notes = {"folder": str(of_stocks.folder), **document(of_stocks, names)}, of_stocks.notes
         said = (
             f"{of_stocks.folder}: {things(len(of_stocks.tickers), 'stock')}; "
             f"{things(of_stocks.rows, 'new daily price')}, {things(of_stocks.actions, 'new action')}"
         )
     if json:
-        output.print_document({**document, "notes": list(notes)})
+        output.print_document(shown)
     else:
         output.print_lines(said, *(f"note: {each}" for each in notes))

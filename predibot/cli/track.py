@@ -26,20 +26,15 @@ def track(
 
 def _show(report: "TrackReport", *, as_json: bool) -> None:
     from predibot.domain.clock import format_instant
+    from predibot.reports.document import document
 
-    document = {
-        "as_of": format_instant(report.as_of),
-        "markets": report.markets,
-        "new_observations": report.observations,
-        "new_resolutions": report.resolutions,
-        "notes": list(report.notes),
-    }
     if as_json:
-        output.print_document(document, exit_code=DONE)
+        names = "as_of markets new_observations=observations new_resolutions=resolutions notes"
+        output.print_document(document(report, names), exit_code=DONE)
         return
     console = output.report_console()
     console.print(
-        f"{report.markets} markets as of {document['as_of']}: "
+        f"{report.markets} markets as of {format_instant(report.as_of)}: "
         f"{report.observations} new prices, {report.resolutions} new resolutions"
     )
     for note in report.notes:

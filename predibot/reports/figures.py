@@ -1,11 +1,13 @@
-"""Figures: how a number is written where a person reads it; a missing one is a dash, never zero."""
+"""Figures: how numbers and instants are written for people; a missing number is a dash, never zero."""
 
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 
 from predibot.domain import price
+from predibot.domain.clock import format_instant
 
 MISSING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
@@ -166,6 +168,16 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def instant(at: datetime) -> str:
+    """Return an instant, cut to the second."""
+    return format_instant(at.replace(microsecond=0))
+
+
+def horizon(label: str) -> str:
+    """Return a horizon from its label, such as `7 days`; others, such as `now`, stay."""
+    return f"{label} day{'' if label == '1' else 's'}" if label[0].isdigit() else label
 
 
 def about(value: int) -> str:

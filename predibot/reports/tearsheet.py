@@ -13,7 +13,7 @@ from predibot.reports.pictures.canvas import inline, style, written
 from predibot.reports.pictures.draw import drawn
 from predibot.reports.pictures.series import Picture, bot_pictures
 from predibot.reports.table import Table
-from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, to_the_second
+from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
 from predibot.reports.terminal.text import plain
 from predibot.reports.terminal.worst import asked_in, circumstances
 from predibot.whole_file import whole_file
@@ -74,7 +74,7 @@ def tearsheet(history: BotHistory) -> str:
         *_tables(tuple(bot_grids(history))),
         # Accounts have their best and worst slots among the tables.
         *(_best_and_worst(history) if history.scored else ()),
-        f'<p class="small">Made by predibot from what its ledger held as of {to_the_second(history.as_of)}. '
+        f'<p class="small">Made by predibot from what its ledger held as of {figures.instant(history.as_of)}. '
         "A dash is a number that is missing, never zero.</p>",
     ]
     return "\n".join(

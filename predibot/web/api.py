@@ -1,6 +1,5 @@
 """The JSON behind the pages: decisions, forecasts, runs and scores, a page at a time."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -22,6 +21,7 @@ from predibot.ledger.read.rows_for_python import (
     newest_decisions,
     told_forecasts,
 )
+from predibot.reports.document import json_value
 from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard
@@ -81,7 +81,7 @@ def api(cache: LedgerCache) -> APIRouter:
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
-        return JSONResponse(_finite(jsonable_encoder(document())), headers=headers)
+        return JSONResponse(json_value(jsonable_encoder(document())), headers=headers)
 
     def respond_with_part(
         request: Request, name: str, read: Callable[[], Sequence[Any]], cursor: int, limit: int
@@ -183,15 +183,6 @@ def api(cache: LedgerCache) -> APIRouter:
     def status() -> Response:
         """Return how schedules stand, as `predibot status --json` has it."""
         # It depends on the time, so it has no tag.
-        return JSONResponse(_finite(jsonable_encoder(status_document(status_of(cache.store, cache.clock)))))
+        return JSONResponse(json_value(jsonable_encoder(status_document(status_of(cache.store, cache.clock)))))
 
     return router
-
-
-def _finite(value: Any) -> Any:
-    """Return a document with None for NaN and infinities, which JSON cannot hold."""
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -62,14 +62,9 @@ class LedgerCache:
 
     def version(self) -> str:
         """Return a text that changes whenever the ledger does."""
-
-        def work(connection: Connection) -> str:
-            row = connection.execute(
-                select(func.count(), func.coalesce(func.sum(_changes.c.number), 0), func.max(_changes.c.counted_by))
-            ).one()
-            return "-".join(str(each or 0) for each in row)
-
-        return self.store.run_read(work)
+        counts = select(func.count(), func.coalesce(func.sum(_changes.c.number), 0), func.max(_changes.c.counted_by))
+        row = self.store.run_read(lambda connection: connection.execute(counts).one())
+        return "-".join(str(each or 0) for each in row)
 
     def runs(self) -> tuple[LedgerRun, ...]:
         """Return all runs, newest slot first."""

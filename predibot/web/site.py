@@ -74,7 +74,6 @@ _NO_SLUG = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_CHARACTERS = 40
 _OWN_NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ATOM = "http://www.w3.org/2005/Atom"
 Row = TypeVar("Row", LedgerDecision, LedgerForecast)
 
 
@@ -229,12 +228,12 @@ class _Site:
         cache.hold(())
         for each in own:
             if each.subject_kind != "event":
-                for path, asked_for, make in self._pages_of(each):
-                    self._write_page(path, asked_for, make)
-        for path, asked_for, make in general:
-            self._write_page(path, asked_for, make)
-            listener(Progress("site", len(self._digests), len(self._file_names), path))
-        self._write_page("/search", {}, partial(_same, WebPage("search", {})))
+                for page in self._pages_of(each):
+                    self._write_page(page)
+        for page in general:
+            self._write_page(page)
+            listener(Progress("site", len(self._digests), len(self._file_names), page.path))
+        self._write_page(_SitePage("/search", {}, partial(_same, WebPage("search", {}))))
         self._write_file("search-index.js", self._search_index())
         for name in _ASSETS:
             self._write_file(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
@@ -322,12 +321,12 @@ class _Site:
         found = self._file_names.get((path, frozenset(kept.items())))
         return "" if found is None else "../" * self._current_file.count("/") + found
 
-    def _write_page(self, path: str, asked: Mapping[str, str], make: Callable[[], WebPage]) -> None:
-        self._current_file = self._file_names[path, frozenset(asked.items())]
-        with figures.in_currency(self._cache.currency({"venue": self._options.venue, **asked})):
-            page = make()
+    def _write_page(self, page: _SitePage) -> None:
+        self._current_file = self._file_names[page.path, frozenset(page.asked.items())]
+        with figures.in_currency(self._cache.currency({"venue": self._options.venue, **page.asked})):
+            shown = page.make()
             footer = f"predibot {__version__}, written {self._today}"
-            text = self._templates.filled(page.template, page.shown, path=path, asked=asked, ledger=footer)
+            text = self._templates.filled(shown.template, shown.shown, path=page.path, asked=page.asked, ledger=footer)
         self._write_file(self._current_file, text.encode("utf-8", "replace"))
 
     def _pages_of(self, decision: LedgerDecision) -> "list[_SitePage]":
@@ -365,8 +364,8 @@ class _Site:
         if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):
             self._digests.update({name: before[name] for name in names})
             return
-        for path, asked, make in pages:
-            self._write_page(path, asked, make)
+        for page in pages:
+            self._write_page(page)
 
     def _write_file(self, name: str, content: bytes) -> None:
         """Write a file, unless it is there with this content."""

@@ -206,15 +206,11 @@ def _member_document(found: CohortStatement, member: Member) -> Document:
         **asdict(member),
         **{name: json_value(getattr(own, name, None)) for name in _OF_ACCOUNT},
         "owing": own is not None and own.account.owing,
-        "positions": _states(own),
+        "positions": {state: 0 if own is None else own.states.get(state, 0) for state in POSITION_STATES},
         "decisions": dict(Counter(each.status for each in decided)),
         "last_decision": document(decided[-1], _OF_DECISION) if decided else None,
         "cost_usd": number(_cost_usd(decided)),
     }
-
-
-def _states(own: MemberAccount | None) -> dict[PositionState, int]:
-    return {state: 0 if own is None else own.states.get(state, 0) for state in POSITION_STATES}
 
 
 def _cost_usd(decided: Sequence[Row[Any]]) -> float | None:

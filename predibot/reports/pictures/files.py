@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
 from predibot.jobs.histories.ledger import LedgerHistory
 from predibot.jobs.relatedness.graph import KnownGraph
@@ -42,7 +41,7 @@ def written_graph(found: KnownGraph, file: Path | None) -> str:
     Raises:
         UsageError: If the file cannot be written.
     """
-    title = f"{graph_title(found.graph, format_instant(found.known.as_of.replace(microsecond=0)))}."
+    title = f"{graph_title(found.graph, figures.instant(found.known.as_of))}."
     if file is None:
         return title
     picture = drawn_graph(found.graph, found.known.titles, found.chain)

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.histories.ledger import LedgerHistory
 from predibot.reports import figures
-from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.metrics.calibration import CalibrationBins
@@ -15,7 +14,6 @@ from predibot.scoring.records.knowledge import Knowledge
 
 MOST_PANELS = 12
 _MOST_BARS = 24
-_APART = " (cutoff unknown)"
 _BAND = "Band: 95% interval of the sum, were it looked at on that slot alone."
 
 
@@ -108,38 +106,41 @@ Picture = Curves | Calibrations | Returns | Cohorts | MarketHistory
 
 def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
     """Yield the pictures of a ledger with the names of their files; empty pictures are left out."""
-    cards = list(_ranked_cards(history.evaluation))
-    of_bots = [
-        (f"{bot}{apart}", {what: of[bot] for what, of in history.running[knowledge].items() if bot in of})
-        for knowledge, bot, apart, _ in cards
-    ]
-    yield from _sums(of_bots)
-    yield from _calibration([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
-    yield from _returns([(f"{bot}{apart}", card) for _, bot, apart, card in cards])
-    yield from _accounts(history.accounts)
-    yield from _cohorts(history.cohorts)
-    yield from _prices(history.markets)
+    return _pictures(
+        [
+            (
+                _panel_name(card.bot, knowledge),
+                card,
+                {what: of[card.bot] for what, of in history.running[knowledge].items() if card.bot in of},
+            )
+            for knowledge, ranking in history.evaluation.rankings.items()
+            for card in ranking.leaderboard
+        ],
+        history,
+    )
 
 
 def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:
     """Yield the pictures of one bot with the names of their files; empty pictures are left out."""
-    named = [(_panel_name(each), each) for each in history.scored]
-    yield from _sums([(own, each.running) for own, each in named])
-    yield from _calibration([(own, each.card) for own, each in named])
-    yield from _returns([(own, each.card) for own, each in named])
+    scored = [(_panel_name(each.card.bot, each.knowledge), each.card, each.running) for each in history.scored]
+    return _pictures(scored, history)
+
+
+def _panel_name(name: str, knowledge: Knowledge) -> str:
+    return name if knowledge == "clean" else f"{name} (cutoff unknown)"
+
+
+def _pictures(
+    scored: Sequence[tuple[str, Scorecard, Mapping[str, tuple[RunningPoint, ...]]]], history: LedgerHistory | BotHistory
+) -> Iterator[tuple[str, Picture]]:
+    cards = [(name, card) for name, card, _ in scored]
+    yield from _sums([(name, running) for name, _, running in scored])
+    yield from _calibration(cards)
+    yield from _returns(cards)
     yield from _accounts(history.accounts)
     yield from _cohorts(history.cohorts)
-    yield from _prices(history.markets)
-
-
-def _ranked_cards(evaluation: Evaluation) -> Iterator[tuple[Knowledge, str, str, Scorecard]]:
-    for knowledge, ranking in evaluation.rankings.items():
-        for card in ranking.leaderboard:
-            yield knowledge, card.bot, "" if knowledge == "clean" else _APART, card
-
-
-def _panel_name(scored: ScoredBot) -> str:
-    return f"{scored.card.bot}{'' if scored.knowledge == 'clean' else _APART}"
+    for number, market in enumerate(history.markets, start=1):
+        yield f"price-{number}", market
 
 
 def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) -> Iterator[tuple[str, Picture]]:
@@ -185,7 +186,8 @@ def _returns(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Pict
     at_quote = any(score.n_quote for _, card in cards for score in card.horizons.values())
     what = "quote_mean_return" if at_quote else "mean_return"
     horizons = tuple(
-        (_horizon(label), tuple(_bar(name, card, label, what) for name, card in cards[:_MOST_BARS])) for label in labels
+        (figures.horizon(label), tuple(_bar(name, card, label, what) for name, card in cards[:_MOST_BARS]))
+        for label in labels
     )
     if any(bar.mean is not None for _, bars in horizons for bar in bars):
         where = "at the quote, with fees" if at_quote else "at the mid"
@@ -230,7 +232,7 @@ def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]
 
 def _cohort_panel(cohorts: CohortsHistory) -> CohortPanel:
     found = cohorts.score.score.returns
-    name = f"{cohorts.score.display_name or cohorts.score.bot}{_APART if cohorts.score.knowledge == 'unknown' else ''}"
+    name = _panel_name(cohorts.score.display_name or cohorts.score.bot, cohorts.score.knowledge)
     returns = tuple((each.start.timestamp(), each.profit_usd / each.stake_usd) for each in cohorts.results)
     return CohortPanel(name, returns, found.mean, found.low, found.high)
 
@@ -243,11 +245,6 @@ def _number_suffix(number: int, boards: int) -> str:
     return "" if boards == 1 else f"-{number}"
 
 
-def _prices(markets: Sequence[MarketHistory]) -> Iterator[tuple[str, Picture]]:
-    for number, market in enumerate(markets, start=1):
-        yield f"price-{number}", market
-
-
 def _scale_note(panels: Sequence[object]) -> str:
     return "Each panel has its own scale." if len(panels) > 1 else ""
 
@@ -258,7 +255,3 @@ def _cut_note(panels: int) -> str:
 
 def _sentences(said: Sequence[str]) -> str:
     return " ".join(each for each in said if each)
-
-
-def _horizon(label: str) -> str:
-    return label if not label[0].isdigit() else f"{label} day{'' if label == '1' else 's'}"

@@ -94,9 +94,8 @@ def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[PlannedDecis
 
 def print_asked(console: Console, asked: Sequence[PlannedDecision]) -> None:
     """Print which hosts are asked; nothing if none is."""
-    if not asked:
-        return
-    print_grid(console, table_of("Who is asked", _ASKED, asked))
+    if asked:
+        print_grid(console, table_of("Who is asked", _ASKED, asked))
 
 
 def asked_documents(asked: Sequence[PlannedDecision]) -> list[Document]:

@@ -31,13 +31,7 @@ _CURVE_CELLS = 40
 _BOT = Column("bot", "bot", kind="name")
 
 
-def _horizon(label: str) -> str:
-    if label in ("now", "settled"):
-        return label
-    return f"{label} day{'' if label == '1' else 's'}"
-
-
-_HORIZON = Column("horizon", "horizon", _horizon, kind="key")
+_HORIZON = Column("horizon", "horizon", figures.horizon, kind="key")
 
 
 def _thousandths_of(interval: tuple[float, float]) -> str:
@@ -165,7 +159,7 @@ def _settles_early(row: Mapping[str, Any]) -> bool:
 
 def _horizon_and_open(row: Mapping[str, Any]) -> str:
     open_stakes = f", {figures.percent(row['score'].open_stakes)} open" if _settles_early(row) else ""
-    return f"{_horizon(row['horizon'])}{open_stakes}"
+    return f"{figures.horizon(row['horizon'])}{open_stakes}"
 
 
 def _by_horizon(cards: Sequence[Scorecard]) -> list[Mapping[str, Any]]:
@@ -306,7 +300,7 @@ _GROUP_WORDS = {"lead_time": "days before the settlement", "confidence": "stated
 def _part_returns_grids(by: str, group: Column, cards: Sequence[tuple[str, Scorecard]]) -> Iterator[Table]:
     labels = tuple(cards[0][1].horizons)
     columns = [
-        Column(_horizon(label), f"returns.{place}", figures.signed_percent) for place, label in enumerate(labels)
+        Column(figures.horizon(label), f"returns.{place}", figures.signed_percent) for place, label in enumerate(labels)
     ]
     shown = (group, _BOT, Column("decisions", "decisions", figures.count), *columns)
     for at, name in (("quote", "quote_mean_return"), ("mid", "mean_return")):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from rich.console import Console
 
@@ -119,7 +118,7 @@ def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -
 
 
 def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> None:
-    at = "" if evaluation.as_of is None else f" as of {_to_the_second(evaluation.as_of)}"
+    at = "" if evaluation.as_of is None else f" as of {figures.instant(evaluation.as_of)}"
     boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]
     if (evaluation.accounts or evaluation.cohorts) and not any(rows for _, rows in boards):
         _print_accounts(console, evaluation, shown)
@@ -204,15 +203,11 @@ def _footnotes(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
     yield f"predibot report --full has every table, --table one of {', '.join(TABLES)}; --worst N the worst decisions."
 
 
-def _to_the_second(at: datetime) -> str:
-    return format_instant(at.replace(microsecond=0))
-
-
 def _method_line(evaluation: Evaluation) -> str:
     """Return the instant, and the settings of intervals and annual figures."""
     asked = evaluation.question
     parts = [
-        "" if evaluation.as_of is None else f"as of {_to_the_second(evaluation.as_of)}",
+        "" if evaluation.as_of is None else f"as of {figures.instant(evaluation.as_of)}",
         f"{asked.uncertainty.confidence:.0%} intervals over events",
         f"up to {asked.uncertainty.resamples:,} resamples, seed {asked.uncertainty.seed}",
         f"convention {asked.convention.name}",

@@ -38,18 +38,12 @@ def print_verified(
 ) -> None:
     """Print each run, what is wrong with it, the same of the ledger, and what was published."""
     for run in found:
-        void = " (void)" if run.void else ""
+        text, decisions = "does not hold", figures.things(run.decisions, "decision")
         if run.holds and run.receipts:
-            last = run.receipts[-1]
-            decisions = figures.things(run.decisions, "decision")
-            print_line(console, f"{plain(run.run)}{void}: {decisions} as in receipt {last.number}")
-            print_line(console, f"  root {last.root}")
-        elif run.holds and run.root is not None:
-            print_line(console, f"{plain(run.run)}{void}: {figures.things(run.decisions, 'decision')} as published")
+            text = f"{decisions} as in receipt {run.receipts[-1].number}\n  root {run.receipts[-1].root}"
         elif run.holds:
-            print_line(console, f"{plain(run.run)}{void}: not compared")
-        else:
-            print_line(console, f"{plain(run.run)}{void}: does not hold")
+            text = "not compared" if run.root is None else f"{decisions} as published"
+        print_line(console, f"{plain(run.run)}{' (void)' if run.void else ''}: {text}")
         _print_wrong(console, run, "decision", [said_of(each) for each in run.differences[:1]])
     if ledger is not None:
         _print_ledger(console, ledger)

@@ -177,9 +177,8 @@ def print_rerun(console: Console, run_key: str, found: Sequence[Rerun]) -> None:
     others = [each for each in found if not each.equal]
     same, of = figures.count(len(found) - len(others)), figures.count(len(found))
     console.print(f"{plain(run_key)}: {same} of {of} decisions are the same again, byte for byte")
-    if not others:
-        return
-    print_grid(console, table_of("Not the same, or not rerun", _RERUN, others))
+    if others:
+        print_grid(console, table_of("Not the same, or not rerun", _RERUN, others))
 
 
 def rerun_document(run_key: str, found: Sequence[Rerun]) -> Document:

@@ -63,7 +63,7 @@ class ScoreRow:
         for label, score in self.card.horizons.items():
             prefix = f"{label}_" if score.days is None else f"{label}d_"
             returns |= {f"{prefix}{name}": value for name, value in document(score, CSV_HORIZON).items()}
-        return {**named, **_decided(self.card), **_forecast_cells(self.card), **returns, **self.standing()}
+        return {**named, **document(self.card, CSV_CARD), **_forecast_cells(self.card), **returns, **self.standing()}
 
     def standing(self) -> Document:
         """Return the evidence and the place, under the same names."""
@@ -168,10 +168,6 @@ def _rows(evaluation: Evaluation, knowledge: Knowledge) -> Iterator[ScoreRow]:
             yield ScoreRow(knowledge, by, part.group, part.card.bot, part.card.forecast, part.card)
 
 
-def _decided(card: Scorecard) -> Document:
-    return document(card, CSV_CARD)
-
-
 def _forecast_cells(card: Scorecard) -> Document:
     return {**document(card.edge, CSV_EDGE), **document(card.forecast, CSV_FORECAST), **document(card, CSV_OPEN)}
 
@@ -207,5 +203,5 @@ _TABLES: Mapping[str, Callable[[Evaluation], Iterator[Document]]] = {
     "quote": _returns,
     "pairs": _pairs,
     "calibration": _calibration,
-    "decisions": lambda evaluation: ({"bot": card.bot, **_decided(card)} for card in evaluation.cards),
+    "decisions": lambda evaluation: ({"bot": card.bot, **document(card, CSV_CARD)} for card in evaluation.cards),
 }

@@ -75,23 +75,21 @@ def row_document(row: LeaderboardRow) -> Document:
 
 def bin_documents(bins: CalibrationBins | None) -> list[Document]:
     """Return the bins of a calibration, the empty ones too."""
-    return (
-        []
-        if bins is None
-        else [
-            {
-                "lower": float(bins.lower[row]),
-                "upper": float(bins.upper[row]),
-                "n": int(bins.count[row]),
-                "mean_probability": number(bins.mean_probability[row]),
-                "mean_outcome": number(bins.mean_outcome[row]),
-                "effective_n": float(bins.effective_count[row]),
-                "outcome_low": number(bins.outcome_low[row]),
-                "outcome_high": number(bins.outcome_high[row]),
-            }
-            for row in range(bins.count.size)
-        ]
-    )
+    if bins is None:
+        return []
+    return [
+        {
+            "lower": float(bins.lower[row]),
+            "upper": float(bins.upper[row]),
+            "n": int(bins.count[row]),
+            "mean_probability": number(bins.mean_probability[row]),
+            "mean_outcome": number(bins.mean_outcome[row]),
+            "effective_n": float(bins.effective_count[row]),
+            "outcome_low": number(bins.outcome_low[row]),
+            "outcome_high": number(bins.outcome_high[row]),
+        }
+        for row in range(bins.count.size)
+    ]
 
 
 def brier_by_event(score: ForecastScore) -> float | None:

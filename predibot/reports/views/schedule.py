@@ -1,6 +1,6 @@
 """Schedules and the status of a ledger, as documents, and as metrics for Prometheus."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 
 from predibot.domain.schedule import SLOT_STATUSES
@@ -114,13 +114,12 @@ def _metrics(status: LedgerStatus) -> Mapping[str, tuple[str, _Samples]]:
     }
 
 
-def _labels(labels: Mapping[str, str]) -> str:
-    def shown() -> Iterator[str]:
-        for name, value in labels.items():
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            yield f'{name}="{escaped}"'
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
-    return f"{{{','.join(shown())}}}" if labels else ""
+
+def _labels(labels: Mapping[str, str]) -> str:
+    shown = [f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels.items()]
+    return f"{{{','.join(shown)}}}" if labels else ""
 
 
 def _cost(cost: KnownCost) -> Document:

@@ -13,7 +13,6 @@ from predibot.reports.table import Table
 
 PAGE = 50
 """Rows of a list."""
-MOST_PAGES = 10**6
 Rows = Iterator[Mapping[str, Any]]
 
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 from rich.console import Console
 
 from predibot.jobs.histories.event import EventHistory, MarketHistory
-from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
 from predibot.reports.document import Document, document, under
-from predibot.reports.table import Column, Table, table_of
-from predibot.reports.terminal.closeups.rows import slot_words, to_the_second
+from predibot.reports.table import Column, table_of
+from predibot.reports.terminal.closeups.rows import slot_words
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain, within
@@ -28,7 +27,7 @@ def print_event(console: Console, history: EventHistory, *, every_row: bool) -> 
     print_line(console, f"{title} ({plain(history.event_id, 60)})", "bold")
     print_line(
         console,
-        f"As of {to_the_second(history.as_of)}: {figures.things(len(history.markets), 'market')}, "
+        f"As of {figures.instant(history.as_of)}: {figures.things(len(history.markets), 'market')}, "
         f"{figures.things(len(history.forecasts), 'forecast')}",
     )
     for market in history.markets:
@@ -38,11 +37,12 @@ def print_event(console: Console, history: EventHistory, *, every_row: bool) -> 
             print_line(console, line)
         own = [each for each in history.forecasts if each.market_id == market.market.market_id]
         if own:
-            print_grid(console, _forecasts(own, every_row=every_row))
+            shown = own if every_row else own[-_SHOWN:]
+            print_grid(console, table_of("", _FORECASTS, shown, _more(len(own), len(shown))))
     if unanswered := [each for each in history.decisions if each.status != "recorded"]:
-        shown = unanswered if every_row else unanswered[-_SHOWN:]
+        last = unanswered if every_row else unanswered[-_SHOWN:]
         console.print()
-        print_grid(console, table_of("Not answered", _UNANSWERED, shown, _more(len(unanswered), len(shown))))
+        print_grid(console, table_of("Not answered", _UNANSWERED, last, _more(len(unanswered), len(last))))
 
 
 def event_document(history: EventHistory) -> Document:
@@ -73,11 +73,6 @@ def _price_lines(market: MarketHistory) -> Iterator[str]:
         f"first {figures.probability(prices[0])}, lowest {figures.probability(min(prices))}, "
         f"highest {figures.probability(max(prices))}, last {figures.probability(prices[-1])}"
     )
-
-
-def _forecasts(own: list[LedgerForecast], *, every_row: bool) -> Table:
-    shown = own if every_row else own[-_SHOWN:]
-    return table_of("", _FORECASTS, shown, _more(len(own), len(shown)))
 
 
 _SLOT, _BOT = Column("slot", "slot_at", slot_words, kind="key"), Column("bot", "bot", kind="name")

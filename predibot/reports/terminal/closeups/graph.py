@@ -25,6 +25,9 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table
     def title_of(event: str, cells: int = _TITLE_CELLS) -> str:
         return plain(found.known.titles.get(event, event), cells) or plain(event, cells)
 
+    def chain_words(chain: Sequence[str]) -> str:
+        return " – ".join(title_of(each, 40) for each in chain) or figures.MISSING
+
     event = Column("event", "first", title_of, kind="text")
     if found.chain:
         of = {frozenset((each.first, each.second)): f"{each.score:.2f}" for each in graph.edges}
@@ -34,33 +37,28 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table
         ]
         of_step = (Column("id", "id", within(40), kind="key"), replace(event, of="id"), Column("S", "score"))
         yield table_of("Chain", of_step, steps)
-    parts: tuple[tuple[str, Sequence[object], tuple[Column, ...]], ...] = (
-        (
-            "Connected groups",
-            graph.groups,
-            (
-                Column("events", "events", lambda events: figures.count(len(events))),
-                Column("ids", "events", _ids, kind="text"),
-                Column(
-                    "chain",
-                    "chain",
-                    lambda chain: " – ".join(title_of(each, 40) for each in chain) or figures.MISSING,
-                    kind="text",
-                ),
-            ),
-        ),
-        ("Edges", graph.edges, (_SCORE, event, Column("moves with", "second", title_of, kind="text"))),
-        (
-            "Dated news",
-            found.news,
-            (*_NEWS, Column("touches", "touched", lambda touched: _touched_events(touched, title_of), kind="text")),
+    columns = (
+        Column("events", "events", lambda events: figures.count(len(events))),
+        Column("ids", "events", _ids, kind="text"),
+        Column(
+            "chain",
+            "chain",
+            lambda chain: " – ".join(title_of(each, 40) for each in chain) or figures.MISSING,
+            kind="text",
         ),
     )
-    for title, rows, columns in parts:
-        shown = rows if every_row else rows[:_ROWS]
-        more = f"The first {len(shown)} of {len(rows):,}; --all and --json have them all."
-        if rows:
-            yield table_of(title, columns, shown, [more] if len(shown) < len(rows) else ())
+    yield from _first_rows("Connected groups", columns, graph.groups, every_row)
+    columns = (_SCORE, event, Column("moves with", "second", title_of, kind="text"))
+    yield from _first_rows("Edges", columns, graph.edges, every_row)
+    columns = (*_NEWS, Column("touches", "touched", lambda touched: _touched_events(touched, title_of), kind="text"))
+    yield from _first_rows("Dated news", columns, found.news, every_row)
+
+
+def _first_rows(title: str, columns: Sequence[Column], rows: Sequence[object], every_row: bool) -> Iterator[Table]:
+    shown = rows if every_row else rows[:_ROWS]
+    more = f"The first {len(shown)} of {len(rows):,}; --all and --json have them all."
+    if rows:
+        yield table_of(title, columns, shown, [more] if len(shown) < len(rows) else ())
 
 
 def _ids(events: Sequence[str]) -> str:

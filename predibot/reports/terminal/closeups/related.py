@@ -12,7 +12,6 @@ from predibot.related.neighbours import Neighbour
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
 from predibot.reports.table import Column, table_of
-from predibot.reports.terminal.closeups.rows import to_the_second
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain, within
@@ -29,7 +28,7 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
     print_line(console, f"{title} ({plain(found.event_id, 60)})", "bold")
     print_line(
         console,
-        f"As of {to_the_second(relations.known.as_of)}: {figures.things(found.markets, 'market')}, "
+        f"As of {figures.instant(relations.known.as_of)}: {figures.things(found.markets, 'market')}, "
         f"{figures.count(found.own_markets)} of this event compared; "
         f"texts by {plain(relations.text_port, 60)}",
     )

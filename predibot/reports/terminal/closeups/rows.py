@@ -36,15 +36,15 @@ def head_lines(history: BotHistory) -> Iterator[str]:
     who = [f"strategy {plain(', '.join(history.strategies), 60) or figures.MISSING}"]
     if history.models:
         who.append(f"model {plain(', '.join(history.models), 60)}")
-    yield f"{plain(history.bot)} as of {to_the_second(history.as_of)}: {', '.join(who)}"
+    yield f"{plain(history.bot)} as of {figures.instant(history.as_of)}: {', '.join(who)}"
     if history.first_at is None or history.last_at is None:
         yield "No decision yet."
         return
     total = sum(history.statuses.values())
     told = ", ".join(f"{n:,} {status}" for status, n in history.statuses.items())
     yield (
-        f"{figures.things(total, 'decision')} from {to_the_second(history.first_at)} to "
-        f"{to_the_second(history.last_at)}: {told}"
+        f"{figures.things(total, 'decision')} from {figures.instant(history.first_at)} to "
+        f"{figures.instant(history.last_at)}: {told}"
     )
     cost = f"Cost: {figures.cost_usd(history.cost_known_usd)}"
     if history.cost_unknown:
@@ -188,10 +188,7 @@ def _curve(scored: ScoredBot, apart: str) -> Table:
 
 
 def _horizons(scored: ScoredBot, apart: str) -> Table:
-    rows = [
-        {"label": f"{label} day{'' if label == '1' else 's'}" if each.days is not None else label, "score": each}
-        for label, each in scored.card.horizons.items()
-    ]
+    rows = [{"label": figures.horizon(label), "score": each} for label, each in scored.card.horizons.items()]
     return table_of(f"Mean return of a decision of one dollar{apart}", _RETURNS, rows)
 
 
@@ -275,11 +272,6 @@ def _ends(found: Estimate | None) -> str:
 
 def _percents(found: Estimate | None) -> str:
     return figures.MISSING if found is None else figures.percent_interval(found.low, found.high)
-
-
-def to_the_second(at: datetime) -> str:
-    """Return an instant, cut to the second."""
-    return format_instant(at.replace(microsecond=0))
 
 
 def slot_words(at: datetime) -> str:
