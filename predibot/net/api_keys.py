@@ -117,8 +117,8 @@ class ApiKeys:
     machine, and to hosts that the operator bound it to.
     """
 
+    # From the settings: this module never reads the environment.
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """By name, from the settings; this module never reads the environment."""
     bound: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Further hosts by the key's name, in the form of `host_of`."""
     bases: Mapping[str, str] = field(default_factory=dict)
@@ -133,14 +133,8 @@ class ApiKeys:
     def find(self, names: Iterable[str], url: str, *, own_url: str | None = None) -> Key | None:
         """Return the first key that is set under these names, or None.
 
-        Args:
-            names: The likeliest first.
-            url: The address that the key will be sent to.
-            own_url: The address of the key's provider; only code may state it, never a recipe.
-
-        Raises:
-            UsageError: If the key may not be sent there.
-            ModelRefused: If it is malformed.
+        It raises `UsageError` if the key may not be sent to `url`. `own_url` is the address of the key's provider; only
+        code may state it, never a recipe.
         """
         name = next((name for name in names if self.values.get(name)), None)
         if name is None:
@@ -150,20 +144,11 @@ class ApiKeys:
         return Key(name, self.values[name])
 
     def of_plugin(self, name: str) -> Key | None:
-        """Return the key for the operator's own code, which decides where to send it, or None.
-
-        Raises:
-            ModelRefused: If it is malformed.
-        """
+        """Return the key for the operator's own code, which decides where to send it; None if it is not set."""
         return Key(name, self.values[name]) if self.values.get(name) else None
 
     def named(self, name: str, url: str) -> Key:
-        """Return the key that a recipe names.
-
-        Raises:
-            UsageError: If it is not set, or may not be sent there.
-            ModelRefused: If it is malformed.
-        """
+        """Return the key that a recipe names; raise `UsageError` if it is not set or may not be sent there."""
         self._require_set(name)
         self._require_permission(name, url, _own_hosts(name))
         return Key(name, self.values[name])
@@ -171,11 +156,8 @@ class ApiKeys:
     def of_provider(self, provider: str, name: str | None) -> Key | None:
         """Return the key for one of litellm's providers, at the address that litellm or the operator knows.
 
-        `name` is the setting that a recipe names. None looks up the usual names, and returns None if no key is set.
-
-        Raises:
-            UsageError: If the named key is not set, or belongs to another provider.
-            ModelRefused: If it is malformed.
+        `name` is the setting that a recipe names; it raises `UsageError` if it is not set or belongs to another
+        provider. None looks up the usual names, and returns None if no key is set.
         """
         usual = key_names(provider)
         if name is None:

@@ -20,7 +20,6 @@ class Breaker:
     """
 
     failures: int = FAILURES
-    """In a row, to open the breaker."""
     rest_seconds: float = REST_SECONDS
     monotonic: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

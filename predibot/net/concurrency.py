@@ -45,11 +45,8 @@ class Limit:
         """Return the limit after a signal.
 
         It doubles with each round of calls until it is lowered for the first time; after that it grows by a tenth.
-
-        Args:
-            began_at: The start of the call that gave the signal; one from before the limit was lowered says nothing
-                new.
-            under_way: The number of calls, which was too much.
+        `began_at` is the start of the call that gave the signal; one from before the limit was lowered says nothing
+        new.
         """
         if self.lowered_at is not None and now - self.lowered_at < HOLD:
             return self
@@ -102,7 +99,6 @@ class Permits(Protocol):
         self, provider: str, *, under_way: int, wanted: int, ceiling: int, signal: Signal | None, began_at: datetime
     ) -> Share:
         """Report a process's calls, wishes and its provider's signal; return its share from now on."""
-        ...
 
 
 @dataclass(slots=True)
@@ -173,9 +169,7 @@ class Gate:
     def passed(self, deadline: float) -> Iterator[None]:
         """Wait for a turn, and give it back at the end; an error inside is a signal of how the provider copes.
 
-        Raises:
-            TryAgain: If the turn does not come by `deadline`, an instant of the clock.
-            LedgerUnusable: If the ledger cannot be asked for a share.
+        Raises `TryAgain` if the turn does not come by `deadline`, an instant of the clock.
         """
         self._enter(deadline)
         began, began_at = self._monotonic(), datetime.now(UTC)

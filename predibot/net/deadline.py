@@ -40,12 +40,9 @@ def started(call: Callable[[], T]) -> "Future[T]":
 
 
 def in_time(call: Callable[[], T], seconds: float) -> T:
-    """Return the result of a call, or stop waiting for it.
+    """Return the result of a call, or raise `TimeoutError`.
 
     HTTP clients limit the silence between two bytes, not the whole time: a server that drips its headers would hold the
     caller for minutes.
-
-    Raises:
-        TimeoutError: If it has not returned in time.
     """
     return started(call).result(timeout=seconds)

@@ -100,11 +100,8 @@ class Received:
     def json(self, loads: Callable[[bytes], object] = json.loads) -> object:
         """Return the decoded JSON, with the key masked if the server repeats it.
 
-        `loads` raises `ValueError` or `RecursionError` if the body is no JSON.
-
-        Raises:
-            AnswerLost: If it breaks off.
-            BadAnswer: If it is something else.
+        Raises `AnswerLost` if it breaks off, and `BadAnswer` if it is something else. `loads` must raise `ValueError`
+        or `RecursionError` for what is no JSON.
         """
         try:
             return masked(loads(self.body), self.key)
@@ -265,10 +262,9 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
 
 def opened_client(**options: Any) -> httpx.Client:
-    """Return an `httpx.Client` that uses the environment's proxies except for this machine; no redirects.
+    """Return an `httpx.Client` without redirects, and with the environment's proxies except for this machine.
 
-    Raises:
-        UsageError: If the environment names an invalid proxy.
+    A malformed proxy raises `UsageError`.
     """
     try:
         return httpx.Client(

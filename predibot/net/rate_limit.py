@@ -27,12 +27,8 @@ class RateLimiter:
     ) -> None:
         """Make full buckets.
 
-        Args:
-            requests_per_window: By address without query, such as `https://host` or `https://host/events`; a prefix
-                ends at a
-                slash.
-            window_seconds: The window in which the venue counts.
-            paces: Shared with other processes; without it this process is alone.
+        `requests_per_window` are by address without query, such as `https://host` or `https://host/events`; a prefix
+        ends at a slash. `paces` are shared with other processes.
         """
         self._paces = paces
         self._monotonic = monotonic
@@ -48,8 +44,7 @@ class RateLimiter:
     def wait(self, url: str, *, until: float) -> None:
         """Wait until a request to `url`, without its query, may go out.
 
-        Raises:
-            VenueUnavailable: If that is only after `until`, an instant of `monotonic`; no token is taken.
+        Raises `VenueUnavailable`, and takes no token, if that is only after `until`, an instant of `monotonic`.
         """
         with self._lock:
             now = self._monotonic()

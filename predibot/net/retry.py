@@ -33,7 +33,6 @@ class RetryPolicy:
     tries: int = MAX_TRIES
     """Unless a failure states its own number."""
     lost_tries: int = MAX_LOST_TRIES
-    """The same after lost answers."""
     longest_wait_seconds: float = LONGEST_WAIT_SECONDS
     """Unless the other side asks for a wait."""
     monotonic: Callable[[], float] = time.monotonic
@@ -41,12 +40,10 @@ class RetryPolicy:
     rng: random.Random = field(default_factory=random.Random)
 
     def call(self, once: Callable[[], T], *, deadline: float, given_up: Callable[[str], Exception]) -> T:
-        """Return the first answer.
+        """Return the first answer, or raise the error that `given_up` makes of the last message.
 
-        Args:
-            once: Makes one try; raises `TryAgain` if another may help.
-            deadline: The instant of `monotonic` by which all tries and waits must be over.
-            given_up: Makes the final error of its message.
+        `once` makes one try, and raises `TryAgain` if another may help. All tries and waits end by `deadline`, an
+        instant of `monotonic`.
         """
         started = self.monotonic()
         failures: list[TryAgain] = []

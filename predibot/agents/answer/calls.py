@@ -18,7 +18,6 @@ from predibot.domain.chat import ToolCall, ToolSchema
 from predibot.games.answers import MAX_ANSWER_CHARACTERS, decoder
 
 ARGUMENTS = frozenset({"arguments", "parameters"})
-"""The names under which a call holds its arguments; a call has one of them."""
 _NAMES = frozenset({"name", "tool_name"})
 _BESIDE = frozenset({"type", "id", "tool_call_id"})
 _BEGINS = re.compile(

@@ -15,8 +15,7 @@ _WEB = re.compile("https?://", re.IGNORECASE)
 def decided(result: LoopResult) -> Decision | Abstention:
     """Return the decision with its notes and sources, or an abstention with its reason.
 
-    Raises:
-        NoAnswer: If the model gave no valid answer: that is a failure, not an abstention.
+    A model that gave no valid answer raises `NoAnswer`: that is a failure, not an abstention.
     """
     if result.decision is None:
         if result.kind == "answer":

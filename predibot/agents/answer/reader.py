@@ -103,22 +103,14 @@ def said_in(reply: ChatReply) -> str:
 
 
 def read_text(text: str, form: AnswerForm) -> Decision | Abstention:
-    """Return the decision or abstention in a text.
-
-    Raises:
-        AnswerError: If the text is no valid answer; the message says what to mend.
-    """
+    """Return the decision or abstention in a text; raise `AnswerError`, which says what to mend, if it has neither."""
     if form.labels:
         return _read_labelled(text, form)
     return read_object(_read_only_object(text, form), form)
 
 
 def read_object(answer: object, form: AnswerForm) -> Decision | Abstention:
-    """Return the decision or abstention in an answer that is already decoded, such as the arguments of a call.
-
-    Raises:
-        AnswerError: If it is no valid answer; the message says what to mend.
-    """
+    """Return the decision or abstention in a decoded answer; raise `AnswerError` if it has neither."""
     if isinstance(answer, str):
         raise AnswerComplaint(f"the answer is {quoted(answer)}, text in text; {_ONE}.")
     said = _shape(_unwrap(answer, form), form.schema.parameters, form.fields)

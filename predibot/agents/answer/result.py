@@ -29,7 +29,6 @@ class LoopResult:
     sources: tuple[str, ...] = ()
     """Web addresses that the model says it read by itself."""
     kind: ReasonKind = "answer"
-    """The kind of the reason; by default a failure to give a valid answer."""
 
     @classmethod
     def of(cls, ended: LoopEnded | BudgetSpent, more: str = "") -> "LoopResult":

@@ -58,7 +58,6 @@ class Spoken:
 
     text: str = ""
     objects: list[tuple[int, dict[str, object]]] = field(default_factory=list)
-    """Each with its place in the text."""
     problem: str = ""
     """Why the search for objects ended early."""
 

@@ -24,37 +24,29 @@ class LimitAccount(Protocol):
     @property
     def level(self) -> LimitLevel:
         """Return the account's level."""
-        ...
 
     @property
     def limits(self) -> Limits:
         """Return the limits."""
-        ...
 
     @property
     def is_shared(self) -> bool:
         """Return whether other processes change the account, which notifies nobody here."""
-        ...
 
     def try_add(self, amount: Spending, *, kept: bool = False) -> bool:
         """Set an amount aside if the limits allow it; return whether they did."""
-        ...
 
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
         """Take back an amount that was set aside, and settle the true amount, even above the limits."""
-        ...
 
     def take_kept(self, amount: Spending) -> None:
         """Move an amount from kept to reserved, because its step begins."""
-        ...
 
     def standing(self) -> "Standing":
         """Return the settled, reserved and kept amounts."""
-        ...
 
     def spent(self) -> Spending:
         """Return the sum of all amounts."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

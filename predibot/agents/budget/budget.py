@@ -26,7 +26,6 @@ from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent, ClaimLost, ModelUnavailable
 
 _POLL_SECONDS = (0.1, 0.3)
-"""How often to look at shared accounts, which notify nobody; drawn at random so that processes take turns."""
 
 WAITING_SHARE = 0.75
 """The share of the time left that may be spent on waiting. The rest is for the call itself."""
@@ -58,12 +57,7 @@ class Budget:
         wait_seconds: float | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Open a level; without a `parent` it is the outermost.
-
-        Args:
-            changed: Shared by the family; used only without a parent.
-            wait_seconds: How long from now on to wait for reservations of others; None refuses at once.
-        """
+        """Open a level. Its family shares `changed`; `wait_seconds` limits all waits, and None refuses at once."""
         self._account = account
         self._accounts: tuple[LimitAccount, ...] = (account, *(parent._accounts if parent else ()))
         self._changed: threading.Condition = parent._changed if parent else changed or threading.Condition()
@@ -255,11 +249,7 @@ class Reserved:
         self.budget._offer = self
 
     def settle(self, actual: Spending) -> None:
-        """Replace the amount by what was spent, which may be more.
-
-        Raises:
-            ValueError: If it is settled already, or a part of the amount is below zero or no number.
-        """
+        """Replace the amount by what was spent, which may be more; raise `ValueError` if it is settled already."""
         self.budget._settle(self, actual)
 
 
@@ -273,12 +263,7 @@ class KeptStep:
         self._is_given = False
 
     def __enter__(self) -> Self:
-        """Set the step aside.
-
-        Raises:
-            BudgetSpent: If there is none left; the message names the limit.
-            ModelUnavailable: If others had reserved the last step for the whole wait.
-        """
+        """Set the step aside; raise `BudgetSpent` if there is none left, `ModelUnavailable` if others keep it."""
         if self._meter is not None:
             self._kept = self._meter.keep(Spending(steps=1))
         return self

@@ -27,7 +27,6 @@ class TokenPrice:
     """None if it is unknown, or the model is not charged by the search."""
     source: CostSource = "recipe"
     cached_usd_per_million_tokens: float | None = None
-    """For input that the provider had cached; None is the usual price."""
 
     def __post_init__(self) -> None:
         """Refuse values that are no price."""
@@ -74,11 +73,7 @@ def dearest(*prices: TokenPrice | None) -> TokenPrice | None:
 
 
 def require_price(bot: str, model: str, price: TokenPrice | None, limits: Iterable[Limits]) -> None:
-    """Refuse a bot that has a limit in dollars and a model without a known price.
-
-    Raises:
-        UsageError: If that is so.
-    """
+    """Refuse, with a `UsageError`, a bot that has a limit in dollars and a model without a known price."""
     if price is None and any(each.usd is not None for each in limits):
         raise UsageError(
             f"the price of {bot}'s model is unknown: {model!r}, and its budget has a limit in USD; {PRICE_ADVICE}"

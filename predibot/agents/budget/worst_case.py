@@ -13,17 +13,12 @@ from predibot.domain.chat import ChatRequest, Message, ToolSchema, Usage
 REQUEST_TOKENS = 64
 """What a chat template adds to a whole conversation, generously."""
 MESSAGE_TOKENS = 16
-"""What a chat template adds to a message: role, begin and end."""
 TOOLS_TOKENS = 1_024
 """What a provider adds as soon as there are tools; the longest known preamble has about 800."""
 SEARCHING_CONTEXT_TOKENS = 200_000
 """The context of a model that can be told how often to search; by OpenAI's word for deep research."""
 MOST_READ_TOKENS, MOST_WRITTEN_TOKENS = 2_000_000, 256_000
-"""The longest context and twice the longest answer on the market; a larger count is no hint of the cost.
-
-A model that searches by itself reads more than was sent, so its call is booked at whatever count its provider states.
-These bounds limit what a false count can cost for each call under way.
-"""
+"""The longest context and twice the longest answer on the market. They bound what a false count can cost."""
 MOST_BYTES_A_TOKEN = 16
 """A provider that counts fewer tokens than this means is not believed."""
 

@@ -28,7 +28,6 @@ _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 """A name never begins with a dash: docker would take it for an option, such as `--privileged`."""
 
 Parameters = Mapping[str, Sequence[str]]
-"""The names of each tool's arguments, by the name of the tool."""
 Perform = Callable[[str, Mapping[str, object]], Mapping[str, object]]
 """Makes a call and returns `result`, `error` or `taken`."""
 
@@ -70,11 +69,7 @@ def docker_problem(image: str, *, docker: str = "docker") -> str:
 
 
 def docker_spec(image: str, tools: Parameters, *, docker: str = "docker") -> ContainerSpec:
-    """Return the commands for a container of an image; the image needs Python and nothing else.
-
-    Raises:
-        ValueError: If the image's name is malformed.
-    """
+    """Return the commands for a container of an image, which needs Python; raise `ValueError` for a malformed name."""
     if not _IMAGE.fullmatch(image):
         raise ValueError(f"{image[:60]!r} is no name of an image")
     bounds = (
@@ -109,10 +104,8 @@ class Container(AbstractContextManager["Container"]):
     def run(self, code: str, *, deadline_seconds: float) -> str:
         """Run code and make its calls; return what it prints.
 
-        Raises:
-            CodeFailed: If the code raises, is too slow, or breaks the container. Its variables are lost then, and
-                the next
-                code gets a new container.
+        Raises `CodeFailed` if the code raises, is too slow, or breaks the container. Its variables are lost then, and
+        the next code gets a new container.
         """
         ends = self.clock() + deadline_seconds
         if self._running is None:

@@ -30,7 +30,6 @@ ERROR = "error:"
 MAX_ERROR_CHARACTERS = 240
 GIST_CHARACTERS = 700
 LISTED_CHARACTERS = 4_000
-"""For the titles, addresses and dates of one search, which stay in view."""
 MAX_BOARD_LINES = 20
 FAILED_TRIES = 3
 """After so many different tries without a result, the decision is taken without."""
@@ -104,7 +103,6 @@ class ToolAnswer:
     words: str
     """The text without fence and `ERROR`."""
     is_refusal: bool = False
-    """Whether the call was not made because of its arguments."""
 
     def __str__(self) -> str:
         """Return the text."""
@@ -139,13 +137,11 @@ class Research:
     min_searches: int
     min_pages: int
     more: Mapping[str, Tool] = field(default_factory=dict)
-    """The user's own tools, by name."""
     queries: set[frozenset[str]] = field(default_factory=set)
     """The words of each different search that found something."""
     pages: dict[str, str] = field(default_factory=dict)
     """The first words of each page that was read, by address without fragment."""
     empty_queries: set[frozenset[str]] = field(default_factory=set)
-    """The words of each different search that found nothing."""
     failed_searches: int = 0
     """Searches that no provider answered."""
     unread_pages: set[str] = field(default_factory=set)
@@ -156,11 +152,7 @@ class Research:
     def with_tools(
         cls, toolbox: Toolbox, names: Collection[str], fence: Fence, *, min_searches: int, min_pages: int
     ) -> "Research":
-        """Return a research with the tools of these names.
-
-        Raises:
-            PredibotError: If a name is unknown, or the tool is not available here.
-        """
+        """Return a research with these tools; raise `PredibotError` if one is unknown or not available here."""
         more = {name: toolbox.open(name) for name in names if name not in BUILT_IN_TOOLS}
         return cls(toolbox.only(names), fence, min_searches, min_pages, more)
 
@@ -183,9 +175,7 @@ class Research:
     def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> ToolAnswer:
         """Return a tool's answer for the model, always inside the fence.
 
-        Args:
-            nothing: The message for an empty answer.
-            gist: Stands for the text later; by default its beginning.
+        `nothing` stands for an empty answer, and `gist` for the text in later turns; by default its beginning does.
         """
         text = result.text
         if not text.strip():

@@ -32,10 +32,7 @@ _NO_CODE = f"There is no piece of Python in what you wrote; write it between {_T
 
 
 def run_tool_agent(talk: Talk) -> None:
-    """Let smolagents' `ToolCallingAgent` call tools until an answer is taken.
-
-    Any other error of the model or of a call is raised unchanged.
-    """
+    """Let smolagents' `ToolCallingAgent` call tools until an answer is taken; raise other errors unchanged."""
     _run(
         _ToolAgent,
         talk,
@@ -48,10 +45,7 @@ def run_tool_agent(talk: Talk) -> None:
 
 
 def run_code_agent(talk: Talk, container: Callable[[Parameters], ContainerSpec]) -> None:
-    """Let smolagents' `CodeAgent` run code in a container until an answer is taken.
-
-    Any other error of the model or of a call is raised unchanged.
-    """
+    """Let smolagents' `CodeAgent` run code in a container until an answer is taken; raise other errors unchanged."""
     tools = [_Tool(schema, talk) for schema in talk.offered()]
     executor, spec = _Executor(talk), container({tool.name: tuple(tool.inputs) for tool in tools})
     with Container(spec, executor.perform) as executor.container:

@@ -58,11 +58,9 @@ class Talk(Asking):
     limits: LoopLimits
     kept: KeptStep
     early: int = 0
-    """Valid answers in a row that came before enough research."""
     turn: ModelTurn = field(default_factory=lambda: ModelTurn(Message("assistant")))
     """The latest turn that made calls."""
     unusable: int = 0
-    """Turns in a row without a usable call."""
     submit_only: str = ""
     """Why only the answer is taken now; empty while every tool is offered."""
     tight: bool = False
@@ -107,9 +105,7 @@ class Talk(Asking):
     def hand_in(self, answer: Mapping[str, object]) -> bool:
         """Take a valid answer that comes after enough research; return True.
 
-        Raises:
-            AnswerError: If more research is needed, or the answer is invalid and may be mended.
-            LoopEnded: If the answer abstains, or may not be mended any more.
+        Raises `AnswerError` if more research is needed or the answer may be mended, else `LoopEnded`.
         """
         began, counted = self.clock(), self.repairs + self.early
         try:

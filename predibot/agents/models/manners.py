@@ -49,10 +49,8 @@ _SAYING = (
     *("Message", "errmsg", "errorMessage", "status_msg", "title", "reason"),
     *("error", "errors", "innererror", "metadata", "raw", "base_resp"),
 )
-"""The fields in which providers' errors have their words."""
 
 STATE_OF = "model"
-"""The field of a turn's state that names its model."""
 STATE_WORDS: Mapping[str, re.Pattern[str]] = {
     "reasoning_content": re.compile("reasoning_content"),
     "reasoning_details": re.compile("reasoning_details"),
@@ -73,9 +71,7 @@ class Manners:
     """What is known of one model; each lesson makes a new object."""
 
     model: str = ""
-    """As its provider names it."""
     refused: frozenset[str] = frozenset()
-    """Settings that the model does not accept."""
     choice: str = BY_NAME
     """How the model can be made to call a tool."""
     max_tokens_name: str = MAX_TOKENS
@@ -86,7 +82,6 @@ class Manners:
     learned_state: frozenset[str] = frozenset()
     """The fields that a refusal named."""
     streams: bool = False
-    """Whether the model only answers in a stream."""
     without_system: bool = False
     """Whether the system's message goes into the user's turn."""
     thinks_within: bool = False

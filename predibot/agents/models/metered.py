@@ -33,7 +33,6 @@ class MeteredModel:
     model: ChatModel
     meter: Meter
     price: TokenPrice | None
-    """The dearest price of its tokens, or None if it is unknown."""
     trace: TraceWriter | None = None
     """Gets each message once, with the digest of the whole request, so that traces do not grow quadratically
     and can still be rerun.
@@ -53,11 +52,8 @@ class MeteredModel:
         """Return the model's reply, if its worst case fits the budget.
 
         Each further try is reserved in the same way, after the one before was booked. A lost answer is booked at its
-        worst case and marked as estimated in the trace.
-
-        Raises:
-            BudgetSpent: If a try does not fit; it was not sent.
-            ModelError: If no answer came within the deadline, or the provider refuses for good.
+        worst case and marked as estimated in the trace. A try that does not fit is not sent and raises `BudgetSpent`; a
+        call without an answer raises `ModelError`.
         """
         left_seconds = self.meter.left().seconds
         if left_seconds:

@@ -65,7 +65,6 @@ class Destination:
 
     host: str
     key_name: str | None
-    """None if no key is sent."""
     key_is_set: bool
     needs_key: bool = False
     """Whether the host is known to require one."""
@@ -76,9 +75,8 @@ def model_destination(
 ) -> Destination:
     """Return where a model's requests go and which key goes with them; nothing is sent.
 
-    Raises:
-        UsageError: If the named key is not set, or may not be sent there.
-        ModelRefused: If the key is malformed, or the model's provider is unknown.
+    Raises `UsageError` if the named key is not set or may not be sent there, and `ModelRefused` if the key is malformed
+    or the model's provider is unknown.
     """
     if base_url is not None:
         return Destination(host_of(base_url), key_name, _light_key(keys, base_url, key_name) is not None)

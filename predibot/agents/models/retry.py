@@ -48,12 +48,8 @@ class Retry:
     def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
         """Return the first answer, with the seconds, retries and lost tries it took.
 
-        `once` makes one try within so many seconds, and raises `TryAgain` or `ModelRefused`.
-
-        Raises:
-            GivenUp: If no answer came.
-            ModelRefused: If the provider refuses the request for good.
-            BudgetSpent: If a further try cannot be paid for; see `paid_by`.
+        `once` makes one try within so many seconds, and raises `TryAgain` or `ModelRefused`. The call raises `GivenUp`
+        if no answer came, and `BudgetSpent` if a further try cannot be paid for; see `paid_by`.
         """
         tries = _TRIES.get()
         started = self.policy.monotonic()

@@ -19,8 +19,7 @@ _FIELD = re.compile(r"\{\{(\w+)\}\}")
 def filled(name: str, fields: Mapping[str, str]) -> str:
     """Return a packaged text with its fields filled in.
 
-    Raises:
-        ValueError: If a field is missing or unknown: a prompt with a hole in it must never reach a model.
+    A missing or unknown field raises `ValueError`: a prompt with a hole in it must never reach a model.
     """
     text = files("predibot.agents.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
     wanted = set(_FIELD.findall(text))

@@ -24,7 +24,6 @@ _BRACKETS = str.maketrans(
 _ALSO = {"u": "цμʊ", "n": "пиηղ", "t": "τ", "r": "яг", "e": "єεɛ", "d": "ժ"}
 """Look-alikes of letters that Unicode's table lacks."""
 _TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
-"""Invisible characters that some models read as letters."""
 _OUTLINED = dict(enumerate(string.ascii_lowercase + string.digits, 0x1CCD6))
 _LATIN = re.compile(r"(?:LATIN|INDICATOR SYMBOL) .*?\b([A-Z])\b")
 _SIGNS = ("Mn", "Mc", "Me", "Cf", "Cc", "Cn", "Co", "Cs")

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 PART_TOKENS = 2_200
 """With its heading a part stays below 2,500."""
 FOCUS_TOKENS = 700
-"""Parts of a focused text are smaller, because the best come first."""
 PASSAGE_CHARACTERS = 900
-"""Longer paragraphs are ranked in pieces."""
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|(?! (?![\s\d]))\s+|[^\W\d_A-Za-z]+|[^\w\s]|_")
 """A word, capitals, digits, blanks, letters of another script, or a sign; the blank before a word is free."""
 _CODE = re.compile(r"[A-Za-z0-9+/=_-]{8,}")

@@ -158,8 +158,7 @@ def is_younger(text: str, day: date) -> bool:
 def was_changed(text: str, day: date, *, is_known: bool = False) -> bool:
     """Return whether a text says that it was changed on a later day, or some time ago.
 
-    `text` is everything that the page shows. With `is_known`, `day` is when it was changed, so that some time ago may
-    be that day.
+    With `is_known`, `day` is when it was changed, so that some time ago may be that day.
     """
     text = _normalise(text)
     # A search in lower case excludes most pages in a twentieth of the time.

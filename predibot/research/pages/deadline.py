@@ -21,11 +21,7 @@ class Deadline:
         return cls(seconds, monotonic() + seconds, monotonic)
 
     def left_seconds(self) -> float:
-        """Return the time left, more than zero.
-
-        Raises:
-            PageUnavailable: If none is left.
-        """
+        """Return the time left, more than zero, or raise `PageUnavailable`."""
         left = self.at - self.monotonic()
         if left <= 0.0:
             raise self.passed()

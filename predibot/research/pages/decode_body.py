@@ -13,7 +13,6 @@ _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15
 """Window bits by content encoding: zlib's numbers for gzip's and zlib's headers."""
 _BARE_DEFLATE = -15
 _MOST_MEMBERS = 1_000
-"""A gzip file may consist of several."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -59,10 +58,8 @@ _SAMPLE_BYTES = 20_000
 def unpacked(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes:
     """Return a whole body, decompressed by its Content-Encoding (empty for none).
 
-    No piece is ever decompressed beyond `max_bytes`, so a small bomb costs little memory.
-
-    Raises:
-        PageUnreadable: If it is larger, breaks off, or is compressed otherwise.
+    No piece is ever decompressed beyond `max_bytes`, so a small bomb costs little memory. A body that is larger, breaks
+    off, or is compressed otherwise raises `PageUnreadable`.
     """
     known = encoding.strip().lower()
     if known not in _UNPACKED:

@@ -40,7 +40,6 @@ class FetchPolicy:
     deadline_seconds: float = 20.0
     """For the whole exchange: look-ups, handshakes, redirects, headers, body."""
     max_body_bytes: int = 5_000_000
-    """Decompressed."""
     max_redirects: int = 5
     allowed_private: frozenset[HostAndPort] = frozenset()
     """Hosts and ports of this machine that may be visited: the sandbox's own. No others ever are."""
@@ -63,7 +62,6 @@ class Page:
     """A fetched page, not parsed yet."""
 
     final_url: str
-    """After redirects."""
     content_type: str
     """One of `PAGE_TYPES`."""
     charset: str | None
@@ -99,9 +97,7 @@ class SafeFetcher:
     ) -> None:
         """Keep the policy, and the parts that tests replace.
 
-        Args:
-            resolve: Called once for every request.
-            ssl_context: By default httpx's authorities, whatever the environment says.
+        `resolve` is called once for every request. `ssl_context` is by default httpx's, whatever the environment says.
         """
         self._policy = policy
         self._now = now
@@ -181,12 +177,7 @@ class SafeFetcher:
     def _body(
         self, response: httpcore.Response, headers: Mapping[str, str], target: Target, deadline: Deadline
     ) -> bytes:
-        """Return the body of a page.
-
-        Raises:
-            PageUnavailable: If the server answers that there is no page.
-            PageUnreadable: If it is of another type, too large, or broken.
-        """
+        """Return the body of a page; raise `PageUnavailable` or `PageUnreadable` if there is none of use."""
         if response.status != 200:
             raise PageUnavailable(f"{target.host} answers {response.status}{_advice(response.status)}")
         essence = _media_type(headers.get("content-type", ""))

@@ -39,10 +39,7 @@ MAX_PDF_CHARACTERS = 1_000_000
 
 
 def serve(data_bytes: int) -> None:
-    """Answer the parent's questions with parsed pages.
-
-    `data_bytes` limit this process's memory without libraries.
-    """
+    """Answer the parent's questions; `data_bytes` limit this process's memory without libraries."""
     answer_questions(data_bytes, _LIBRARIES, lambda source: [_answer_fields(source)])
 
 
@@ -57,12 +54,7 @@ def _answer_fields(source: PageSource) -> Sequence[bytes]:
 
 
 def parsed(source: PageSource) -> Parsed:
-    """Return a page as text.
-
-    Raises:
-        PageUnreadable: If it has no text, or shows a wall.
-        MemoryError: If it needs too much memory.
-    """
+    """Return a page as text; raise `PageUnreadable` for a wall or no text, `MemoryError` if it needs too much."""
     if source.content_type == "application/pdf":
         text = pdf_text(source.body, Deadline.after(source.seconds, time.monotonic))
         return _shorten("", text, date_of_file(source.last_modified_at, text))
@@ -98,11 +90,8 @@ def _shorten(title: str, text: str, date: PageDate) -> Parsed:
 def pdf_text(body: bytes, deadline: Deadline) -> str:
     """Return the text of a PDF's first pages, with a note if pages were left out.
 
-    The deadline is checked between pages; a single page may pass it.
-
-    Raises:
-        PageUnreadable: If it is no PDF, is locked, or has no text.
-        MemoryError: If it needs too much memory.
+    The deadline is checked between pages; a single page may pass it. A file that is no PDF, is locked, or has no text
+    raises `PageUnreadable`, and one that needs too much memory `MemoryError`.
     """
     # Costs 0.2 s to import, and few pages are PDF.
     from pypdf.errors import PyPdfError

@@ -32,10 +32,8 @@ def answer_questions(
 ) -> None:
     """Answer questions from standard input until it is closed.
 
-    Args:
-        data_bytes: Of memory, without libraries.
-        libraries: Imported before a limit can break them.
-        answers_to: Yields one or more answers, as fields.
+    `data_bytes` limit the memory without `libraries`, which are imported before a limit can break them. `answers_to`
+    yields one or more answers, as fields.
     """
     # Move the pipes, so that nothing can print into an answer.
     questions, answers = os.dup(0), os.dup(1)

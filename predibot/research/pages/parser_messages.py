@@ -38,7 +38,6 @@ class PageSource:
 
     content_type: str
     charset: str | None
-    """By the header."""
     url: str
     seconds: float
     """The time left for parsing; after that the parser is killed."""
@@ -95,7 +94,6 @@ class Parsed:
 
     title: str
     text: str
-    """A paragraph a line, without control characters."""
     date: PageDate
     links: str = ""
     """A link a line: its words and its address."""
@@ -108,11 +106,7 @@ class Parsed:
 
 
 def answer_of(fields: Sequence[bytes]) -> "Parsed | Obstacle":
-    """Parse a parser's answer.
-
-    Raises:
-        ValueError: If no honest parser would answer so.
-    """
+    """Parse a parser's answer; raise `ValueError` if no honest parser would give it."""
     kind, *said = (field.decode() for field in fields)
     if kind == "unreadable" and len(said) == 1 and said[0] in Obstacle.__members__:
         return Obstacle[said[0]]
@@ -140,11 +134,7 @@ def packed(fields: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def read_fields(read: Read, *, max_bytes: int) -> tuple[bytes, ...]:
-    """Read packed fields of at most so many bytes together.
-
-    Raises:
-        ValueError: If there are more fields or bytes than allowed; they are not read then.
-    """
+    """Return packed fields of at most so many bytes together; raise `ValueError` before reading more."""
     (count,) = _LENGTH.unpack(read(_LENGTH.size))
     if not 0 < count <= _MAX_FIELDS:
         raise ValueError(f"{count} fields")

@@ -44,10 +44,7 @@ class ParserPool:
                     self._idle.append(self._start())
 
     def parse(self, source: PageSource, deadline: Deadline) -> Parsed:
-        """Return the parsed page.
-
-        Args:
-            deadline: For everything, the wait for a parser included.
+        """Return the parsed page; the deadline includes the wait for a parser.
 
         Raises:
             PageUnreadable: If the page cannot be parsed, or takes too much time or memory.

@@ -69,10 +69,8 @@ class ParserProcess:
     def __init__(self, limits: ParserLimits, serves: tuple[str, str] = _PAGES) -> None:
         """Start the process, which takes some tenths of a second to get ready.
 
-        `serves` names a module and its function that calls `answer_questions` of `parser_child`.
-
-        Raises:
-            PageUnavailable: If the system starts no more processes.
+        `serves` names a module and its function that calls `answer_questions`. Raises `PageUnavailable` if the system
+        starts no more processes.
         """
         self.limits = limits
         self._pages = 0

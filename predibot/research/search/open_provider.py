@@ -22,16 +22,13 @@ def search_provider(
     usd_per_call: float | None = None,
     backends: Sequence[str] = (),
 ) -> SearchProvider:
-    """Return a search provider.
+    """Return a search provider; raise `UsageError` if there is none, or it lacks a key or an address.
 
     Args:
         clock: The ages of results are counted from it.
         base_url: The user's own SearXNG, or a replacement of the provider's own address.
         usd_per_call: None is unknown, or 0 if the provider is free.
         backends: For ddgs, in their order, as far as its kind of search has them. None are the default.
-
-    Raises:
-        UsageError: If there is no such provider, or it lacks a key or an address.
     """
     if name not in PROVIDER_NAMES:
         raise UsageError(f"no search provider {name!r}. {did_you_mean(name, PROVIDER_NAMES)}")

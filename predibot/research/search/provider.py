@@ -50,17 +50,14 @@ class SearchProvider(Protocol):
     @property
     def name(self) -> str:
         """Return the name that recipes use."""
-        ...
 
     @property
     def dates_results(self) -> bool:
         """Return whether results state when they were published, which a replay needs."""
-        ...
 
     @property
     def usd_per_call(self) -> float | None:
         """Return the most that a call costs, None if that is unknown."""
-        ...
 
     def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
         """Return at most `count` results, best first.
@@ -70,7 +67,6 @@ class SearchProvider(Protocol):
         Raises:
             SearchFailed: If there is no answer. No results are an answer only if the provider says so reliably.
         """
-        ...
 
 
 def asked_after(after: datetime | None, provider: SearchProvider) -> dict[str, datetime]:

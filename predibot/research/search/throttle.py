@@ -55,8 +55,7 @@ class PacedProvider:
     def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
         """Return the provider's answer when its turn has come.
 
-        Raises:
-            SearchFailed: If the provider fails, rests, or its turn comes too late.
+        Raises `SearchFailed` if the provider fails, rests, or its turn comes too late.
         """
         wait_seconds = self._take_turn()
         if wait_seconds > 0.0:

@@ -26,11 +26,9 @@ class ChatClient(ABC):
     """A `ChatModel`; thread-safe. Connections are opened when they are needed."""
 
     name: str
-    """As recipes name it."""
     _: KW_ONLY
     retry: Retry
     price: TokenPrice | None = None
-    """By the recipe."""
     extra_body: Mapping[str, object] | None = None
     """Further fields of each request, by the recipe."""
     sent_name: str = ""
@@ -62,9 +60,7 @@ class ChatClient(ABC):
     def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         """Make a single try; return the decoded JSON of the answer, or a `Refusal`.
 
-        Raises:
-            TryAgain: If there is no answer, but may be one later.
-            ModelRefused: If there will be none.
+        Raises `TryAgain` if there may be an answer later, else `ModelRefused`.
         """
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:

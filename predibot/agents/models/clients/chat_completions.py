@@ -23,11 +23,7 @@ class Endpoint:
     """A base URL, which may be private because the user set it; thread-safe."""
 
     def __init__(self, base_url: str, *, key: Key | None = None, transport: httpx.BaseTransport | None = None) -> None:
-        """Check the base URL, such as `http://localhost:11434/v1`; the key is sent as a bearer token.
-
-        Raises:
-            UsageError: If the base URL is malformed.
-        """
+        """Check the base URL, such as `http://localhost:11434/v1`; raise `UsageError` if it is malformed."""
         self._url = _parse_base_url(base_url)
         self._client = JsonClient(key=key, transport=transport)
         # For messages and breakers, with the port.
@@ -37,11 +33,8 @@ class Endpoint:
     def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> Received:
         """Return the whole answer to a request below the base URL, whatever its status.
 
-        Raises:
-            TryAgain: If there was no connection, so that nothing was sent.
-            AnswerLost: If the request was sent and no whole answer came.
-            AnswerUnusable: If a success is too long, or compressed.
-            ModelRefused: If an error is too long, or compressed, or the request cannot be sent.
+        Raises `TryAgain` if nothing was sent, and `AnswerLost` if no whole answer came. If the answer is too long, or
+        compressed, a success raises `AnswerUnusable` because it may have been paid for, and an error `ModelRefused`.
         """
         try:
             return self._client.ask(method, self._below(path), body=body, seconds=seconds)

@@ -21,9 +21,7 @@ _GROWING = frozenset({"content", "reasoning_content", "reasoning", "refusal", "a
 def streamed_object(received: Received) -> dict[str, Any]:
     """Return the completion that a stream adds up to, or the error in one of its events.
 
-    Raises:
-        AnswerLost: If the stream breaks off, so that it may have been paid for.
-        AnswerUnusable: If the answer is neither a stream nor an object.
+    A stream that breaks off may have been paid for and raises `AnswerLost`. Other answers are read by `json_object`.
     """
     if "text/event-stream" not in received.headers.get("content-type", "").lower():
         return json_object(received)
@@ -58,12 +56,7 @@ def streamed_object(received: Received) -> dict[str, Any]:
 
 
 def json_object(received: Received) -> dict[str, object]:
-    """Return the JSON object of an answer.
-
-    Raises:
-        AnswerLost: If it breaks off.
-        AnswerUnusable: If it is something else.
-    """
+    """Return the JSON object of an answer; raise `AnswerLost` if it breaks off, else `AnswerUnusable`."""
     try:
         value = received.json(loaded_json)
     except BadAnswer:

@@ -199,11 +199,7 @@ class _Completion(Wire):
 
 
 def read_answer(value: object, asked_model: str) -> ChatReply:
-    """Parse a decoded JSON answer; its seconds and retries are still missing.
-
-    Raises:
-        NoCompletion: If it is no answer of this protocol.
-    """
+    """Parse a decoded JSON answer, without its seconds and retries; raise `NoCompletion` if it is none."""
     if isinstance(value, dict) and value.get("choices") == [] and has_usage(value):
         # The model worked, but wrote nothing.
         value = {**value, "choices": [{"message": None}]}
@@ -278,12 +274,7 @@ def _counts_anywhere(value: object) -> bool:
 
 
 def loaded_json(body: bytes | str) -> object:
-    """Decode JSON within bounds of depth and of digits.
-
-    Raises:
-        ValueError: If it is no JSON.
-        RecursionError: If it is too deep for the decoder.
-    """
+    """Decode JSON within bounds of depth and of digits; raise `ValueError` or `RecursionError` if it is none."""
     # The first digits of a longer number are already beyond any count.
     return shallow(json.loads(body, parse_int=lambda digits: int(digits[:_MOST_DIGITS])))
 

@@ -43,7 +43,6 @@ class LiteLLMModel(ChatClient):
     key_name: str | None = None
     """The setting that holds the key; by default the usual one, or none for a base URL."""
     try_seconds: float = TRY_SECONDS
-    """The longest time for a single try."""
 
     def __post_init__(self) -> None:
         """Refuse a base URL for a provider that litellm might ask elsewhere."""
@@ -167,9 +166,8 @@ class LiteLLMModel(ChatClient):
 def provider_of(name: str) -> str:
     """Return a model's provider: the part before the slash, else what litellm makes of the name.
 
-    Raises:
-        ModelRefused: If litellm does not know it either.
-        UsageError: If litellm could make an address of the name and send the provider's key there.
+    Raises `ModelRefused` if litellm does not know it either, and `UsageError` if litellm could make an address of the
+    name and send the provider's key there.
     """
     # litellm copies parts of some names into addresses, so marks of an address could lead elsewhere.
     if "://" in name or not _MODEL_NAME.fullmatch(name) or (_ARN.search(name) and not _NAME_WITH_ARN.fullmatch(name)):

@@ -54,7 +54,6 @@ class _Job(Wire):
     """The state of a report."""
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
-    """Becomes part of an address."""
     status: Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
     model: LenientText = ""
     error: LenientObject = Field(default_factory=dict)
@@ -96,11 +95,7 @@ class _Job(Wire):
 
 
 def _report_body(request: ChatRequest, model: str) -> dict[str, object]:
-    """Return the JSON that starts a report in the background.
-
-    Raises:
-        ModelRefused: If tools are offered, or a tool has answered: these models bring their own.
-    """
+    """Return the JSON that starts a report; raise `ModelRefused` if tools are used: these models bring their own."""
     if request.tools or any(message.role == "tool" for message in request.messages):
         raise ModelRefused(f"{model} writes reports and calls no tools of ours; use it with strategy 'deep_research'")
     said = [{"role": each.role, "content": sendable(each.text)} for each in request.messages]
@@ -141,8 +136,7 @@ class ResponsesModel(OpenAICompatibleModel):
     def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         """Return the report of a single job as a chat completion, or a refusal to start it.
 
-        Raises:
-            AnswerLost: If there is no report, or an unknown job may be at work; it is not started again.
+        Raises `AnswerLost` if there is no report, or an unknown job may be at work; it is not started again.
         """
         ends = self.monotonic() + seconds
         body = {**(self.extra_body or {}), **_report_body(request, self.sent_name)}

@@ -23,13 +23,7 @@ class PinnedBackend(httpcore.NetworkBackend):
     """Makes httpcore connect only to the given addresses, whatever name it asks for."""
 
     def __init__(self, addresses: Sequence[str], *, connect: Connect, deadline: Deadline, max_bytes: int) -> None:
-        """Keep the limits.
-
-        Args:
-            addresses: Checked IP addresses, tried in this order.
-            deadline: For everything on the connections.
-            max_bytes: To receive, headers included.
-        """
+        """Keep checked IP addresses, tried in order; `max_bytes` limits what is received, headers included."""
         self._addresses = addresses
         self._connect = connect
         self._deadline = deadline

@@ -33,7 +33,6 @@ class Target:
     """A parsed address; its parts are resolved, checked, connected to and requested."""
 
     scheme: str
-    """`http` or `https`."""
     host: str
     """Lower case, ASCII, without a trailing dot; an IPv6 address without brackets."""
     port: int
@@ -54,10 +53,8 @@ class Target:
 def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
     """Parse an address that an agent or a redirect wrote.
 
-    Only `allowed_private` hosts and ports of this machine may have private names, or other ports than 80 and 443.
-
-    Raises:
-        AddressRefused: If it is malformed, has a user name, or is not on the public web.
+    Only `allowed_private` hosts and ports of this machine may have private names, or other ports than 80 and 443. A
+    malformed address, one with a user name, and one that is not on the public web raise `AddressRefused`.
     """
     text = url.strip()
     parts = _split(text)
@@ -93,11 +90,7 @@ def redirected(at: Target, location: str, *, allowed_private: Collection[HostAnd
 
 
 def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
-    """Refuse a blocked domain, its subdomains, and services that pass on its pages.
-
-    Raises:
-        AddressRefused: If it is blocked.
-    """
+    """Raise `AddressRefused` for a blocked domain, its subdomains, and services that pass on its pages."""
     if (domain := blocked_domain(target.url, blocked_domains)) is not None:
         raise AddressRefused(f"{domain} is blocked, for it shows the very forecasts; take another source")
 

@@ -145,9 +145,7 @@ def wall_of(html: str, text: str) -> Obstacle | None:
     """Return the kind of wall that a page is, or None.
 
     A page with an article is no wall, whatever else it says: what counts is how little remains without the wall's
-    sentences. On a page that asks for consent, most sentences are the wall's.
-
-    `text` is the text that would be shown; it may be empty.
+    sentences. On a page that asks for consent, most sentences are the wall's. `text` would be shown; it may be empty.
     """
     tree = tree_of(html)
     if tree is None:

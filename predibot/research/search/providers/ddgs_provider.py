@@ -34,14 +34,12 @@ class DdgsSearch:
 
     clock: Callable[[], datetime]
     kind: Literal["text", "news"] = "text"
-    """Only news have dates."""
     backends: tuple[str, ...] = ()
     """Asked in turn until one has results; by default those of `BACKENDS`."""
     usd_per_call: float | None = 0.0
     deadline_seconds: float = 20.0
     """For all backends together."""
     client: Callable[[], Any] | None = None
-    """Replaces the library's own in tests."""
     monotonic: Callable[[], float] = time.monotonic
     takes_after: ClassVar = True
 

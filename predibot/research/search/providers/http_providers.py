@@ -25,7 +25,6 @@ class SearchHttp:
     deadline_seconds: float = DEADLINE_SECONDS
     max_body_bytes: int = MAX_BODY_BYTES
     transport: httpx.BaseTransport | None = None
-    """Replaces the network in tests."""
 
     def ask(
         self,
@@ -37,15 +36,10 @@ class SearchHttp:
         params: Mapping[str, str] | None = None,
         content: Mapping[str, object] | None = None,
     ) -> dict[str, object]:
-        """Return the JSON object that a provider answers.
+        """Return the JSON object that a provider answers, or raise `SearchFailed`.
 
-        Args:
-            name: The provider's, for messages.
-            headers: With the key, which is sent nowhere else.
-            content: Sent as JSON.
-
-        Raises:
-            SearchFailed: If no whole answer comes in time, or it is no JSON object.
+        `name` is the provider's, for messages. `headers` carry the key, which is sent nowhere else. `content` is sent
+        as JSON.
         """
         seconds = self.deadline_seconds
         try:
