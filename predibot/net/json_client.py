@@ -115,6 +115,7 @@ class Received:
         raise AnswerLost(f"{self.asked} answered JSON that is not whole: {said}, {end!r}")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class JsonClient(AbstractContextManager["JsonClient"]):
     """A client with one pool of connections; thread-safe.
 
@@ -122,45 +123,28 @@ class JsonClient(AbstractContextManager["JsonClient"]):
     answers.
     """
 
-    def __init__(
-        self,
-        *,
-        key: Key | None = None,
-        authorization: str = "Bearer",
-        key_parameter: str | None = None,
-        max_bytes: int = MAX_BYTES,
-        takes_compressed: bool = False,
-        silence_seconds: float = float("inf"),
-        transport: httpx.BaseTransport | None = None,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Open the client; connections are made when they are needed.
+    key: Key | None = None
+    authorization: str = "Bearer"
+    """The word before the key."""
+    key_parameter: str | None = None
+    """The query parameter that takes the key in place of the header. It is added when the request is sent, so no
+    address that is logged or quoted contains the key."""
+    max_bytes: int = MAX_BYTES
+    """Of an answer, decompressed; a longer one is refused."""
+    takes_compressed: bool = False
+    silence_seconds: float = float("inf")
+    """How long a connection may be silent before the answer counts as lost."""
+    transport: httpx.BaseTransport | None = None
+    monotonic: Callable[[], float] = time.monotonic
 
-        Args:
-            key: Sent as a bearer token; None sends none.
-            authorization: The word before the key, if a host wants another.
-            key_parameter: The query parameter for the key, if a host wants it there. It is added when the request
-                is sent, so
-                no address that is logged or quoted contains the key.
-            max_bytes: Of an answer, decompressed; a longer one is refused.
-            takes_compressed: Whether an answer may be compressed.
-            silence_seconds: How long a connection may be silent before the answer counts as lost.
-
-        Raises:
-            UsageError: If the environment names an invalid proxy.
-        """
+    def __post_init__(self) -> None:
+        """Open the client, without a connection; raise `UsageError` if the environment names an invalid proxy."""
         headers = {"accept": "application/json", "user-agent": "predibot"}
-        if not takes_compressed:
+        if not self.takes_compressed:
             headers["accept-encoding"] = "identity"
-        if key is not None and key_parameter is None:
-            headers["authorization"] = f"{authorization} {key.value}"
-        self._client = opened_client(headers=headers, transport=transport)
-        self._key = key
-        self._key_parameter = key_parameter
-        self._max_bytes = max_bytes
-        self._takes_compressed = takes_compressed
-        self._silence_seconds = silence_seconds
-        self._monotonic = monotonic
+        if self.key is not None and self.key_parameter is None:
+            headers["authorization"] = f"{self.authorization} {self.key.value}"
+        self._client = opened_client(headers=headers, transport=self.transport)
         # A client that is dropped closes its connections.
         weakref.finalize(self, self._client.close)
 
@@ -215,17 +199,17 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
     def _exchange(self, asked: str, seconds: float, method: str, url: str, request: Mapping[str, Any]) -> Received:
         """Return the whole answer, or raise a failure without the key and without a cause that may hold it."""
-        ends = self._monotonic() + seconds
-        silence_seconds = min(seconds, self._silence_seconds)
+        ends = self.monotonic() + seconds
+        silence_seconds = min(seconds, self.silence_seconds)
         timeout = httpx.Timeout(silence_seconds, connect=min(CONNECT_SECONDS, silence_seconds))
         try:
             extensions = self._target_with_key(url, request["params"])
             with self._client.stream(method, url, timeout=timeout, extensions=extensions, **request) as response:
                 body = self._read(response, asked, ends, seconds)
-                return Received(asked, response.status_code, dict(response.headers), body, self._key)
+                return Received(asked, response.status_code, dict(response.headers), body, self.key)
         except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
             cause = type(error).__name__
-            said = one_line(masked_text(str(error), self._key)) or cause
+            said = one_line(masked_text(str(error), self.key)) or cause
             if isinstance(error, _UNSENDABLE):
                 raise BadAddress(f"{asked}: {said}", cause) from None
             if isinstance(error, _NO_CONNECTION):
@@ -237,25 +221,25 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
     def _target_with_key(self, url: str, params: Any) -> dict[str, Any]:
         """Return httpx's target with the key in it, in place of the address that httpx knows and logs."""
-        if self._key is None or self._key_parameter is None:
+        if self.key is None or self.key_parameter is None:
             return {}
         known = httpx.URL(url) if params is None else httpx.URL(url, params=params)
-        return {"target": known.copy_add_param(self._key_parameter, self._key.value).raw_path}
+        return {"target": known.copy_add_param(self.key_parameter, self.key.value).raw_path}
 
     def _read(self, response: httpx.Response, asked: str, ends: float, seconds: float) -> bytes:
         """Return the whole body if it comes in time, is short enough, and is compressed only if that was allowed."""
-        if not self._takes_compressed and response.headers.get("content-encoding", "identity") != "identity":
+        if not self.takes_compressed and response.headers.get("content-encoding", "identity") != "identity":
             said = f"{asked} answered compressed, which was not asked for; turn that off there"
             raise BadAnswer(said, response.status_code)
         pieces: list[bytes] = []
         length = 0
         for piece in response.iter_bytes():
             length += len(piece)
-            if length > self._max_bytes:
-                said = f"{asked} answered more than {self._max_bytes:,} bytes; ask for less"
+            if length > self.max_bytes:
+                said = f"{asked} answered more than {self.max_bytes:,} bytes; ask for less"
                 raise BadAnswer(said, response.status_code)
             # The caller has given up by then; a dripping server must not keep the thread.
-            if self._monotonic() >= ends:
+            if self.monotonic() >= ends:
                 raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s: {length:,} bytes came and no end")
             pieces.append(piece)
         return b"".join(pieces)

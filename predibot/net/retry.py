@@ -114,16 +114,17 @@ def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | Non
         text = headers.get(name, "").strip()
         if text.isascii() and text.replace(".", "", 1).isdigit():
             return float(text[:12]) * unit_seconds
-    at = _http_date(headers.get("retry-after", ""))
+    at = http_date(headers.get("retry-after", ""))
     if at is None:
         return None
     # Measured by the other side's own clock, if its answer has a date.
-    return max(0.0, (at - (_http_date(headers.get("date", "")) or now)).total_seconds())
+    return max(0.0, (at - (http_date(headers.get("date", "")) or now)).total_seconds())
 
 
-def _http_date(text: str) -> datetime | None:
+def http_date(text: str) -> datetime | None:
+    """Return the UTC instant of an HTTP date, or None."""
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -61,11 +61,7 @@ class Exact:
 
     @classmethod
     def of(cls, amount: Spending) -> Self:
-        """Return the exact amount, to the trillionth of a dollar and at most as large as a database holds.
-
-        Raises:
-            ValueError: If a part is below zero or no number.
-        """
+        """Return the exact amount, to the trillionth of a dollar; raise `ValueError` if a part is below zero or NaN."""
         for each in fields(amount):
             value = getattr(amount, each.name)
             if not 0 <= value < math.inf:

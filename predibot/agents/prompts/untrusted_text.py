@@ -75,8 +75,7 @@ class Fence:
 
         Source:
             Look-alikes are those of Unicode Technical Standard 39. Differs from its skeletons: a character is compared
-            in
-            both of its cases, so it may look like several letters.
+            in both of its cases, so it may look like several letters.
         """
         for aliases in ({}, _TAGS):
             text = _remove_spans(text, _find_word(self.mark, text.translate(aliases)))

@@ -6,15 +6,15 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from types import MappingProxyType
 
 import httpcore
 
 from predibot.net.deadline import in_time
+from predibot.net.retry import http_date
 from predibot.research.pages.connection.ip_addresses import is_public, parsed
 from predibot.research.pages.connection.pinned_connection import Connect, PinnedBackend, connect_tcp
 from predibot.research.pages.connection.url import HostAndPort, Target, redirected, refuse_blocked, target_of
@@ -82,29 +82,19 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@dataclass(frozen=True, slots=True)
 class SafeFetcher:
     """Fetches pages under a policy; thread-safe, because it keeps no state."""
 
-    def __init__(
-        self,
-        policy: FetchPolicy,
-        *,
-        now: Callable[[], datetime] = utc_now,
-        resolve: Resolve = resolve_by_system,
-        connect: Connect = connect_tcp,
-        monotonic: Callable[[], float] = time.monotonic,
-        ssl_context: ssl.SSLContext | None = None,
-    ) -> None:
-        """Keep the policy, and the parts that tests replace.
-
-        `resolve` is called once for every request. `ssl_context` is by default httpx's, whatever the environment says.
-        """
-        self._policy = policy
-        self._now = now
-        self._resolve = resolve
-        self._connect = connect
-        self._monotonic = monotonic
-        self._ssl_context = ssl_context
+    policy: FetchPolicy
+    _: KW_ONLY
+    now: Callable[[], datetime] = utc_now
+    resolve: Resolve = resolve_by_system
+    """Called once for every request."""
+    connect: Connect = connect_tcp
+    monotonic: Callable[[], float] = time.monotonic
+    ssl_context: ssl.SSLContext | None = None
+    """By default httpx's, whatever the environment says."""
 
     def fetch(self, url: str) -> Page:
         """Return the page at an address.
@@ -117,11 +107,11 @@ class SafeFetcher:
             PageUnavailable: If no good answer came within the deadline.
             PageUnreadable: If the answer is no page, or larger than allowed.
         """
-        deadline = Deadline.after(self._policy.deadline_seconds, self._monotonic)
-        target = target_of(url, allowed_private=self._policy.allowed_private)
+        deadline = Deadline.after(self.policy.deadline_seconds, self.monotonic)
+        target = target_of(url, allowed_private=self.policy.allowed_private)
         visited: set[str] = set()
         while True:
-            refuse_blocked(target, self._policy.blocked_domains)
+            refuse_blocked(target, self.policy.blocked_domains)
             visited.add(target.url)
             found = self._request(target, deadline)
             if isinstance(found, Page):
@@ -129,11 +119,11 @@ class SafeFetcher:
             target = self._follow(target, found, visited)
 
     def _follow(self, target: Target, location: str, visited: set[str]) -> Target:
-        if len(visited) > self._policy.max_redirects:
+        if len(visited) > self.policy.max_redirects:
             raise PageUnavailable(
-                f"{target.host} redirects more than {self._policy.max_redirects} times; try another source"
+                f"{target.host} redirects more than {self.policy.max_redirects} times; try another source"
             )
-        following = redirected(target, location, allowed_private=self._policy.allowed_private)
+        following = redirected(target, location, allowed_private=self.policy.allowed_private)
         if following.url in visited:
             raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
         return following
@@ -142,22 +132,22 @@ class SafeFetcher:
         """Return the page that one server answers, or the address it redirects to, without reading the body then."""
         backend = PinnedBackend(
             self._addresses(target, deadline),
-            connect=self._connect,
+            connect=self.connect,
             deadline=deadline,
-            max_bytes=self._policy.max_body_bytes + _OVERHEAD_BYTES,
+            max_bytes=self.policy.max_body_bytes + _OVERHEAD_BYTES,
         )
         url = httpcore.URL(
             scheme=target.scheme, host=target.host, port=target.port, target=target.path_and_query.encode("ascii")
         )
         headers: dict[bytes | str, bytes | str] = {
             "Host": target.authority,
-            "User-Agent": self._policy.user_agent,
+            "User-Agent": self.policy.user_agent,
             "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8",
             "Accept-Encoding": "gzip, deflate",
             "Accept-Language": "en,*;q=0.5",
             "Connection": "close",
         }
-        context = (self._ssl_context or _ssl_context_of_httpx()) if target.scheme == "https" else None
+        context = (self.ssl_context or _ssl_context_of_httpx()) if target.scheme == "https" else None
         pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1)
         with _translated(target), closing(pool), pool.stream("GET", url, headers=headers) as response:
             said = _decode_headers(response.headers)
@@ -170,8 +160,8 @@ class SafeFetcher:
                 content_type=_media_type(content_type),
                 charset=charset.group(1) if charset else None,
                 body=self._body(response, said, target, deadline),
-                fetched_at=self._now(),
-                last_modified_at=_parse_http_date(said.get("last-modified", "")),
+                fetched_at=self.now(),
+                last_modified_at=http_date(said.get("last-modified", "")),
             )
 
     def _body(
@@ -191,7 +181,7 @@ class SafeFetcher:
                 deadline.left_seconds()
                 yield piece
 
-        return unpacked(pieces(), headers.get("content-encoding", ""), max_bytes=self._policy.max_body_bytes)
+        return unpacked(pieces(), headers.get("content-encoding", ""), max_bytes=self.policy.max_body_bytes)
 
     def _addresses(self, target: Target, deadline: Deadline) -> Sequence[str]:
         """Return all addresses of a name, if every one of them may be connected to."""
@@ -200,14 +190,14 @@ class SafeFetcher:
             found: Sequence[str] = (target.host,)
         else:
             try:
-                found = in_time(partial(self._resolve, target.host, target.port), deadline.left_seconds())
+                found = in_time(partial(self.resolve, target.host, target.port), deadline.left_seconds())
             except TimeoutError as error:
                 raise deadline.passed() from error
             except (OSError, UnicodeError) as error:
                 raise PageUnavailable(f"no server is known under {target.host}; see how it is written") from error
         if not found or len(found) > MAX_ADDRESSES:
             raise PageUnavailable(f"no server is known under {target.host}; see how it is written")
-        allowed = (target.host, target.port) in self._policy.allowed_private
+        allowed = (target.host, target.port) in self.policy.allowed_private
         for text in found:
             address = parsed(text)
             # A single private address among public ones may point a name inwards.
@@ -257,14 +247,6 @@ def _decode_headers(headers: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]
 
 def _media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
-
-
-def _parse_http_date(text: str) -> datetime | None:
-    try:
-        at = parsedate_to_datetime(text)
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _advice(status: int) -> str:
