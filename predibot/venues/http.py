@@ -250,17 +250,17 @@ class LiveVenue(Venue):
         return as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
 
 
-def open_live(asked: VenueRequest, client: Callable[..., LiveVenue], **urls: str) -> OpenVenue:
+def open_live(request: VenueRequest, client: Callable[..., LiveVenue], **urls: str) -> OpenVenue:
     """Return a live venue at the requested instant, with the deadlines of the settings."""
-    now, closing = asked.live_instant(), ExitStack()
+    now, closing = request.live_instant(), ExitStack()
     venue = client(
         **urls,
-        clock=asked.clock,
-        deadline_seconds=asked.settings.call_deadline_seconds,
-        list_deadline_seconds=asked.settings.list_deadline_seconds,
-        paces=asked.paces,
+        clock=request.clock,
+        deadline_seconds=request.settings.call_deadline_seconds,
+        list_deadline_seconds=request.settings.list_deadline_seconds,
+        paces=request.paces,
     )
-    return OpenVenue(asked.spec, closing.enter_context(venue), now, closing)
+    return OpenVenue(request.spec, closing.enter_context(venue), now, closing)
 
 
 _TOLERANCE = 0.05

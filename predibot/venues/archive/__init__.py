@@ -13,19 +13,19 @@ def _archive_folder(argument: str) -> Path:
     return folder
 
 
-def _open(asked: VenueRequest) -> OpenVenue:
+def _open(request: VenueRequest) -> OpenVenue:
     from predibot.venues.archive.reader import Archive
 
-    archive = Archive(_archive_folder(asked.argument))
-    now = asked.as_of or (archive.instants[-1] if asked.purpose == "decide" else asked.clock())
-    return OpenVenue(asked.spec, archive, now)
+    archive = Archive(_archive_folder(request.argument))
+    now = request.as_of or (archive.instants[-1] if request.purpose == "decide" else request.clock())
+    return OpenVenue(request.spec, archive, now)
 
 
-def _past(asked: VenueRequest) -> Past:
+def _past(request: VenueRequest) -> Past:
     from predibot.venues.archive.past import RecordedPast
     from predibot.venues.archive.reader import Archive
 
-    return RecordedPast(asked.spec, Archive(_archive_folder(asked.argument)))
+    return RecordedPast(request.spec, Archive(_archive_folder(request.argument)))
 
 
 def _recorded_venue_name(argument: str) -> str:

@@ -26,8 +26,8 @@ class ForecastBench(Venue):
         raise UsageError(f"ForecastBench cannot be asked for event {event_id[:60]!r}: {_BY_IMPORT}")
 
 
-def _open(asked: VenueRequest) -> OpenVenue:
-    return OpenVenue(asked.spec, ForecastBench(), asked.live_instant() if asked.as_of is None else asked.as_of)
+def _open(request: VenueRequest) -> OpenVenue:
+    return OpenVenue(request.spec, ForecastBench(), request.live_instant() if request.as_of is None else request.as_of)
 
 
 VENUE = VenuePlugin(_open, live=False, recorded_by=frozenset({"forecastbench"}))

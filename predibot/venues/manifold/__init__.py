@@ -9,12 +9,12 @@ MANIFOLD_URL = "https://api.manifold.markets"
 CURRENCY = "MANA"
 
 
-def _open(asked: VenueRequest) -> OpenVenue:
+def _open(request: VenueRequest) -> OpenVenue:
     # Importing the client takes a tenth of a second, so it happens late.
     from predibot.venues.http import open_live
     from predibot.venues.manifold.client import Manifold
 
-    return open_live(asked, Manifold, url=_url(asked.settings))
+    return open_live(request, Manifold, url=_url(request.settings))
 
 
 def _url(settings: VenueSettings) -> str:

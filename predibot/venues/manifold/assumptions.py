@@ -9,10 +9,10 @@ from typing import Any
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.venues import fields
+from predibot.venues.assumptions import Hosts, Mismatch, tried
 from predibot.venues.manifold.bets import manifold_price
 from predibot.venues.manifold.client import PAGE_SIZE
 from predibot.venues.manifold.parse import parse_event, parse_resolutions, payload_id, unplayed
-from predibot.venues.tried import Hosts, Mismatch, tried
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _FEW = 5

@@ -8,13 +8,13 @@ from predibot.venues.payloads import late_payloads
 GAMMA_URL, CLOB_URL = "https://gamma-api.polymarket.com", "https://clob.polymarket.com"
 
 
-def _open(asked: VenueRequest) -> OpenVenue:
+def _open(request: VenueRequest) -> OpenVenue:
     # Importing the client takes a tenth of a second, so it happens late.
     from predibot.venues.http import open_live
     from predibot.venues.polymarket.client import Polymarket
 
-    gamma_url, clob_url = _urls(asked.settings)
-    return open_live(asked, Polymarket, gamma_url=gamma_url, clob_url=clob_url)
+    gamma_url, clob_url = _urls(request.settings)
+    return open_live(request, Polymarket, gamma_url=gamma_url, clob_url=clob_url)
 
 
 def _urls(settings: VenueSettings) -> tuple[str, str]:

@@ -8,12 +8,12 @@ from typing import Any
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.venues import fields
+from predibot.venues.assumptions import Hosts, Mismatch, objects, tried
 from predibot.venues.http import disorder
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE
 from predibot.venues.polymarket.parse import KNOWN_STATUSES, event_ids_of, parse_event, payload_id, status_of, tokens_of
 from predibot.venues.polymarket.price_history import FINE_MINUTES
-from predibot.venues.tried import Hosts, Mismatch, objects, tried
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _OPEN_PARAMS = (("closed", "false"), ("ascending", "false"))

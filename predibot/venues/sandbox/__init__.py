@@ -14,17 +14,17 @@ def _check(argument: str) -> str:
     return argument
 
 
-def _open(asked: VenueRequest) -> OpenVenue:
+def _open(request: VenueRequest) -> OpenVenue:
     from predibot.venues.sandbox.past import open_sandbox_venue
 
-    opens_at = SANDBOX_OPENS_AT if asked.purpose == "decide" else SANDBOX_ENDS_AT
-    return open_sandbox_venue(asked, now=asked.as_of or opens_at)
+    opens_at = SANDBOX_OPENS_AT if request.purpose == "decide" else SANDBOX_ENDS_AT
+    return open_sandbox_venue(request, now=request.as_of or opens_at)
 
 
-def _past(asked: VenueRequest) -> Past:
+def _past(request: VenueRequest) -> Past:
     from predibot.venues.sandbox.past import SimulatedPast, sandbox_world
 
-    return SimulatedPast(asked, sandbox_world(asked.argument))
+    return SimulatedPast(request, sandbox_world(request.argument))
 
 
 VENUE = VenuePlugin(

@@ -26,7 +26,7 @@ class SimulatedPast:
 
     first_at: ClassVar = SANDBOX_OPENS_AT
     last_at: ClassVar = SANDBOX_ENDS_AT
-    asked: VenueRequest
+    request: VenueRequest
     world: World
     folder: None = None
 
@@ -35,7 +35,7 @@ class SimulatedPast:
     @property
     def spec(self) -> str:
         """Return the spec that runs keep."""
-        return self.asked.spec
+        return self.request.spec
 
     @property
     def venue_name(self) -> str:
@@ -52,12 +52,12 @@ class SimulatedPast:
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the sandbox at an instant."""
-        return open_sandbox_venue(self.asked, now=instant, world=self.world)
+        return open_sandbox_venue(self.request, now=instant, world=self.world)
 
     def cut_at(self, instant: datetime) -> OpenVenue:
         """Return a sandbox whose world differs after an instant."""
-        world = sandbox_world(self.asked.argument, altered_after=instant)
-        return open_sandbox_venue(self.asked, now=instant, world=world)
+        world = sandbox_world(self.request.argument, altered_after=instant)
+        return open_sandbox_venue(self.request, now=instant, world=world)
 
 
 def check_in_sandbox(instant: datetime) -> None:
@@ -98,11 +98,11 @@ def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> Wo
         return options.world(altered_after=altered_after)
 
 
-def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | None = None) -> OpenVenue:
+def open_sandbox_venue(request: VenueRequest, *, now: datetime, world: World | None = None) -> OpenVenue:
     """Open a sandbox at an instant of its world.
 
     Args:
-        asked: The request, with options and deadlines.
+        request: With options and deadlines.
         now: The server's fixed clock.
         world: By default a new one from the options.
 
@@ -110,26 +110,26 @@ def open_sandbox_venue(asked: VenueRequest, *, now: datetime, world: World | Non
         UsageError: If the options are wrong, or the instant is outside of the world.
     """
     check_in_sandbox(now)
-    options = sandbox_options(asked.argument)
+    options = sandbox_options(request.argument)
     closing = ExitStack()
     server = SandboxAddresses(options.port)
     if options.port is None or world is not None:
-        world = sandbox_world(asked.argument) if world is None else world
+        world = sandbox_world(request.argument) if world is None else world
         server = closing.enter_context(SandboxServer(world, now=now, options=options))
     speaks: Callable[..., Manifold | Polymarket] = (
         partial(Manifold, url=server.mana_url, name=MANA_NAME)
-        if asked.spec.partition(":")[0] == MANA_NAME
+        if request.spec.partition(":")[0] == MANA_NAME
         else partial(Polymarket, gamma_url=server.gamma_url, clob_url=server.clob_url, name=NAME)
     )
     venue = speaks(
         live=False,
         clock=lambda: now,
-        deadline_seconds=asked.settings.call_deadline_seconds,
-        list_deadline_seconds=asked.settings.list_deadline_seconds,
+        deadline_seconds=request.settings.call_deadline_seconds,
+        list_deadline_seconds=request.settings.list_deadline_seconds,
     )
     closing.enter_context(venue)
     loopback = Loopback(server.search_url, server.chat_url, server.address)
-    return OpenVenue(asked.spec, venue, now, closing, loopback)
+    return OpenVenue(request.spec, venue, now, closing, loopback)
 
 
 @contextmanager

@@ -16,16 +16,16 @@ def _price_folder(argument: str) -> Path:
     return folder
 
 
-def _open(asked: VenueRequest) -> OpenVenue:
-    past = _past(asked)
-    return past.open_at(asked.as_of or (past.last_at if asked.purpose == "decide" else asked.clock()))
+def _open(request: VenueRequest) -> OpenVenue:
+    past = _past(request)
+    return past.open_at(request.as_of or (past.last_at if request.purpose == "decide" else request.clock()))
 
 
-def _past(asked: VenueRequest) -> Past:
+def _past(request: VenueRequest) -> Past:
     from predibot.venues.stocks.folder import read_folder
     from predibot.venues.stocks.past import StockPast
 
-    return StockPast(asked.spec, read_folder(_price_folder(asked.argument)))
+    return StockPast(request.spec, read_folder(_price_folder(request.argument)))
 
 
 VENUE = VenuePlugin(

@@ -41,30 +41,30 @@ def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: In
     if body is None or path != "/chat/completions":
         return _error_reply(404, f"there is nothing at {path}")
     try:
-        asked = json.loads(body)
+        request = json.loads(body)
     except ValueError:
         return _error_reply(400, "the body is no JSON")
-    if not isinstance(asked, dict) or not _are_messages(asked.get("messages")):
+    if not isinstance(request, dict) or not _are_messages(request.get("messages")):
         return _error_reply(400, "messages is a list of objects, and not empty")
-    if not _are_tools(asked.get("tools")):
+    if not _are_tools(request.get("tools")):
         return _error_reply(400, "tools is a list of functions with a name")
-    if asked.get("stream"):
+    if request.get("stream"):
         return _error_reply(400, "the sandbox does not stream; leave stream out")
-    name = str(asked.get("model", "")).removeprefix("openai/").removeprefix("sandbox/")
+    name = str(request.get("model", "")).removeprefix("openai/").removeprefix("sandbox/")
     if name not in NAMES:
         return _error_reply(404, f"no model {name[:80]!r}; there are {', '.join(f'sandbox/{each}' for each in NAMES)}")
-    return _completion(name, asked, informed, now_seconds=now_seconds)
+    return _completion(name, request, informed, now_seconds=now_seconds)
 
 
-def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> HttpReply:
-    conversation = read_conversation(asked)
+def _completion(name: str, request: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> HttpReply:
+    conversation = read_conversation(request)
     stocks = read_stocks(conversation.seed)
     if stocks:
         shares = (AskedMarket(each.ticker, each.ticker, None, assets=(each.ticker,)) for each in stocks)
         conversation = replace(conversation, markets=tuple(shares))
-    digest = hashlib.sha256(json.dumps([name, asked["messages"]], sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([name, request["messages"]], sort_keys=True).encode()).hexdigest()
     if not conversation.markets and conversation.cohort is None:
-        message, reason = _without_markets(asked, conversation, digest)
+        message, reason = _without_markets(request, conversation, digest)
     elif name == "broken":
         kinds: tuple[str, ...] = (*MISALLOCATIONS, *BREAKAGES) if conversation.asks_for_weights else BREAKAGES
         if conversation.cohort is not None:
@@ -82,7 +82,7 @@ def _completion(name: str, asked: Mapping[str, Any], informed: Informed, *, now_
     else:
         answer = _stock_answer(name, stocks, conversation) if stocks else answer_of(name, conversation, informed)
         message, reason = {"role": "assistant", "content": json.dumps(answer)}, "stop"
-    return json_reply(_wrap_completion(name, asked, message, reason, digest=digest, now_seconds=now_seconds))
+    return json_reply(_wrap_completion(name, request, message, reason, digest=digest, now_seconds=now_seconds))
 
 
 def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: ForecasterView) -> dict[str, object]:
@@ -103,9 +103,9 @@ def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: Forecas
 
 
 def _wrap_completion(
-    name: str, asked: Mapping[str, Any], message: dict[str, Any], reason: str, *, digest: str, now_seconds: int
+    name: str, request: Mapping[str, Any], message: dict[str, Any], reason: str, *, digest: str, now_seconds: int
 ) -> dict[str, Any]:
-    read_tokens = 1 + len(json_bytes([asked["messages"], asked.get("tools")])) // CHARACTERS_A_TOKEN
+    read_tokens = 1 + len(json_bytes([request["messages"], request.get("tools")])) // CHARACTERS_A_TOKEN
     written_tokens = 1 + len(json_bytes(message)) // CHARACTERS_A_TOKEN
     return {
         "id": f"chatcmpl-{digest[:24]}",
@@ -133,9 +133,11 @@ def _call_message_from_text(tool: str, arguments_json: str, digest: str, *, said
     return {"role": "assistant", "content": said, "tool_calls": calls}
 
 
-def _without_markets(asked: Mapping[str, Any], conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
+def _without_markets(
+    request: Mapping[str, Any], conversation: ForecasterView, digest: str
+) -> tuple[dict[str, Any], str]:
     """Return a reply to a prompt without markets, such as a trial whether tools can be called."""
-    tools = {str(tool.get("function", {}).get("name")): tool for tool in asked.get("tools") or ()}
+    tools = {str(tool.get("function", {}).get("name")): tool for tool in request.get("tools") or ()}
     name = conversation.forced_tool or next(iter(tools), None)
     if name not in tools:
         return {"role": "assistant", "content": f"I am a {WORD}; I see no markets to forecast."}, "stop"

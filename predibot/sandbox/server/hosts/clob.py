@@ -79,14 +79,14 @@ def _side_price(first: float, side: int) -> float:
 
 def _books_reply(snapshot: Snapshot, body: bytes, now_seconds: int) -> HttpReply:
     try:
-        asked = json.loads(body)
+        items = json.loads(body)
     except ValueError:
         return error_reply(400, "Invalid payload")
-    if not isinstance(asked, list) or not all(isinstance(item, dict) and "token_id" in item for item in asked):
+    if not isinstance(items, list) or not all(isinstance(item, dict) and "token_id" in item for item in items):
         return error_reply(400, "Invalid payload")
-    if len(asked) > MOST_BOOKS:
+    if len(items) > MOST_BOOKS:
         return error_reply(400, "Payload exceeds the limit")
-    places = [_find_token(snapshot, str(item["token_id"])) for item in asked]
+    places = [_find_token(snapshot, str(item["token_id"])) for item in items]
     return json_reply(
         [
             _book(snapshot, place, now_seconds)

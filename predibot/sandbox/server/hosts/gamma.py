@@ -79,12 +79,12 @@ def _parse_offset(query: Query) -> int:
 
 
 def _sort_keys(snapshot: Snapshot, query: Query, *, is_markets: bool) -> list[Key]:
-    asked = tuple(
+    filters = tuple(
         (name, tuple(query[name]))
         for name in sorted(query)
         if name not in {"after_cursor", "limit", "offset", "cursor"}
     )
-    keys = snapshot.sorted_keys.get((is_markets, asked))
+    keys = snapshot.sorted_keys.get((is_markets, filters))
     if keys is None:
         order = _parse_order(query, is_markets=is_markets)
         sign = 1.0 if _parse_flag(query, "ascending") is not False else -1.0
@@ -92,7 +92,7 @@ def _sort_keys(snapshot: Snapshot, query: Query, *, is_markets: bool) -> list[Ke
             place for place in _select_places(snapshot, query, is_markets=is_markets) if _fits(snapshot, place, query)
         ]
         keys = sorted(_sort_key(snapshot, place, order, sign) for place in places)
-        snapshot.sorted_keys[is_markets, asked] = keys
+        snapshot.sorted_keys[is_markets, filters] = keys
     return keys
 
 

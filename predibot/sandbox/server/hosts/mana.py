@@ -74,17 +74,17 @@ def _list_reply(snapshot: Snapshot, query: Query) -> HttpReply:
     limit = whole_number(query, "limit", DEFAULT_PAGE, _INVALID)
     if not 0 <= offset <= LARGEST_OFFSET or not 1 <= limit <= LARGEST_PAGE:
         return _INVALID
-    asked = query.get("filter", ["all"])[-1], query.get("sort", ["most-popular"])[-1]
-    if asked not in {("open", "24-hour-vol"), ("all", "24-hour-vol"), ("resolved", "24-hour-vol")}:
+    listing = query.get("filter", ["all"])[-1], query.get("sort", ["most-popular"])[-1]
+    if listing not in {("open", "24-hour-vol"), ("all", "24-hour-vol"), ("resolved", "24-hour-vol")}:
         return _INVALID
-    key: tuple[object, ...] = ("mana", asked[0])
+    key: tuple[object, ...] = ("mana", listing[0])
     rows = snapshot.sorted_keys.get(key)
     if rows is None:
-        numbers = snapshot.numbers(closed={"open": False, "resolved": True}.get(asked[0]))
+        numbers = snapshot.numbers(closed={"open": False, "resolved": True}.get(listing[0]))
         rows = sorted((-snapshot.state(number).volume.day_usd, float(number)) for number in numbers)
         snapshot.sorted_keys[key] = rows
     listed = [_list_payload(snapshot, int(number)) for _, number in rows]
-    for place, (name, kind) in enumerate(_UNPLAYED if asked[0] == "open" else ()):
+    for place, (name, kind) in enumerate(_UNPLAYED if listing[0] == "open" else ()):
         at = min(2 * place, len(listed))
         row: Json = {"id": f"{name}0", "question": f"A {name}?", "isResolved": False, **kind}
         listed.insert(at, row | {"volume24Hours": listed[at]["volume24Hours"] if at < len(listed) else 0.0})

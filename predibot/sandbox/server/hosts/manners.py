@@ -62,35 +62,35 @@ class ModelManners:
         """
         if body is None or self == PLAIN:
             return answer(body)
-        asked = _parse_object(body)
-        reply = answer(json_bytes({**asked, "stream": False}) if asked and "stream_only" in self.names else body)
+        request = _parse_object(body)
+        reply = answer(json_bytes({**request, "stream": False}) if request and "stream_only" in self.names else body)
         if reply.status != HTTPStatus.OK:
             return reply
-        if (refused := self.refusal(asked)) is None:
-            return self.reply(json.loads(reply.body), asked)
+        if (refused := self.refusal(request)) is None:
+            return self.reply(json.loads(reply.body), request)
         status, message = refused
         error = {"message": message, "type": "invalid_request_error", "param": None, "code": None}
         return json_reply({"error": error}, status=status)
 
-    def refusal(self, asked: Mapping[str, Any]) -> tuple[int, str] | None:
+    def refusal(self, request: Mapping[str, Any]) -> tuple[int, str] | None:
         """Return the status and the message of a refusal, or None."""
         broken = {
             "stream_only": (400, "This model only support stream mode, please enable the stream parameter.")
-            if not asked.get("stream")
+            if not request.get("stream")
             else None,
             "thinking_refuses_forced_tools": (400, "Thinking mode does not support this tool_choice")
-            if forces_a_tool(asked)
+            if forces_a_tool(request)
             else None,
             "wants_state_back": (400, "The `reasoning_content` in the thinking mode must be passed back to the API.")
-            if calls_without(asked, "reasoning_content", THOUGHT)
+            if calls_without(request, "reasoning_content", THOUGHT)
             else None,
             "strict_roles": (500, "Conversation roles must alternate user/assistant/user/assistant/...")
-            if speaks_twice(asked) or speaks_after_tool(asked)
+            if speaks_twice(request) or speaks_after_tool(request)
             else None,
         }
         return next((words for name, words in broken.items() if words and name in self.names), None)
 
-    def reply(self, completion: dict[str, Any], asked: Mapping[str, Any]) -> HttpReply:
+    def reply(self, completion: dict[str, Any], request: Mapping[str, Any]) -> HttpReply:
         """Return a completion as a forecaster of these manners writes it."""
         (choice,) = completion["choices"]
         message = choice["message"]
@@ -101,15 +101,15 @@ class ModelManners:
             message["content"] = f"<think>\n{THOUGHT}\n</think>\n\n{message['content'] or ''}"
         if "wants_state_back" in self.names or self.thought_tokens:
             message["reasoning_content"] = THOUGHT
-        self._think(choice, completion["usage"], asked)
+        self._think(choice, completion["usage"], request)
         return streamed(completion) if "stream_only" in self.names else json_reply(completion)
 
-    def _think(self, choice: dict[str, Any], usage: dict[str, Any], asked: Mapping[str, Any]) -> None:
+    def _think(self, choice: dict[str, Any], usage: dict[str, Any], request: Mapping[str, Any]) -> None:
         """Count the tokens of thoughts, and cut off an answer that has no room behind them."""
         if not self.thought_tokens:
             return
         written = self.thought_tokens + usage["completion_tokens"]
-        most = min(most for name in ("max_tokens", "max_completion_tokens") if (most := asked.get(name, written)))
+        most = min(most for name in ("max_tokens", "max_completion_tokens") if (most := request.get(name, written)))
         if written > most:
             choice["finish_reason"] = "length"
             choice["message"] = {"role": "assistant", "content": "", "reasoning_content": THOUGHT}
@@ -122,26 +122,26 @@ PLAIN = ModelManners()
 """Without any manners."""
 
 
-def forces_a_tool(asked: Mapping[str, Any]) -> bool:
+def forces_a_tool(request: Mapping[str, Any]) -> bool:
     """Return whether a request forces a call."""
-    choice = asked.get("tool_choice")
+    choice = request.get("tool_choice")
     return isinstance(choice, dict) or choice in ("required", "any")
 
 
-def calls_without(asked: Mapping[str, Any], field: str, value: object) -> list[int]:
+def calls_without(request: Mapping[str, Any], field: str, value: object) -> list[int]:
     """Return which messages call tools and lack the value in a field that was sent with them."""
-    calling = (place for place, each in enumerate(asked["messages"]) if each.get("tool_calls"))
-    return [place for place in calling if asked["messages"][place].get(field) != value]
+    calling = (place for place, each in enumerate(request["messages"]) if each.get("tool_calls"))
+    return [place for place in calling if request["messages"][place].get(field) != value]
 
 
-def speaks_twice(asked: Mapping[str, Any]) -> bool:
+def speaks_twice(request: Mapping[str, Any]) -> bool:
     """Return whether two messages in a row have one role, other than "tool"."""
-    return any(one == other != "tool" for one, other in pairwise(_roles(asked)))
+    return any(one == other != "tool" for one, other in pairwise(_roles(request)))
 
 
-def speaks_after_tool(asked: Mapping[str, Any]) -> bool:
+def speaks_after_tool(request: Mapping[str, Any]) -> bool:
     """Return whether a user speaks right after a tool."""
-    return ("tool", "user") in pairwise(_roles(asked))
+    return ("tool", "user") in pairwise(_roles(request))
 
 
 def in_text(function: Mapping[str, Any], said: object) -> str:
@@ -187,5 +187,5 @@ def _parse_object(body: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _roles(asked: Mapping[str, Any]) -> list[object]:
-    return [each.get("role") for each in asked["messages"]]
+def _roles(request: Mapping[str, Any]) -> list[object]:
+    return [each.get("role") for each in request["messages"]]

@@ -123,14 +123,14 @@ def _tiingo_row(row: _Day) -> Row:
 
 def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> HttpReply:
     """Return Alpha Vantage's reply to a GET of `/query`; its status is always 200."""
-    asked = {name: values[-1] for name, values in query.items()}
-    if not asked.get("apikey"):
+    parameters = {name: values[-1] for name, values in query.items()}
+    if not parameters.get("apikey"):
         return json_reply({"Error Message": "the parameter apikey is invalid or missing."})
-    symbol = asked.get("symbol", "")
-    rows = prices.rows(symbol.upper(), minute) if asked.get("function") == "TIME_SERIES_DAILY_ADJUSTED" else None
+    symbol = parameters.get("symbol", "")
+    rows = prices.rows(symbol.upper(), minute) if parameters.get("function") == "TIME_SERIES_DAILY_ADJUSTED" else None
     if rows is None:
-        return json_reply({"Error Message": f"Invalid API call for {asked.get('function', '')}. Please retry."})
-    size = asked.get("outputsize", "compact")
+        return json_reply({"Error Message": f"Invalid API call for {parameters.get('function', '')}. Please retry."})
+    size = parameters.get("outputsize", "compact")
     kept = rows if size == "full" else rows[-COMPACT_ROWS:]
     return json_reply(
         {

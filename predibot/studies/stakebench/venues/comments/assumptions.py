@@ -7,9 +7,9 @@ from typing import Any
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.studies.stakebench.activity import polymarket_change
+from predibot.venues.assumptions import Hosts, Mismatch, objects, tried
 from predibot.venues.manifold.bets import instant_of
 from predibot.venues.polymarket.parse import event_ids_of
-from predibot.venues.tried import Hosts, Mismatch, objects, tried
 
 _FEW = 10
 _PAGE = ("limit", "100")
