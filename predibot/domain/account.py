@@ -13,7 +13,6 @@ Mode = Literal["live", "replay"]
 ROUNDING_USD = 1e-9
 """Cash no further below zero than this counts as zero."""
 MODES: tuple[Mode, ...] = get_args(Mode)
-"""The kinds of runs an account plays in; scores never mix them."""
 MarkState = Literal["quoted", "stale", "closed", "settled"]
 """How a position is priced when its account is valued. `quoted`: the venue shows a price. `stale`: it shows none, or no
 longer knows the market. `closed`: nobody can trade it, and it has not paid yet. `settled`: its payout is known.
@@ -34,9 +33,8 @@ class JournalRow:
     instrument: Instrument | None = None
     shares: float = 0.0
     follows_from: str = ""
-    """The decision or the resolution it follows from."""
     revision: int | None = None
-    """The number of the resolution's revision, where the row follows from one."""
+    """Of the resolution it follows from, if any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,6 @@ class PastAllocation:
     value_usd: float
     """The account's value before the orders of this allocation."""
     accumulated_return: float
-    """The value over all deposits, less one."""
 
 
 @dataclass(frozen=True, slots=True)

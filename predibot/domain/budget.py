@@ -6,10 +6,7 @@ from typing import Literal
 LimitLevel = Literal["decision", "bot", "run", "day"]
 LIMIT_LEVELS: tuple[LimitLevel, ...] = ("decision", "bot", "run", "day")
 LEAST_SHARE = 1e-3
-"""The least part of a known price that a provider's stated cost is believed at; the largest real discount leaves 1 %.
-
-Below it the price is charged, or no limit would ever hold.
-"""
+"""Of a known price; a stated cost below it is not believed, or no limit would hold. Real discounts leave 1 %."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def parse_crypto_words(text: str) -> CryptoWords:
-    """Return the words that a list names: one a line, `#` starts a comment.
-
-    A line `doge unless budget musk` names a word that does not count beside
-    one of the others.
-    """
+    """Return the words that a list names, one a line; `doge unless budget musk` does not count beside the others."""
     unless: dict[str, frozenset[str]] = {}
     for line in text.splitlines():
         words = line.partition("#")[0].casefold().split()

@@ -32,7 +32,6 @@ class Message:
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
-    """The call that a tool's message answers."""
     state_json: str = field(default="", metadata=_LEFT_OUT)
     """What else an assistant's turn carried, such as its thoughts; only its own provider reads it.
 
@@ -116,7 +115,6 @@ class ChatReply:
     lost_tries: int = 0
     """The tries that were sent and whose answer never came: they may have been charged."""
     refusal: str = ""
-    """The words in which the model refused."""
     citations: tuple[str, ...] = ()
     """Addresses that a model with a search of its own says it read."""
     refused_settings: tuple[str, ...] = ()

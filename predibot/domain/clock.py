@@ -46,14 +46,10 @@ def format_instant(instant: datetime) -> str:
 
 
 def parse_length(text: str) -> timedelta:
-    """Return the length of time named by a whole number and a unit: `m`, `h`, `d` or `w`.
+    """Return the length of time named by a whole number and a unit: `m`, `h`, `d` or `w`; at most 366 days.
 
     Raises:
-        ValueError: If the text is no length, or names zero or more than 366 days.
-
-    Examples:
-        >>> parse_length("12h")
-        datetime.timedelta(seconds=43200)
+        ValueError: If the text names no such length, or zero.
     """
     found = _LENGTH.fullmatch(text)
     length = int(found.group(1)) * _UNITS[found.group(2)] if found else timedelta(0)

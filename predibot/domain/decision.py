@@ -23,12 +23,7 @@ REASON_KINDS: tuple[ReasonKind, ...] = (*ABSTENTION_KINDS, "answer")
 
 
 def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
-    """Return a status as decisions are counted by it: failures without a readable answer apart.
-
-    Examples:
-        >>> outcome_of("failed", "answer"), outcome_of("failed", None), outcome_of("abstained", "budget")
-        ('failed (unreadable answers)', 'failed', 'abstained')
-    """
+    """Return a status as decisions are counted by it: failures without a readable answer apart."""
     return f"{status} (unreadable answers)" if reason_kind == "answer" else status
 
 
@@ -50,7 +45,6 @@ ORDER_STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
 
 
 ITEM_SUBJECTS = ("comment", "window", "pair")
-"""The kinds of subjects that are items of a data set; each is frozen with its run."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -83,11 +77,9 @@ class MarketDecision:
 
     market_id: str
     probability: float
-    """Probability of YES, in [0, 1]."""
     bet_usd: float = 0.0
     """Positive buys YES, negative buys NO; zero is allowed."""
     confidence: float | None = None
-    """From 0 to 10; None where it is not stated."""
     rationale: str = ""
 
 
@@ -110,7 +102,7 @@ class Label:
     item_id: str
     label: str
     probabilities: Mapping[str, float] = field(default_factory=dict)
-    """By class, in [0, 1]; empty where none is stated."""
+    """In [0, 1]; empty where none is stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +158,6 @@ class BookedBet:
 
     market_id: str
     asked_usd: float
-    """Positive for YES, negative for NO."""
     booked_usd: float
     price: EntryPrice
 
@@ -182,7 +173,6 @@ class Booking:
     """The new rows of the bot's account; empty in a game without accounts."""
     unallocated_usd: float | None = None
     scale: float = 1.0
-    """The factor of every order where the game scales them, else 1."""
 
 
 @dataclass(frozen=True, slots=True)

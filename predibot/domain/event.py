@@ -10,7 +10,6 @@ from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Depth, FeeSched
 from predibot.errors import PluginError
 
 OTHER_WORDS = "YES only where no other market of its event is YES; markets may be added to that event"
-"""What a model reads about a market with `is_other`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +65,7 @@ class OrderTerms:
 
     @property
     def words(self) -> str:
-        """Return the step and the least size in words, empty where neither is stated.
-
-        Examples:
-            >>> OrderTerms(True, 0.001, 5.0).words
-            'prices in steps of 0.001; a limit order is of 5 shares at least, to which you are not held'
-        """
+        """Return the step and the least size in words, empty where neither is stated."""
         step = "" if self.price_step is None else f"prices in steps of {self.price_step:g}"
         least = (
             ""
@@ -146,11 +140,7 @@ class Market:
         return tuple(self.ref.instrument(venue, side) for side in SIDES)
 
     def quoted_by(self, quotes: Mapping[str, Quote]) -> "Market":
-        """Return the market with these quotes only.
-
-        Args:
-            quotes: By market id; for a market with more than two outcomes by the ids of their instruments.
-        """
+        """Return the market with only these quotes, by market id, or by instrument id if it has over two outcomes."""
         if not self.is_named:
             return replace(self, quote=quotes.get(self.id))
         return replace(self, quote=None, outcome_quotes=tuple(quotes.get(each.id) for each in self.instruments("")))
@@ -177,7 +167,6 @@ class Event:
     tags: tuple[Tag, ...] = ()
     closes_at: datetime | None = None
     closed: bool | None = False
-    """None where the venue does not say."""
     archived: bool = False
     volume_24h_usd: float | None = None
     volume_1wk_usd: float | None = None
@@ -211,11 +200,7 @@ class EventView:
         return market.ref.instrument(self.venue, side)
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
-        """Return the orders for bets by market id: positive buys YES, negative buys NO, and zero nothing.
-
-        Raises:
-            PluginError: If one is on no market of the event.
-        """
+        """Return the orders for bets by market id: positive buys YES, negative NO; PluginError if unknown."""
         markets = {market.id: market for market in self.event.markets}
         if unknown := [market_id for market_id in bets_usd if market_id not in markets]:
             raise PluginError(f"a bet is on market {str(unknown[0])[:80]!r}, which is not one of event {self.event.id}")
@@ -270,4 +255,3 @@ class EventPage:
     skipped: tuple[Skip, ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()
-    """Oddities that did not keep the list from being read."""

@@ -14,7 +14,6 @@ SIDES: tuple[Side, Side] = ("YES", "NO")
 BINARY_OUTCOME = "binary_outcome"
 """The kind of an instrument that pays at most one dollar."""
 EQUITY = "equity"
-"""The kind of an instrument that is a share of a company or a fund."""
 
 MAX_SPREAD = 0.10
 MIN_SIDE_PRICE = 0.001
@@ -197,7 +196,6 @@ class Price:
     bid: float | None = None
     ask: float | None = None
     source: PriceSourceName = "mid"
-    """The source of `mid`."""
     bids: tuple[Level, ...] = ()
     """The best level first; empty where no book was seen."""
     asks: tuple[Level, ...] = ()
@@ -246,7 +244,6 @@ class CorporateAction:
 
     kind: CorporateActionKind
     effective_at: datetime
-    """The close of its date, when it becomes known."""
     value: float | None
     """New shares for an old one, dollars a share, or a delisted share's payout; None where no payout is stated."""
 

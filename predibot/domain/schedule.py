@@ -14,14 +14,14 @@ from predibot.domain.decision import seeded
 
 SlotStatus = Literal["running", "done", "partly", "failed", "missed"]
 SLOT_STATUSES: tuple[SlotStatus, ...] = get_args(SlotStatus)
-"""`partly` where some of the decisions failed, `failed` where none is recorded, `missed` where nobody was there."""
+"""`partly`: some decisions failed; `failed`: none is recorded; `missed`: the service did not run."""
 CATCH_UP = timedelta(hours=6)
 TRACK_EVERY = timedelta(hours=4)
 MOST_INSTANTS = 10_000
-"""Of a replay."""
+"""In a replay."""
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _LONGEST_WAIT = 41 * 366 * _DAY
-"""Between two 29ths of February on the same day of the week, over a century without one."""
+"""Two 29ths of February on one weekday can be so far apart, over a century without one."""
 _PART = re.compile(
     r"(?:(?P<all>\*)|(?P<first>[0-9]{1,2}|[a-z]{3})(?:-(?P<last>[0-9]{1,2}|[a-z]{3}))?)(?:/(?P<step>[0-9]{1,2}))?"
 )
@@ -142,20 +142,16 @@ class Schedule:
     """An instant that several name is one slot."""
     zone: ZoneInfo
     jitter: timedelta = timedelta(0)
-    """A slot begins so much later at most, each by a draw of its own."""
+    """A slot begins later by up to this, by a draw of its own."""
     catch_up: timedelta = CATCH_UP
-    """So long after a slot it is still played where it was missed."""
+    """A missed slot is still played so long after it."""
     deadline: timedelta = CATCH_UP
     """A decision made so long after its slot is not scored."""
     track_every: timedelta | None = TRACK_EVERY
-    """Between slots; None for with them only."""
+    """Between slots; None tracks only with slots."""
 
     def __post_init__(self) -> None:
-        """Refuse what would play no slot in time.
-
-        Raises:
-            ValueError: If a slot may begin after it is too old to be played.
-        """
+        """Refuse a jitter that can make slots too old before they begin."""
         if self.jitter >= self.catch_up:
             raise ValueError("it must be shorter than catch_up, or a slot would be too old before it begins")
 
@@ -196,14 +192,13 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class DueSlots:
-    """What is to be done about the slots of a schedule at an instant."""
+    """The slots to play or to give up at an instant."""
 
     play: tuple[datetime, ...]
-    """Those to be played now, the oldest first: a later one waits for it."""
+    """The oldest first: a later one waits for it."""
     missed: tuple[datetime, ...]
-    """Those too old to be played."""
+    """Too old to be played."""
     next_at: datetime
-    """When to look again."""
 
 
 def due_slots(
@@ -213,10 +208,10 @@ def due_slots(
 
     Args:
         schedule: When the recipe is played.
-        since: No slot is asked for that lies not after it: when the schedule was first seen.
-        ended: The slots with a row that says how they ended, in any order; those
-            after `now` are kept from being played again where the clock was set back.
-        now: What the clock says.
+        since: When the schedule was first seen; only later slots count.
+        ended: Slots that have ended, in any order; those after `now` are
+            not played again if the clock was set back.
+        now: The clock's instant.
         seed: Of the draws of the jitter.
     """
     open_slots = [slot for slot in schedule.slots(since, now) if slot not in ended]
@@ -244,14 +239,10 @@ class Timetable:
     """None is later; the last one may be earlier."""
     every: timedelta
     skipped: frozenset[datetime] = frozenset()
-    """Instants of these at which nothing is decided, as on days without trading."""
+    """Instants without decisions, such as days without trading."""
 
     def __post_init__(self) -> None:
-        """Refuse what has no instant, or more than anybody can mean.
-
-        Raises:
-            ValueError: If it goes backwards, stands still, or has more than 10,000 instants.
-        """
+        """Refuse a timetable that goes backwards, stands still, or has more than 10,000 instants."""
         if self.every <= timedelta(0):
             raise ValueError("the time between two instants is zero or less; write a length like '1d'")
         if self.last < self.first:

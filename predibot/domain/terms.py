@@ -14,7 +14,7 @@ DDGS_BACKENDS: Mapping[str, tuple[str, ...]] = {
     "text": ("duckduckgo", "brave", "yahoo", "mojeek", "startpage", "wikipedia", "grokipedia"),
     "news": ("duckduckgo", "yahoo", "bing"),
 }
-"""The search engines behind ddgs 9.16."""
+"""Of ddgs 9.16."""
 KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
 """Environment variables that hold API keys."""
 SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")
@@ -23,7 +23,6 @@ SECRET_ADDRESS_NAME = re.compile(r"(?:[A-Z0-9]+_)*(?:WEBHOOK|PING|APPRISE)(?:_UR
 """Environment variables that hold addresses which are as good as keys."""
 NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
 NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
-"""The things an operator can be told of."""
 OURS = re.compile(
     r"models?|messages?|input|prompt|contents|(?:system_?)?instructions?|system|max_(?:\w+_)?tokens|(?:num|n)_predict|"
     r"options|(?:generation|inference|tool)_?config|tools|tool_choice|functions|function_call|(?:response_)?format|"
@@ -62,7 +61,6 @@ class ModelTerms:
     base_url: str | None = None
     """A server that speaks the chat-completions dialect; None leaves the model to litellm."""
     client: ClientName = "light"
-    """The client for `base_url`."""
     credential: str | None = None
     """The variable that holds the key; without it a `base_url` gets no key."""
     input_usd_per_million_tokens: float | None = None
@@ -82,7 +80,6 @@ class SearchTerms:
 
     providers: tuple[str, ...] = ("ddgs",)
     base_urls: dict[str, str] = field(default_factory=dict)
-    """The addresses of the user's own instances, by provider."""
     usd_per_call: dict[str, float] = field(default_factory=dict)
     seconds_between: float = 1.0
     """The least time between two calls to one provider."""

@@ -20,7 +20,6 @@ _MOST = 2**63
 """Limit of the numbers in a step; their sums stay numbers."""
 
 Outcome = Literal["text", "error", "limit", "own"]
-"""The outcome of a tool call: the tool's text, its error, a limit that was reached, or predibot's own words."""
 
 _LEFT_OUT = {"left_out": True}
 """Marks a field that is not written where it has its default."""
@@ -35,7 +34,6 @@ class ModelRequest:
     """A request to a model; each message stands only in the first step that sends it."""
 
     model_name: str
-    """The name in the recipe."""
     request_sha256: str
     messages_sent: int
     new_messages: tuple[Message, ...] = field(metadata=_SPARSE)
@@ -43,7 +41,6 @@ class ModelRequest:
     forced_tool: str | None
     max_output_tokens: int
     settings: Mapping[str, object] = field(default_factory=dict)
-    """The settings that the model answered with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +51,6 @@ class ModelStep:
     asked: ModelRequest = field(metadata=_SPREAD)
     reply: ChatReply = field(metadata=_SPREAD)
     doubt: str = field(default="", metadata=_LEFT_OUT)
-    """The counts of the reply that are not believed."""
     worst: Spending = field(default_factory=Spending)
     """The amount set aside before the call."""
     estimated_usd: float | None = 0.0
@@ -70,7 +66,6 @@ class ModelFailedStep:
     error: str
     message: str
     lost_tries: int = 0
-    """These may have been paid for."""
     price_known: bool = True
     worst: Spending = field(default_factory=Spending)
     estimated_usd: float | None = 0.0
@@ -137,7 +132,6 @@ class SearchStep:
     query: str
     results: tuple[SearchHit, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """The number of results that were not shown, by reason."""
     failures: tuple[str, ...] = ()
     cost_usd: float | None = None
 
@@ -155,7 +149,6 @@ class PageVisitedStep:
     final_url: str
     title: str | None
     body_sha256: str
-    """The digest of the bytes that were fetched."""
     published: str | None
     modified: str | None
     date_confidence: str | None
@@ -259,15 +252,11 @@ class StoredTrace:
 
     steps: tuple[Step, ...] = ()
     untrusted_mark: str = ""
-    """The mark of the fence around untrusted text; empty where the trace has none."""
+    """Empty where the trace has no fence."""
 
     @classmethod
     def of(cls, rows: Sequence[object]) -> "StoredTrace":
-        """Return the trace of untrusted rows.
-
-        Raises:
-            ValueError: The first row that is no step, and why.
-        """
+        """Return the trace of untrusted rows; a ValueError says which row is no step, and why."""
         steps = tuple(step_of(row, number) for number, row in enumerate(rows, start=1))
         mark = rows[0].get("untrusted_mark") if rows and isinstance(rows[0], Mapping) else None
         return cls(steps, mark if isinstance(mark, str) and _MARK.fullmatch(mark) else "")

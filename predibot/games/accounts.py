@@ -16,11 +16,7 @@ SETTLING = ("settlement", "refund")
 
 
 def account_of(journal: Iterable[JournalRow]) -> Account:
-    """Return the account of a journal, whose rows are in the order in which they were written.
-
-    Raises:
-        ValueError: If a row takes more shares than are held, or has what its kind does not have.
-    """
+    """Return the account of a journal in its order; ValueError for malformed rows, or shares that are not held."""
     return Journal().with_rows(journal).account
 
 
@@ -41,11 +37,7 @@ def journal_of_fills(fills: Iterable[Fill], at: datetime, follows_from: str = ""
 
 
 def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
-    """Return the worth of an account: its cash, and its positions at the mid.
-
-    Raises:
-        ValueError: If a position has no price; its worth is unknown, not zero.
-    """
+    """Return an account's cash plus positions at the mid; ValueError if one has no price, as its worth is unknown."""
     unpriced = [instrument.id for instrument in account.positions if instrument not in prices]
     if unpriced:
         raise ValueError(f"no price of {', '.join(unpriced)}, which the account holds")

@@ -18,7 +18,6 @@ MAX_COMPLAINTS = 12
 MAX_ANSWER_CHARACTERS = 100_000
 MAX_REASON_CHARACTERS = 480
 FINAL_ANSWER = "final_answer"
-"""The tool that hands in an answer."""
 ABSTAIN = "abstain"
 TOKEN_BYTES = 3
 """Bytes of text a token, at least: English has over four, numbers and other alphabets about three."""
@@ -26,7 +25,6 @@ REASONING = "reasoning"
 MAX_REASONING_CHARACTERS = 16_000
 LABEL = "label"
 ABSENT = ("", None)
-"""The values of an optional field left empty."""
 _NOTHING = frozenset({"", "-", "n/a", "nil", "none", "null", "undefined"})
 _NO = frozenset({"no", "false", "not applicable"})
 """Words that give no reason, in the field that asks why a bot abstains."""
@@ -42,19 +40,15 @@ class Words:
     """A game's text about one view, in the parts that prompts are made of."""
 
     task: str
-    """The bot's task, in a sentence."""
     view: str
     """The view, from its heading on, everything foreign inside the fence."""
     steps: tuple[str, ...]
-    """The steps of the task, each an item of a list."""
     entries: str
     """What the answer must contain, such as `with an entry for every market id above`."""
     ask: str
-    """The request for a direct answer."""
     report_about: str
     """The subject of a report, such as `on these markets`."""
     report: str
-    """What a report has to say."""
     extract_about: str
     """The subject of a report by somebody else, such as `about an event with 2 markets`."""
     extract_from: str
@@ -124,11 +118,7 @@ def is_placeholder(name: object, value: object, schema: Mapping[str, object]) ->
 
 
 def abstention_of(answer: object) -> str | None:
-    """Return why an answer abstains, or None if it does not.
-
-    Raises:
-        AnswerError: If it both abstains and decides, or gives no reason.
-    """
+    """Return why an answer abstains, else None; AnswerError if it also decides, or gives no reason."""
     if not isinstance(answer, Mapping) or ABSTAIN not in answer:
         return None
     if any(each not in ([], {}) for name, each in answer.items() if name != ABSTAIN):

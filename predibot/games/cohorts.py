@@ -25,7 +25,6 @@ class Member:
     model: str = ""
     """Empty for a bot without a model."""
     input_usd_per_token: float | None = None
-    """None where it is unknown."""
     output_usd_per_token: float | None = None
     prompt_version: str = ""
 
@@ -37,11 +36,9 @@ class Cohort:
     start: datetime
     """Sunday 00:00 UTC."""
     archived: bool = False
-    """Archived cohorts are in no scores and decide no more."""
     open_positions: int = 0
-    """The open positions of all members, pending ones included."""
     open_markets: int = 1
-    """The markets of its universe that are not known to be closed."""
+    """Markets not known to be closed."""
 
     def __post_init__(self) -> None:
         """Refuse a start that is no Sunday 00:00 UTC."""
@@ -110,11 +107,7 @@ def cohort_name(start: datetime) -> str:
 
 
 def cohort_start(name: str) -> datetime:
-    """Return the start of the cohort with a name.
-
-    Raises:
-        UsageError: If the name is no Sunday.
-    """
+    """Return the start of the cohort with a name; UsageError if the name is no Sunday."""
     try:
         start = datetime.strptime(name, "%Y-%m-%d").replace(tzinfo=UTC)
         sunday = week_of(start)
@@ -126,11 +119,7 @@ def cohort_start(name: str) -> datetime:
 
 
 def decision_week(start: datetime, at: datetime) -> int:
-    """Return the number of a cohort's week at an instant, 1 for the first.
-
-    Raises:
-        UsageError: If the cohort has not started.
-    """
+    """Return the number of a cohort's week at an instant, 1 for the first; UsageError before its start."""
     if at < start:
         raise UsageError(f"the cohort {cohort_name(start)} has not started at {at.isoformat()}")
     return 1 + (at - start) // WEEK

@@ -111,11 +111,7 @@ class CostedFills:
 
 
 def fill_model(name: str, *, fee_bps: float = 0.0, spread_bps: float = 0.0) -> FillModel:
-    """Return the fill model with a name, with any costs added.
-
-    Raises:
-        UsageError: If there is none of that name.
-    """
+    """Return the fill model with a name, with any costs added; UsageError if there is none."""
     if name not in FILL_MODELS:
         raise UsageError(f"{name!r} is no fill model; take one of {', '.join(FILL_MODELS)}")
     model = FILL_MODELS[name]

@@ -34,14 +34,11 @@ class CohortPosition:
     realised_usd: float = 0.0
     """The gain of sales and settlements over their cost."""
     ended_at: datetime | None = None
-    """None while shares are held."""
     joined: str = ""
     """The later position that took over its shares when a reversal brought them back."""
     legs: tuple[SizedBet, ...] = ()
-    """The bets that bought it."""
     ended_by: JournalKind | None = None
     payout_usd: float = 0.0
-    """The payout of a share at its end."""
     is_closed: bool = False
     """Whether nobody can trade it any more."""
 
@@ -68,15 +65,7 @@ class CohortPosition:
 
 
 def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] = ()) -> tuple[CohortPosition, ...]:
-    """Return all positions of an account, in the order in which they were opened.
-
-    Args:
-        journal: The account's rows, in order.
-        closed: Outcomes that nobody can trade any more.
-
-    Raises:
-        ValueError: If a row takes more than a position holds.
-    """
+    """Return all positions of an account in order of opening; `closed` are outcomes that nobody can trade any more."""
     fold = _PositionFold()
     for row in journal:
         if row.instrument is not None and row.shares != 0.0:

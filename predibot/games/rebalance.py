@@ -114,7 +114,6 @@ def _change(held_shares: float, wanted_usd: float, price: Price | None) -> float
 def _buys(
     buys: Sequence[_Trade], cash_usd: float, prices: Mapping[Instrument, Price], fills: FillModel
 ) -> tuple[float, dict[Instrument, Fill | None]]:
-    """Return the largest factor that the cash allows for the buys, and their fills."""
 
     def filled(scale: float) -> dict[Instrument, Fill | None]:
         return {

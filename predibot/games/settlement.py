@@ -10,7 +10,6 @@ from predibot.domain.resolution import Resolution, as_known
 from predibot.games.accounts import SETTLING, Journal
 
 Revisions = Sequence[tuple[int, Resolution]]
-"""The known resolutions of one instrument, each with the number of its revision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ _WANTED = {
     "unallocated_capital": "the dollars that are not bet, a number of 0 or more",
 }
 FIELDS = frozenset(_WANTED)
-"""The fields that an answer may have."""
 _FIELDS = {
     True: "market_id, estimated_probability, bet, confidence, rationale",
     False: "market_decisions, unallocated_capital, rationale",

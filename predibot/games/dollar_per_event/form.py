@@ -68,7 +68,6 @@ SHAPE = """{
   ],
   "unallocated_capital": 1.0
 }"""
-"""An example answer for the model."""
 
 
 class _Wire(BaseModel):
@@ -101,17 +100,11 @@ class _Answer(_Wire):
 
 
 def parse_answer(answer: object, view: EventView) -> Decision:
-    """Return the decision of an answer.
-
-    Args:
-        answer: An object, or its JSON text, which also shows what an object cannot,
-            such as a field that is given twice.
-        view: The event; every market of it must be answered once.
+    """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
 
     Raises:
-        AnswerError: If anything is missing, unknown, of a wrong kind or out of
-            range; the message names each and says what to fix. The stakes are
-            left to the game.
+        AnswerError: If anything is missing, unknown, of a wrong kind or out of range, or a market is not answered
+            exactly once; the message names each and says what to fix. The game checks the stakes.
     """
     data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
@@ -190,7 +183,6 @@ class EventForm(AnswerForm):
     stake_usd: float
     rules: Check
     price_blind: bool = False
-    """Whether prices are left out of the text and of complaints."""
 
     @property
     def enough_tokens(self) -> int:
@@ -204,21 +196,13 @@ class EventForm(AnswerForm):
         )
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer, if it keeps the rules at the quotes of the view.
-
-        Raises:
-            AnswerError: The message says everything that is wrong with it, and what to fix.
-        """
+        """Return the decision of an answer; AnswerError says what breaks a rule at the quotes of the view."""
         decision = parse_answer(answer, self.seen)
         self.check(decision)
         return decision
 
     def check(self, decision: Decision) -> None:
-        """Refuse a decision that breaks a rule; a price-blind bot gets a message without prices.
-
-        Raises:
-            AnswerError: The message says what to fix.
-        """
+        """Raise AnswerError for a decision that breaks a rule; for a price-blind bot the message has no prices."""
         try:
             self.rules(decision, self.seen, self.seen.prices)
         except AnswerError:
@@ -266,18 +250,7 @@ def event_words(
     history: Callable[[str], tuple[PricePoint, ...]],
     untrusted: Callable[[str], str],
 ) -> Words:
-    """Return the text on an event for a model.
-
-    The venue's words, titles and rules too, are untrusted: bounded, without control
-    characters, and inside the fence.
-
-    Args:
-        event: With the quotes of the view.
-        stake_usd: For all bets together.
-        price_blind: Whether prices and their history are left out.
-        history: Daily prices of YES by market id, called only where they are shown.
-        untrusted: Puts a text inside the fence.
-    """
+    """Return the text on an event for a model; strangers' words are bounded and inside the fence."""
     stake = f"${stake_usd:g}"
     within = f"The sizes of all bets together must not be above {stake}"
     return Words(

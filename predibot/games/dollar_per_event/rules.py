@@ -29,9 +29,7 @@ class DollarPerEvent(Game):
 
     name: ClassVar = "dollar_per_event"
     stake_usd: ClassVar = 1.0
-    """The most that a bot may bet on one event."""
     scores: ClassVar = ("forecasts", "returns")
-    """Bots are scored by their forecasts and by the returns of their bets."""
     overstake: Overstake = "refuse"
     """Bets of more than $1 are refused with a complaint, or all scaled down to 1."""
 
@@ -68,17 +66,10 @@ class DollarPerEvent(Game):
     ) -> Booking:
         """Return the booking of a decision: one order a bet, filled whole.
 
-        Args:
-            answer: One forecast of every market of the event, and at most one order on each.
-            view: The event, with the markets the run plays.
-            account: None.
-            quotes: Current prices of the outcomes. A market without one and without a bet is
-                recorded at the price of the view.
-            fills: Sets the price of each bet.
+        A market without a quote and without a bet is recorded at the price of the view.
 
         Raises:
-            AnswerError: If the decision breaks a rule; the message names every
-                complaint and what to fix.
+            AnswerError: If the decision breaks a rule; the message names every complaint and what to fix.
         """
         event, lines = view.event, _lines(answer, view)
         prices = {market.id: price for market in event.markets if (price := _price(market, view, quotes)) is not None}

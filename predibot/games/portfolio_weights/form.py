@@ -26,16 +26,14 @@ from predibot.games.portfolio_weights.weights import applied_weights, stated_wei
 
 ALLOCATIONS, PROBABILITIES = "allocations", "probabilities"
 FIELDS = frozenset({REASONING, ALLOCATIONS, PROBABILITIES})
-"""The fields that an answer may have."""
 MAX_ENTRIES = 1_000
 
 
 def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, fields: Collection[str]) -> Decision:
-    """Return the decision of an answer.
+    """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
 
     Args:
-        answer: An object, or its JSON text, which also shows what an object cannot,
-            such as a field that is given twice.
+        answer: The answer.
         view: The portfolio; an asset that is not named has no weight.
         terms: The rules for weights that no account can have.
         fields: The names that a complaint may repeat.
@@ -88,7 +86,6 @@ def _field_complaints(data: Mapping[object, object]) -> Iterator[str]:
 
 
 def _forecasts(said: object, view: PortfolioView) -> tuple[tuple[Forecast, ...], list[str]]:
-    """Return the forecasts of an answer, in the order of the markets, and the complaints about them."""
     if said is None:
         return (), []
     if not isinstance(said, Mapping) or len(said) > MAX_ENTRIES:
@@ -121,7 +118,6 @@ SHAPE = f"""{{
   "{ALLOCATIONS}": {{"512_Yes": 0.2, "730_No": 0.3, "{CASH}": 0.5}},
   "{PROBABILITIES}": {{"512": 0.7, "730": 0.1}}
 }}"""
-"""An example answer for the model."""
 STOCK_SHAPE = f"""{{
   "{REASONING}": "...",
   "{ALLOCATIONS}": {{"AAPL": 0.2, "XOM": 0.3, "{CASH}": 0.5}}
@@ -192,11 +188,7 @@ class PortfolioForm(AnswerForm):
         )
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer, with the weights after the rules.
-
-        Raises:
-            AnswerError: The message says everything that is wrong with it, and what to fix.
-        """
+        """Return the decision of an answer, with the weights after the rules; AnswerError says what to fix."""
         return parse_answer(answer, self.seen, self.terms, fields=self.fields)
 
 
@@ -227,18 +219,7 @@ def portfolio_words(
     history: Callable[[str], tuple[PricePoint, ...]],
     untrusted: Callable[[str], str],
 ) -> Words:
-    """Return the text on a portfolio for a model.
-
-    The words of the venue and the news, titles and ids too, are untrusted: bounded,
-    without control characters, and inside the fence.
-
-    Args:
-        view: The bot's view.
-        terms: The options of the game.
-        price_blind: Whether prices, their history and what follows from them are left out.
-        history: Daily prices of YES by market id, for stocks adjusted closes; called only where they are shown.
-        untrusted: Puts a text inside the fence.
-    """
+    """Return the text on a portfolio for a model; strangers' words are bounded and inside the fence."""
     is_stocks = terms.is_stocks
     asset, things = ("stock", "stocks") if is_stocks else ("asset", "markets")
     wanted = (
@@ -281,7 +262,6 @@ def portfolio_words(
 
 
 def _rules(terms: PortfolioTerms) -> str:
-    """Return the rules for weights, in sentences."""
     both, overweight = _BOTH_SIDES[terms.both_sides], _OVERWEIGHT[terms.overweight]
     said = [f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}."]
     if not terms.is_stocks:

@@ -32,7 +32,6 @@ class PortfolioWeights(PortfolioTerms, Game):
 
     name: ClassVar = "portfolio_weights"
     scores: ClassVar = ("value",)
-    """Bots are scored by the value of their account, slot by slot."""
     news_window: ClassVar = (timedelta(days=3), timedelta(days=1))
     """News is shown from three days to one day before the decision."""
 
@@ -114,16 +113,10 @@ class PortfolioWeights(PortfolioTerms, Game):
     ) -> Booking:
         """Return the booking of a decision: pending orders, or with `fill = "same"` their trades.
 
-        Args:
-            answer: An order in weight for each asset to hold or sell; no order leaves every share as it is.
-            view: The bot's view.
-            account: The account when the view was made.
-            quotes: Current prices; markets that closed meanwhile have none.
-            fills: Sets the price of each trade.
+        An order in weight holds or sells an asset; no order at all leaves every share as it is.
 
         Raises:
-            AnswerError: If the decision breaks a rule; the message names every
-                complaint and what to fix.
+            AnswerError: If the decision breaks a rule; the message names every complaint and what to fix.
         """
         account = view.account if account is None else account
         orders, scale = self._apply_rules(answer, view)
@@ -170,7 +163,6 @@ class PortfolioWeights(PortfolioTerms, Game):
 
 
 def _order_complaints(answer: Decision, names: Mapping[Instrument, str]) -> Iterator[str]:
-    """Yield the complaints about single orders."""
     if answer.labels:
         yield "it has labels, which this game has no use for; leave them out"
     ordered = Counter(order.instrument for order in answer.orders)

@@ -56,7 +56,6 @@ class PortfolioView:
     markets: tuple[MarketView, ...]
     past: AccountPast = field(default_factory=AccountPast)
     prices: Mapping[Instrument, Price] = field(default_factory=dict)
-    """The current prices of open markets."""
     benchmarks: Mapping[str, Instrument] = field(default_factory=dict)
     """Index funds by ticker; only an index bot buys them."""
 
@@ -195,7 +194,6 @@ def _account_lines(view: PortfolioView, *, price_blind: bool) -> Iterator[str]:
 
 
 def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd: float, value_usd: float | None) -> str:
-    """Return a position's cost and worth, and its price."""
     average = f", bought at {cost_usd / shares:.4g} on average"
     now, last = view.prices.get(instrument), view.past.last_prices.get(instrument)
     price = now or last
@@ -208,7 +206,6 @@ def _worth(view: PortfolioView, instrument: Instrument, shares: float, cost_usd:
 
 
 def _allocation_line(past: PastAllocation, *, price_blind: bool) -> str:
-    """Return a remembered allocation, with the account's value then."""
     left = 1.0 - sum(weight for name, weight in past.weights.items() if name != CASH)
     held = {name: weight for name, weight in past.weights.items() if name != CASH and weight > 0.0}
     weights = ", ".join(f"{name} {weight:.4g}" for name, weight in {**held, CASH: max(0.0, left)}.items())

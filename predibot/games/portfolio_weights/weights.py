@@ -24,7 +24,6 @@ class StatedWeights:
     asked: Mapping[str, float]
     applied: Mapping[str, float]
     notes: tuple[str, ...] = ()
-    """The rules that changed something, and what."""
     scale: float = 1.0
     """The factor on all weights because they came to more than one."""
 

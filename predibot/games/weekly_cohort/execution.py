@@ -17,17 +17,12 @@ from predibot.games.weekly_cohort.view import CohortView
 
 ROUNDING_USD = 1e-9
 _LEAST_SOLD = 0.01
-"""The least part of a position in one sale."""
 _SAME_SHARES = 1e-12
 """A filled amount this close to the order, as a part of it, is the whole order: the rest is rounding."""
 
 
 def check(decision: Decision, view: CohortView) -> None:
-    """Refuse a decision that breaks a rule that no later price can change.
-
-    Raises:
-        AnswerError: The message names every complaint and what to fix.
-    """
+    """Raise AnswerError for a decision that breaks a rule, whatever prices become; it names every complaint."""
     if complaints := list(_complaints(decision, view)):
         raise AnswerComplaint(joined(complaints))
 
@@ -59,15 +54,7 @@ def execute(
     *,
     at: datetime,
 ) -> Booking:
-    """Return the booking of a decision that keeps the rules.
-
-    Args:
-        decision: Bets or sales; without an order it holds.
-        view: The view of the decision.
-        account: The account when the view was made.
-        quotes: Current prices; what cannot be traded any more has none.
-        fills: Sets the price of each order.
-        at: The instant of the journal rows.
+    """Return the booking of a decision that keeps the rules, with journal rows of the instant `at`.
 
     Raises:
         MarketClosed: If nothing could be filled, or only part of a batch that is booked whole or not at all.
@@ -119,7 +106,6 @@ def _forecast_complaints(decision: Decision, view: CohortView) -> Iterator[str]:
 
 
 def _amount_complaints(order: Order, view: CohortView) -> Iterator[str]:
-    """Yield what is wrong with one order by itself."""
     found = view.outcomes.get(order.instrument)
     if found is None:
         yield f"an order is on {quoted(str(order.instrument.id))}, no outcome that is shown; take it out"

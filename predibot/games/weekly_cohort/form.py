@@ -30,24 +30,18 @@ ACTIONS = ("BET", "SELL", "HOLD")
 _BET_FIELDS = ("market_id", "side", "amount")
 _SELL_FIELDS = ("position_id", "percentage")
 FIELDS = frozenset({ACTION, BETS, SELLS, REASONING, PROBABILITIES, *_BET_FIELDS, *_SELL_FIELDS})
-"""The fields that an answer may have."""
 _TOP = (ACTION, BETS, SELLS, REASONING, PROBABILITIES)
 MAX_ENTRIES = 500
 _LISTED_SIDES = 12
 
 
 def parse_answer(answer: object, view: CohortView) -> Decision:
-    """Return the decision of an answer, if it keeps the rules at the view's prices.
+    """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
 
     A second sale of a position is a part of what the first one leaves.
 
-    Args:
-        answer: An object, or its JSON text, which also shows what an object cannot,
-            such as a field that is given twice.
-        view: The bot's view.
-
     Raises:
-        AnswerError: The message names everything that is wrong, and says what to fix.
+        AnswerError: If it is wrong or breaks a rule at the view's prices; the message says what to fix.
     """
     data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
     if not isinstance(data, Mapping):
@@ -236,7 +230,6 @@ SCHEMA = final_answer(
 SHAPE = """{"action": "BET", "bets": [{"market_id": "...", "side": "YES", "amount": 500.0}], "reasoning": "..."}
 or {"action": "SELL", "sells": [{"position_id": "p1", "percentage": 100}], "reasoning": "..."}
 or {"action": "HOLD", "reasoning": "..."}"""
-"""Example answers for the model."""
 
 
 SYSTEM_HOLD = "held by the system"
@@ -253,16 +246,11 @@ class CohortForm(AnswerForm):
     enough_tokens: ClassVar = 2_000
     seen: CohortView
     price_blind: bool = False
-    """Whether prices, and what follows from them, are left out of the text."""
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the text for a model; it shows no history of prices."""
         return cohort_words(self.seen, price_blind=self.price_blind, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer, if it keeps the rules at the prices of the view.
-
-        Raises:
-            AnswerError: The message says everything that is wrong with it, and what to fix.
-        """
+        """Return the decision of an answer; AnswerError says what breaks a rule at the prices of the view."""
         return parse_answer(answer, self.seen)

@@ -11,7 +11,6 @@ Version = Literal["v1", "v2"]
 CapBasis = Literal["leg", "batch"]
 
 STAKE_USD = 10_000.0
-"""The first cash of every member."""
 UNIVERSE_MARKETS = 500
 """The most traded markets, by volume since they opened."""
 MIN_BET_USD = 50.0
@@ -20,7 +19,6 @@ MAX_SHARE = 0.25
 CANNOT_BET_USD = MIN_BET_USD / MAX_SHARE
 """With less cash the least bet is more than the largest one."""
 DECIDING_COHORTS = 5
-"""How many of the latest cohorts decide with `v2`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +41,7 @@ METHODOLOGIES: Mapping[str, Methodology] = MappingProxyType({
 
 
 def methodology_of(version: str) -> Methodology:
-    """Return the methodology of a version.
-
-    Raises:
-        UsageError: If there is no such version.
-    """
+    """Return the methodology of a version; UsageError if there is none."""
     if version not in METHODOLOGIES:
         raise UsageError(
             f"{version[:40]!r} is no methodology of weekly cohorts; take one of {', '.join(METHODOLOGIES)}"

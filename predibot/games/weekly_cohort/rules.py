@@ -36,7 +36,6 @@ from predibot.selection import MARKET_VOLUME, SelectionRules
 
 _MAX_COMPLAINT = 2_000
 _TOLERANCE_USD = 1e-6
-"""Allowance for the rounding of sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,11 @@ class WeeklyCohort(Game):
     name: ClassVar = "weekly_cohort"
     stake_usd: ClassVar = STAKE_USD
     scores: ClassVar = ("value",)
-    """Bots are scored by the value of their accounts, over cohorts."""
     most_view_tokens: ClassVar = VIEW_TOKENS
     offers: ClassVar = ()
     repairs: ClassVar = 1
     """How many answers may follow a refused one; then the system holds."""
     methodology: Version = "v2"
-    """The version of the rules; scores never mix them."""
 
     def __post_init__(self) -> None:
         """Refuse an unknown version."""
@@ -97,12 +94,8 @@ class WeeklyCohort(Game):
     ) -> CohortView:
         """Return the account with its positions, and the markets; closed ones have no price.
 
-        Args:
-            subject: A cohort.
-            events: The markets of its universe, in the order of the view, and those with positions.
-            venue: The venue of the instruments.
-            account: The bot's account in this cohort.
-            past: The instant, the journal, last prices, and which markets are outside the universe.
+        `events` has the markets of the universe, in order, and those with positions; `past` has the
+        instant, the journal, last prices, and which markets are outside the universe.
 
         Raises:
             UsageError: If it is no cohort with an account, or no event shows a position.
@@ -144,12 +137,11 @@ class WeeklyCohort(Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of a decision.
+        """Return the booking of a decision; AnswerError names every broken rule.
 
         Raises:
-            AnswerError: If the decision breaks a rule; the message names every complaint.
-            MarketClosed: If nothing can be filled, or only part of a batch that is booked whole or
-                not at all. Nothing is written, and the decision may be tried again.
+            MarketClosed: If nothing can be filled, or only part of what is booked whole or not at all. Nothing is
+                written, and the decision may be tried again.
         """
         check(answer, view)
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)

@@ -74,7 +74,6 @@ class CohortView:
     cohort: str
     """The cohort's name, such as `2026-03-01`."""
     week: int
-    """The number of the decision week, 1 for the first."""
     account: Account
     markets: tuple[CohortMarket, ...]
     positions: tuple[ShownPosition, ...]

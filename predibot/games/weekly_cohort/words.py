@@ -33,16 +33,7 @@ def tokens_bound(text: str) -> int:
 
 
 def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
-    """Return the text for a model on a cohort.
-
-    The venue's words, names of outcomes and ids too, are untrusted: bounded, without
-    control characters, and inside the fence.
-
-    Args:
-        view: The bot's view.
-        price_blind: Whether prices, and what follows from them, are left out.
-        untrusted: Puts a text inside the fence.
-    """
+    """Return the text on a cohort for a model; strangers' words are bounded and inside the fence."""
     rules = _rules(view.methodology)
     sides = (
         "In a market of two outcomes the sides are YES and NO; a share of YES costs the price and a share of NO one "
