@@ -15,6 +15,14 @@ from predibot.domain.event import Event, EventPage
 from predibot.errors import UsageError, VenueChanged, VenueMissing
 from predibot.plain_file import open_plain
 
+
+def funnel_lines(funnel: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each stage."""
+    width = max(map(len, funnel), default=0)
+    for stage, n in funnel.items():
+        yield f"{stage:<{width}}  {n:>12,}"
+
+
 _BLOCK = 1 << 20
 _MAX_LINE_BYTES = 32 << 20
 

@@ -1,19 +1,79 @@
 """Label games: each item of a data set gets one label, nothing is bet, and an unreadable answer is a miss."""
 
 import hashlib
+import threading
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
+from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Price
 from predibot.errors import UsageError
-from predibot.games.answers import AnswerComplaint, quoted
+from predibot.games.answers import LABEL, AnswerComplaint, final_answer, quoted
 from predibot.games.fills import FillModel
-from predibot.games.game import Game
+from predibot.games.game import AnswerForm, Game
+
+Learnt = TypeVar("Learnt")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelForm(AnswerForm):
+    """How a label of an item is asked for and read, once."""
+
+    fields: ClassVar[Collection[str]] = (LABEL,)
+    tool_description: ClassVar[str]
+    item: Any
+    strict: bool = False
+    """Whether only the bare answer is read, without marks or words around it."""
+
+    @property
+    def schema(self) -> ToolSchema:
+        """Return the tool by which an answer is handed in."""
+        label = {"type": "string", "enum": list(self.labels), "description": "The label."}
+        return final_answer(self.tool_description, {LABEL: label})
+
+    def find_label(self, text: str) -> str | None:
+        """Return the label that a text is, in any case; None where it is none."""
+        return next((label for label in self.labels if label.casefold() == text.casefold()), None)
+
+
+@dataclass(slots=True)
+class ItemReferences:
+    """What baselines may know of the items of a run, and no model is shown; thread-safe."""
+
+    needs: ClassVar[str]
+    """The field without which nothing is known of an item."""
+    noun: ClassVar[str]
+    items: Mapping[str, Any]
+    """By subject, with their truth."""
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _made: dict[tuple[object, ...], Any] = field(default_factory=dict)
+
+    def find_item(self, subject_id: str) -> Any:
+        """Return an item of the run.
+
+        Raises:
+            UsageError: If there is no such item.
+        """
+        item = self.items.get(subject_id)
+        if item is None or getattr(item, self.needs) is None:
+            raise UsageError(
+                f"nothing is known of {subject_id[:60]!r}; a baseline can be asked about {self.noun} of the run"
+            )
+        return item
+
+    def once(self, key: tuple[object, ...], make: Callable[[], Learnt]) -> Learnt:
+        """Return the value of a key, made at the first call for it in this worker."""
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            found: Learnt = self._made[key]
+            return found
 
 
 class LabelGame(Game):

@@ -29,7 +29,7 @@ def _collect(
     from predibot.reports.terminal.text import plain
     from predibot.studies.beliefbench.collecting.collect import collect_pairs
     from predibot.studies.beliefbench.pairs import LABELS
-    from predibot.studies.funnel import funnel_lines
+    from predibot.studies.data_set import funnel_lines
 
     about = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
     columns = (

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def _collect(caller: "Caller", *, platform: str, folder: Path, markets: int | None, salt: Path | None) -> StudyReport:
-    from predibot.studies.funnel import funnel_lines
-    from predibot.studies.stakebench.collecting.platforms import collect_platform
+    from predibot.studies.data_set import funnel_lines
+    from predibot.studies.stakebench.collecting.collect import collect_platform
 
     report = collect_platform(platform, folder, caller, salt=salt, markets=markets)
     document = {"folder": str(report.folder), "funnel": dict(report.funnel), "asked": report.asked}

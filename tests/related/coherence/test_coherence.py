@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from predibot.related.coherence.coherence import Coherence, breach, breaches, coherence_of
-from predibot.related.coherence.groups import RuleGroup, groups_of
+from predibot.related.coherence.coherence import Coherence, RuleGroup, breach, breaches, coherence_of, groups_of
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.track_record import TrackRecord
 from tests.scoring.made_records import DAY, NAN, Bet, Made, Paid, Seen, record_of

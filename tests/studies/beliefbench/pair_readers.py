@@ -3,8 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from predibot.studies.beliefbench.collecting.collect import write_pairs
-from predibot.studies.beliefbench.collecting.markets import archived_markets
+from predibot.studies.beliefbench.collecting.collect import archived_markets, write_pairs
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS
 from predibot.venues.archive.reader import Archive
 from tests.jobs.tiny import nobody

@@ -10,7 +10,7 @@ from predibot.errors import AnswerError, UsageError
 from predibot.games.answers import Words
 from predibot.games.fills import MidFills
 from predibot.studies.beliefbench.games.beliefbench import Beliefbench
-from predibot.studies.beliefbench.games.beliefbench.form import PairForm
+from predibot.studies.beliefbench.games.beliefbench.rules import PairForm
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem, shown_alone
 from tests.studies.beliefbench.test_pairs import rows_of
 

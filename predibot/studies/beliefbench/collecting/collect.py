@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,21 +15,81 @@ from numpy.typing import NDArray
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import EPOCH, format_instant
-from predibot.errors import UsageError
+from predibot.domain.event import Event
+from predibot.errors import UsageError, VenueChanged
 from predibot.jobs.caller import Caller
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import open_past
+from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_events, beliefs_of_ledger
 from predibot.jobs.relatedness.embeddings import opened_embedding
+from predibot.ledger.read.event_facts import events_as_played
 from predibot.ledger.store import Store
 from predibot.related.beliefs import Beliefs
 from predibot.related.features import EQUAL, FEATURES, Features, FeatureWeights
 from predibot.related.filters import Filters, filtered, open_days, overlap_days
 from predibot.scoring.records.part import EVERYTHING
 from predibot.scoring.relatedness.relevance import relevance_class
-from predibot.studies.beliefbench.collecting.markets import KnownMarkets, archived_markets, ledger_markets
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
 from predibot.venues.archive.reader import Archive
 from predibot.whole_file import whole_file
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMarkets:
+    """The markets that can be compared, by event and then by market, and how many cannot."""
+
+    known: KnownBeliefs
+    descriptions: Mapping[str, str]
+    """Its own, or that of its event."""
+    funnel: Counter[str]
+
+
+def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListener) -> KnownMarkets:
+    """Return all markets that an archive had listed by an instant, each as it was listed last.
+
+    Raises:
+        VenueError: If a snapshot or the resolutions cannot be read.
+    """
+    listed: dict[str, Event] = {}
+    instants = [instant for instant in archive.instants if instant <= as_of]
+    for number, instant in enumerate(instants, start=1):
+        # What was listed last comes first: of a market that two events list the first counts.
+        latest = {event.id: event for event in archive.events(instant).events}
+        listed = latest | {name: event for name, event in listed.items() if name not in latest}
+        listener(Progress("snapshots", number, len(instants)))
+    events, unreadable = [], 0
+    for event in listed.values():
+        markets = []
+        for market in event.markets:
+            try:
+                archive.price_path(market.ref.instrument(archive.name, "YES"), start=EPOCH, until=as_of)
+                markets.append(market)
+            except VenueChanged:
+                unreadable += 1
+        events.append(replace(event, markets=tuple(markets)))
+    known = beliefs_of_events(archive, events, as_of)
+    return _known(known, events, Counter({"- prices unreadable": unreadable}))
+
+
+def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
+    """Return all markets that runs of a ledger had played by an instant, with what was observed of them by then."""
+    with store.read() as connection, store.rows_blamed():
+        known = beliefs_of_ledger(connection, venue, as_of)
+        events = events_as_played(connection, venue, as_of)
+    return _known(known, events, Counter())
+
+
+def _known(known: KnownBeliefs, events: Sequence[Event], left_out: Counter[str]) -> KnownMarkets:
+    # Of a market that two events list the first counts, as it does for its title.
+    listed = {
+        market.id: market.description or event.description for event in reversed(events) for market in event.markets
+    }
+    funnel = Counter({"markets listed": len(listed) + left_out.total()})
+    funnel["- not of two outcomes"] = len(listed) - known.beliefs.n
+    descriptions = {name: listed[name] for name in known.questions}
+    known = replace(known, beliefs=known.beliefs.in_order())
+    return KnownMarkets(known, descriptions, funnel + left_out)
+
 
 MOST_PAIRS = 1_000
 """Of a domain and label, that are kept where nobody says how many."""

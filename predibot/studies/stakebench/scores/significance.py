@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, floats, indices, numbers, refuse, same_length
+from predibot.scoring.arguments import Floats, array_of, booleans, floats, indices, numbers, refuse, same_length
 from predibot.scoring.inference.comparison import benjamini_hochberg
 from predibot.scoring.inference.draws import between_0_and_1
+from predibot.scoring.inference.student_t import t_two_sided
+from predibot.scoring.metrics.agreement import rank_correlation
 
 
 def binomial_p_values(hits: ArrayLike, trials: ArrayLike, *, chance: float) -> Floats:
@@ -122,3 +124,139 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
 def upper_tail(z: float) -> float:
     """Return the chance that a standard normal number is above z."""
     return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageBias:
+    """How those whose position is known differ from those without one, by one number of theirs."""
+
+    holders: float
+    """Their mean."""
+    others: float
+    cohen_d: float
+    """The difference of the means in pooled standard deviations; NaN below two of each, or without any spread."""
+    p_value: float
+    """Two-sided, by Mann and Whitney."""
+
+
+def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
+    """Return how a number differs between comments with and without a position.
+
+    Args:
+        values: Such as the length of each comment, shape (n,), NaN where it is not known.
+        holds: Whether its writer held a position, shape (n,).
+
+    Source:
+        StakeBench (arXiv 2605.26074), Appendix H; Cohen (1988).
+
+    Examples:
+        >>> round(coverage_bias([1, 2, 3, 4], [0, 0, 1, 1]).cohen_d, 4)
+        2.8284
+    """
+    given, so = floats("values", values), booleans("holds", holds)
+    same_length(values=given, holds=so)
+    known = np.isfinite(given)
+    one, other = given[known & so], given[known & ~so]
+    means = [float(each.mean()) if each.size else math.nan for each in (one, other)]
+    spread = math.nan
+    if min(one.size, other.size) > 1:
+        squares = one.var(ddof=1) * (one.size - 1) + other.var(ddof=1) * (other.size - 1)
+        spread = math.sqrt(float(squares) / (one.size + other.size - 2))
+    # A deviation of numbers that are all alike is rounding.
+    cohen_d = (means[0] - means[1]) / spread if spread > 1e-12 * max(map(abs, means)) else math.nan
+    p_value = mann_whitney(one, other).two_sided
+    return CoverageBias(means[0], means[1], cohen_d, p_value)
+
+
+def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:
+    """Return the chance of so uneven a table of two kinds of labels were they independent: the chi-squared test.
+
+    Args:
+        rows: Words or whole numbers, such as topics, shape (n,).
+        columns: The same, such as whether a position is held, shape (n,).
+
+    Returns:
+        NaN where a kind has one label only.
+
+    Examples:
+        >>> round(independence_p_value(["a", "a", "b", "b"], [0, 1, 0, 1]), 6)
+        1.0
+    """
+    # Imported here: it takes a third of a second.
+    from scipy.special import chdtrc
+
+    one, other = array_of("rows", rows), array_of("columns", columns)
+    same_length(rows=one, columns=other)
+    _, first = np.unique(one, return_inverse=True)
+    _, second = np.unique(other, return_inverse=True)
+    if not one.size:
+        return math.nan
+    table = np.zeros((int(first.max()) + 1, int(second.max()) + 1))
+    np.add.at(table, (first, second), 1.0)
+    degrees = (table.shape[0] - 1) * (table.shape[1] - 1)
+    if not degrees:
+        return math.nan
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    return float(chdtrc(degrees, float(((table - expected) ** 2 / expected).sum())))
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformComparison:
+    """A score on one platform against the same on another, over the topics that both have."""
+
+    difference: float
+    """The mean over topics of the first less the second, of all bots."""
+    t: float
+    """Of the differences, paired by topic; NaN with `p_value` below two topics, or where all differ by the same."""
+    p_value: float
+    rank_correlation: float
+    """Of the bots' order on one platform with that on the other; NaN below three bots."""
+    rank_p_value: float
+    topics: int
+    bots: int
+
+
+def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparison:
+    """Return how scores on two platforms compare.
+
+    Args:
+        first: By bot and topic, shape (bots, topics), NaN where there is none: topics are those of both.
+        second: The same of the other platform.
+
+    Source:
+        StakeBench (arXiv 2605.26074), Table 12.
+
+    Examples:
+        >>> found = platform_comparison([[0.6, 0.7], [0.5, 0.7]], [[0.5, 0.5], [0.4, 0.3]])
+        >>> round(found.difference, 3), found.topics
+        (0.2, 2)
+    """
+    one, other = floats("first", first), floats("second", second)
+    if one.ndim != 2 or one.shape != other.shape:
+        raise ValueError(f"first has shape {one.shape}, second {other.shape}; give both as (bots, topics)")
+    known = ~np.isnan(one) & ~np.isnan(other)
+    one, other = np.where(known, one, np.nan), np.where(known, other, np.nan)
+    topics, bots = known.any(axis=0), known.any(axis=1)
+    if not topics.any():
+        return PlatformComparison(math.nan, math.nan, math.nan, math.nan, math.nan, 0, 0)
+    differences = np.nanmean((one - other)[:, topics], axis=0)
+    t = p_value = rho = rank_p = math.nan
+    number = differences.size
+    # Equal differences say nothing of how they would vary.
+    if number > 1 and np.ptp(differences) > 1e-12:
+        t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(number)))
+        p_value = t_two_sided(t, number - 1)
+    count = int(bots.sum())
+    if count > 2:
+        rho = rank_correlation(*(np.nanmean(each[bots], axis=1) for each in (one, other)))
+        rank_p = _rank_p_value(rho, count)
+    return PlatformComparison(float(differences.mean()), t, p_value, rho, rank_p, number, count)
+
+
+def _rank_p_value(rho: float, n: int) -> float:
+    if math.isnan(rho):
+        return math.nan
+    # Of equal or opposite orders it is exact: two of the n! there are. Student's t would say that they are impossible.
+    if abs(rho) >= 1.0 - 1e-12:
+        return 2.0 / math.factorial(min(n, 20))
+    return t_two_sided(rho * math.sqrt((n - 2) / (1.0 - rho * rho)), n - 2)

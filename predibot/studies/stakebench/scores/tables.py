@@ -12,18 +12,24 @@ from numpy.typing import NDArray
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
-from predibot.studies.stakebench.scores.comparisons import coverage_bias, independence_p_value, platform_comparison
-from predibot.studies.stakebench.scores.gaps import aggregate_score, commitment_gap
 from predibot.studies.stakebench.scores.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
 from predibot.studies.stakebench.scores.scores import (
     accuracy_marks,
+    aggregate_score,
     commitment_calibrated_marks,
+    commitment_gap,
     costly_signal_marks,
     directed_marks,
     f1_marks,
     recall_profile,
 )
-from predibot.studies.stakebench.scores.significance import binomial_p_values, discoveries
+from predibot.studies.stakebench.scores.significance import (
+    binomial_p_values,
+    coverage_bias,
+    discoveries,
+    independence_p_value,
+    platform_comparison,
+)
 
 ACTIONS = ("flip", "increase", "decrease", "hold")
 _SIDES = {"YES": 1, "UP": 1, "NO": -1, "DOWN": -1, "NEUTRAL": 0}

@@ -15,8 +15,7 @@ from predibot.jobs.caller import Caller
 from predibot.ledger.store import Store
 from predibot.related.filters import Filters, filtered
 from predibot.scoring.relatedness.relevance import relevance_class
-from predibot.studies.beliefbench.collecting.collect import collect_pairs, write_pairs
-from predibot.studies.beliefbench.collecting.markets import archived_markets, ledger_markets
+from predibot.studies.beliefbench.collecting.collect import archived_markets, collect_pairs, ledger_markets, write_pairs
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, PAIR_FILES, About
 from predibot.studies.beliefbench.venues.pairs import PAIRS
 from predibot.venues.archive.layout import snapshot_name

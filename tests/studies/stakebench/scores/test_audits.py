@@ -7,8 +7,14 @@ import pytest
 from scipy import stats
 
 from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
-from predibot.studies.stakebench.scores.comparisons import coverage_bias, independence_p_value, platform_comparison
-from predibot.studies.stakebench.scores.significance import binomial_p_values, discoveries, mann_whitney
+from predibot.studies.stakebench.scores.significance import (
+    binomial_p_values,
+    coverage_bias,
+    discoveries,
+    independence_p_value,
+    mann_whitney,
+    platform_comparison,
+)
 from tests.studies.stakebench.scores.answers import made
 
 

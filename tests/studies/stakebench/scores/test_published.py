@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from predibot.studies.stakebench.scores.audits import dose_response
-from predibot.studies.stakebench.scores.gaps import aggregate_score, commitment_gap
+from predibot.studies.stakebench.scores.scores import aggregate_score, commitment_gap
 
 
 @pytest.fixture(scope="module")

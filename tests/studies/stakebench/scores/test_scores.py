@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from predibot.studies.stakebench.scores.gaps import aggregate_score, commitment_gap
 from predibot.studies.stakebench.scores.ratios import REFUSED, Tally, macro_average, macro_estimate
 from predibot.studies.stakebench.scores.scores import (
     accuracy_marks,
+    aggregate_score,
     commitment_calibrated_marks,
+    commitment_gap,
     costly_signal_marks,
     directed_marks,
     f1_marks,

@@ -1,19 +1,207 @@
 """The rules of labelling pairs: which are asked about, what is shown of each, and what is an answer."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
+from scipy import sparse
 
-from predibot.domain.decision import Subject
+from predibot.domain.decision import Decision, Label, Subject
 from predibot.domain.event import Event
+from predibot.domain.price import PricePoint
+from predibot.domain.untrusted_text import bounded, paragraph, title_line
 from predibot.errors import UsageError
-from predibot.studies.beliefbench.games.beliefbench.form import PairForm
-from predibot.studies.beliefbench.games.beliefbench.reference import PairReferences
-from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem, drawn_pairs
-from predibot.studies.label_game import LabelGame, frozen_item
+from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, read_json, words_of_label
+from predibot.related.texts import tf_idf
+from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairedMarket, PairItem, drawn_pairs
+from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, frozen_item
 from predibot.studies.stakebench.data_set import Rows
+
+MAX_DESCRIPTION_CHARACTERS = 8_000
+MAX_JUDGED_CHARACTERS = 8_000
+_MEANINGS = (
+    "nothing connects them: neither what they are about, nor when, nor any influence",
+    "they touch on the same field a little; neither has a bearing on the other, by cause or by time",
+    "they have actors or circumstances in common, and go mostly their own ways",
+    "one bears on the other, or is likely to be moved by it",
+    "one plainly follows from the other, brings it about, or says the same again",
+)
+_REASONS = (
+    "one answer follows from the other by rules, definitions or arithmetic",
+    "one event is said to bring about the other, or to make it more or less likely",
+    "something third is said to be behind both: a common actor, field, time or circumstance",
+    "a loose story, a likeness or a feeling connects them, and none of the above",
+)
+
+
+def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
+    """Return what a model is told about a pair.
+
+    Args:
+        item: As it is shown.
+        untrusted: Puts foreign words inside the fence.
+    """
+    meanings = _listed(LABELS, _MEANINGS)
+    ask = (
+        "Say how related the two events are, by any link of cause, time or subject that there may be. "
+        f"Choose one label:\n{meanings}"
+    )
+    return words_of_label(
+        "You know how real events hang together, such as those that prediction markets ask about. You read two "
+        "of them, and say how related they are.",
+        f"# The events\n\n{_pair(item, untrusted)}",
+        ask,
+        LABELS,
+        report_about="on these two events",
+        extract_about="about two events",
+    )
+
+
+def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]) -> Words:
+    """Return what a judge is told about somebody's reasons for how related two events are."""
+    ask = (
+        "Say what these reasons mainly rest on. Judge the reasons, not whether they are right. "
+        f"Choose one label:\n{_listed(REASONINGS, _REASONS)}"
+    )
+    told = untrusted(bounded(reasons, MAX_JUDGED_CHARACTERS))
+    return words_of_label(
+        "Somebody read two events and gave reasons for how related they are. You say of what kind the reasons are.",
+        f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{told}",
+        ask,
+        REASONINGS,
+        report_about="on these reasons",
+        extract_about="about somebody's reasons",
+    )
+
+
+def _listed(labels: tuple[str, ...], meanings: tuple[str, ...]) -> str:
+    return "\n".join(f'- "{label}": {meaning}' for label, meaning in zip(labels, meanings, strict=True))
+
+
+def _pair(item: PairItem, untrusted: Callable[[str], str]) -> str:
+    told = []
+    for number, (title, description) in enumerate(item.texts, start=1):
+        body = paragraph(description, MAX_DESCRIPTION_CHARACTERS)
+        told.append(f"event {number}: {title_line(title)}" + (f"\n  {body}" if body else ""))
+    return untrusted("\n\n".join(told))
+
+
+MAX_REASONS_CHARACTERS = 8_000
+"""That are kept of what was said before the label."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairForm(LabelForm):
+    """How a label of a pair is asked for and read."""
+
+    tool_description: ClassVar = "Hand in your label, once."
+    with_reasons: bool = False
+    """Whether reasons come first, and the label alone on the last line."""
+    judged: str | None = None
+    """The reasons whose kind is asked for; None where the task is how related the questions are."""
+
+    def reasoned(self) -> "PairForm":
+        """Return the form that asks for reasons first."""
+        return replace(self, with_reasons=True)
+
+    def judging(self, reasons: str) -> "PairForm":
+        """Return the form that asks what kind of reasons somebody else's are."""
+        return replace(self, judged=reasons)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return what may be answered."""
+        return LABELS if self.judged is None else REASONINGS
+
+    @property
+    def shape(self) -> str:
+        """Return an answer as it is shown to a model."""
+        return f'{{"{LABEL}": "{self.labels[2]}"}}'
+
+    @property
+    def ending(self) -> str:
+        """Return how a prompt ends."""
+        if self.with_reasons:
+            return (
+                "First say in a few sentences which causal, temporal or thematic links you see. Then give, on a last "
+                f"line of its own, one JSON object and nothing else on that line: {self.shape}"
+            )
+        return f"Answer with one JSON object and nothing else: {self.shape}"
+
+    @property
+    def enough_tokens(self) -> int:
+        """Return how many tokens a short answer takes."""
+        return 400 if self.with_reasons else 50
+
+    def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
+        """Return what a model is told of the pair: titles and descriptions alone."""
+        if self.judged is not None:
+            return judge_words(self.item, self.judged, untrusted=untrusted)
+        return pair_words(self.item, untrusted=untrusted)
+
+    def parse(self, answer: object) -> Decision:
+        """Return the decision of an answer that is `{"label": "0.4-0.6"}`, or has that alone on its last line.
+
+        What stands before the last line, where reasons are asked for, is kept as the rationale.
+
+        Raises:
+            AnswerError: If it is anything else.
+        """
+        parsed, reasons = answer, ""
+        if isinstance(answer, str):
+            text = answer.strip()
+            if self.with_reasons:
+                before, _, text = text.rpartition("\n")
+                reasons = before.strip()[:MAX_REASONS_CHARACTERS]
+            parsed = read_json(text, self.fields)
+        if not isinstance(parsed, Mapping) or list(parsed) != [LABEL]:
+            raise AnswerComplaint(f"the answer is no object with {LABEL} alone; it is such as {self.shape}")
+        label = self.find_label(str(parsed[LABEL]))
+        if label is None:
+            raise AnswerComplaint(
+                f"the label is {quoted(parsed[LABEL])}; it is exactly one of {', '.join(self.labels)}"
+            )
+        return Decision(labels=(Label(self.item.subject_id, label),), rationale=reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class PairReference:
+    """What a baseline may know of one pair: never its features, its score or its label."""
+
+    markets: tuple[PairedMarket, PairedMarket]
+    _run: "PairReferences"
+
+    def text_similarity(self) -> float:
+        """Return the cosine of both texts by TF-IDF over all questions of the run, in [0, 1]."""
+        rows, vectors = self._run.once(("tfidf",), self._run.vectors)
+        first, second = (vectors[[rows[market.id]]] for market in self.markets)
+        return min(1.0, max(0.0, float((first @ second.T).toarray()[0, 0])))
+
+    def learnt(self, name: str, learn: Callable[[], Learnt]) -> Learnt:
+        """Return what is opened or learnt once for all pairs, such as an encoder."""
+        return self._run.once(("of the strategy", name), learn)
+
+
+class PairReferences(ItemReferences):
+    """What baselines may know of the pairs of a run."""
+
+    needs: ClassVar = "markets"
+    noun: ClassVar = "pairs"
+
+    def of(self, subject_id: str) -> PairReference:
+        """Return what may be known about a subject.
+
+        Raises:
+            UsageError: If there is no such subject.
+        """
+        return PairReference(self.find_item(subject_id).markets, self)
+
+    def vectors(self) -> tuple[Mapping[str, int], sparse.csr_array]:
+        """Return the row of each market of the run, and the word vectors of all, (n, words)."""
+        texts = {market.id: market.text for item in self.items.values() for market in item.markets or ()}
+        names = sorted(texts)
+        return {name: row for row, name in enumerate(names)}, tf_idf([texts[name] for name in names])
 
 
 @dataclass(frozen=True, slots=True)

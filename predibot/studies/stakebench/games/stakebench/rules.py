@@ -1,20 +1,212 @@
 """The rules of labelling comments: which are asked about, what is shown of each, and what is an answer."""
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
-from predibot.domain.decision import Subject
+from predibot.domain.decision import Decision, Label, Subject
 from predibot.domain.event import Event
+from predibot.domain.price import PricePoint
+from predibot.domain.untrusted_text import paragraph, title_line
 from predibot.errors import UsageError
-from predibot.studies.label_game import LabelGame, frozen_item
+from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, words_of_label
+from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, frozen_item
+from predibot.studies.stakebench.cleaning import MONEY_SIGNS
 from predibot.studies.stakebench.data_set import Rows
-from predibot.studies.stakebench.games.stakebench.form import LabelForm
-from predibot.studies.stakebench.games.stakebench.reference import StakebenchReferences
-from predibot.studies.stakebench.tasks import CROWD, TASKS, Item, TaskName, drawn
+from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, TaskName, drawn
+
+MAX_COMMENT_CHARACTERS = 4_000
+MAX_WINDOW_CHARACTERS = 60_000
+"""Of all comments of a window; what is longer is cut, each comment alike."""
+
+
+class _Asked(NamedTuple):
+    task: str
+    ask: str
+
+
+_SIDE = _Asked(
+    "You read a comment from below a question on a prediction market, and say on which side its writer has put money.",
+    f"""Say which side of the question the writer's words show them to hold. What counts is what they hold, not who
+will turn out right, and not whether the tone is friendly.
+- YES: they speak as somebody who gains if the question is answered YES.
+- NO: they speak as somebody who gains if it is answered NO.
+- {NEUTRAL}: the words lean neither way, weigh both, or only pass on information.
+Where the question is about a price, expecting it to rise is YES and expecting it to fall is NO; slang for a rise or a
+fall counts as saying so.""",
+)
+_ACTION = (
+    "You read a comment from below a question on a prediction market, know what its writer holds there, and say what "
+    "they do next."
+)
+_ACTIONS = {
+    "flip": "they change over to the other side",
+    "increase": "they add to what they hold",
+    "decrease": "they sell a part of it, or all of it",
+    "hold": "they change nothing that counts",
+}
+_TASKS = {
+    "G1": _Asked(
+        "You read a comment from below a question on a prediction market, and say whether its writer has money on it.",
+        """Say whether the writer held a position in this very market when they wrote the comment: YES or NO.
+
+An example. Comment: "Bought more this morning, I'm in until the vote." Answer: YES""",
+    ),
+    "G2": _SIDE,
+    "G2before": _SIDE,
+    "G4": _Asked(
+        "You read what holders of positions wrote below a question on a prediction market, and say where its price "
+        "goes.",
+        f"""Say where the mean price of YES goes from the stretch in which these comments were written to the next one,
+which is as long: UP, DOWN, or {NEUTRAL} if the comments do not tell.""",
+    ),
+}
+
+
+def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
+    """Return what a model is told about a text.
+
+    Args:
+        item: As it is shown.
+        labels: That may be answered.
+        price_blind: Whether the price is left out, where one belongs to the task.
+        untrusted: Puts foreign words inside the fence.
+    """
+    asked = _TASKS.get(item.task) or _Asked(_ACTION, _ask_action(labels))
+    view = _view(item, price_blind=price_blind, untrusted=untrusted)
+    return words_of_label(
+        asked.task, view, asked.ask, labels, report_about="on this text", extract_about="about a text"
+    )
+
+
+def _ask_action(labels: tuple[str, ...]) -> str:
+    listed = "\n".join(f"- {label}: {_ACTIONS[label]}" for label in labels)
+    return f"Say what the writer does first within the 48 hours after the comment:\n{listed}"
+
+
+def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> str:
+    parts = ["# The comments" if item.price is not None else "# The comment"]
+    told = [f"question: {title_line(item.question)}"]
+    if item.task in ("G2", "G2before"):
+        parts.append(f"Topic of the market: {item.topic}")
+    if item.price is not None and not price_blind:
+        parts.append(f"Mean price of YES while these were written: {item.price:.2f}")
+    if item.side is not None and item.size is not None:
+        parts.append(f"What the writer holds: {item.side}, staked {MONEY_SIGNS[item.platform]}{item.size:,.0f}")
+    if len(item.texts) == 1:
+        told.append(f"comment: {paragraph(item.texts[0], MAX_COMMENT_CHARACTERS)}")
+    else:
+        most = min(MAX_COMMENT_CHARACTERS, MAX_WINDOW_CHARACTERS // max(1, len(item.texts)))
+        told += [f"comment {n}: {paragraph(text, most)}" for n, text in enumerate(item.texts, start=1)]
+    return "\n\n".join([*parts, untrusted("\n\n".join(told))])
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm(LabelForm):
+    """How a label of a text is asked for and read."""
+
+    tool_description: ClassVar = "Hand in your label, once, alone."
+    enough_tokens: ClassVar = 50
+    price_blind: bool = False
+    """Whether the price is left out of the words."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the labels of its task."""
+        return TASKS[self.item.task].labels
+
+    @property
+    def shape(self) -> str:
+        """Return the labels as they are shown to a model."""
+        return ", ".join(self.labels)
+
+    @property
+    def ending(self) -> str:
+        """Return how a prompt ends."""
+        return f"Answer with exactly one of these and nothing else: {self.shape}"
+
+    def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
+        """Return what a model is told about the text."""
+        return label_words(self.item, self.labels, price_blind=self.price_blind, untrusted=untrusted)
+
+    def parse(self, answer: object) -> Decision:
+        """Return the decision of an answer that is exactly one allowed label, apart from case and space.
+
+        Raises:
+            AnswerError: If it is anything else.
+        """
+        text = answer[LABEL] if isinstance(answer, Mapping) and list(answer) == [LABEL] else answer
+        if not isinstance(text, str):
+            raise AnswerComplaint(f"the answer is {quoted(text)}; it is one of {self.shape}")
+        label = self.find_label(text.strip())
+        if label is None:
+            raise AnswerComplaint(f"the answer is {quoted(text.strip().casefold())}; it is exactly one of {self.shape}")
+        return Decision(labels=(Label(self.item.subject_id, label),))
+
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a baseline may know of one item."""
+
+    stakes: tuple[tuple[str, float], ...]
+    """The sides and sizes of the writers of a window's comments; empty for a single comment, whose writer is in
+    question."""
+    examples: tuple[Item, ...]
+    """The items of the same task and platform with their truth, none of a market of this item's fold."""
+    _run: "StakebenchReferences"
+    _key: tuple[str, str, int]
+
+    def learnt(self, name: str, learn: Callable[[Sequence[Item]], Learnt]) -> Learnt:
+        """Return what is learnt from the examples, once for all items of a fold.
+
+        Args:
+            name: What learns, with its settings; equal names share a lesson.
+            learn: Takes the examples in the order of their ids.
+        """
+        return self._run.once((name, *self._key), lambda: learn(self.examples))
+
+
+class StakebenchReferences(ItemReferences):
+    """What baselines may know of the texts of a run."""
+
+    needs: ClassVar = "truth"
+    noun: ClassVar = "texts"
+
+    def of(self, subject_id: str) -> Reference:
+        """Return what may be known about a subject.
+
+        Raises:
+            UsageError: If there is no such subject.
+        """
+        item: Item = self.find_item(subject_id)
+        key = (item.task, item.platform, fold_of(item.market))
+        examples: tuple[Item, ...] = self.once(("examples", *key), lambda: self._examples(*key))
+        stakes = item.truth.stakes if item.truth is not None and len(item.texts) > 1 else ()
+        return Reference(stakes, examples, self, key)
+
+    def _examples(self, task: str, platform: str, fold: int) -> tuple[Item, ...]:
+        return tuple(
+            item
+            for _, item in sorted(self.items.items())
+            if item.task == task and item.platform == platform and fold_of(item.market) != fold
+        )
+
+
+def fold_of(market: str) -> int:
+    """Return the part of the markets that one belongs to, the same on every machine.
+
+    Examples:
+        >>> 0 <= fold_of("any market") < FOLDS
+        True
+    """
+    return int.from_bytes(hashlib.sha256(market.encode()).digest()[:4], "big") % FOLDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +250,9 @@ class Stakebench(LabelGame):
         named = ((event.id.partition("/")[0], event.id) for event in events)
         return tuple(Subject(TASKS[task].kind, id_) for task, id_ in named if task in TASKS)
 
-    def form(self, view: Item, *, price_blind: bool = False) -> LabelForm:
+    def form(self, view: Item, *, price_blind: bool = False) -> TextForm:
         """Return how a label is asked for and read."""
-        return LabelForm(view, price_blind, strict=self.labels == "strict")
+        return TextForm(view, price_blind=price_blind, strict=self.labels == "strict")
 
     def references(self, events: Sequence[Event]) -> StakebenchReferences:
         """Return what baselines may know, from all texts of a run with their truth."""
