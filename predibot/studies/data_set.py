@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from predibot.contracts import Venue
-from predibot.domain.event import Event, EventPage
+from predibot.contracts import OpenVenue, PayloadReader, Venue, VenuePlugin, VenueRequest
+from predibot.domain.event import Event, EventPage, Skip
 from predibot.errors import UsageError, VenueChanged, VenueMissing
 from predibot.plain_file import open_plain
+from predibot.studies.label_game import LabelItem
 
 
 def funnel_lines(funnel: Mapping[str, int]) -> Iterator[str]:
@@ -54,6 +55,27 @@ class DataSetKind:
                 f"there is no data set of {self.name} in {folder}. Look at the path, or make one with `{self.made_by}`"
             )
         return folder
+
+
+def data_set_venue(kind: DataSetKind, item: type[LabelItem], item_noun: str) -> VenuePlugin:
+    """Return the venue of a kind of data sets; bots see its items without their hidden fields."""
+    return VenuePlugin(
+        partial(_open, kind),
+        live=False,
+        usage=f"{kind.name}:FOLDER",
+        needs_argument=True,
+        check=lambda argument: str(kind.folder(argument)),
+        payloads=PayloadReader(partial(_refuse_event, item_noun), lambda _: "", item.shown_json),
+    )
+
+
+def _open(kind: DataSetKind, request: VenueRequest) -> OpenVenue:
+    venue = DataSet(kind.folder(request.argument), kind)
+    return OpenVenue(request.spec, venue, request.as_of or venue.last_at)
+
+
+def _refuse_event(item_noun: str, payload: object, read_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
+    return None, (Skip("event", "", f"{item_noun} is no event"),)
 
 
 class DataSet(Venue):

@@ -1,11 +1,12 @@
 """Label games: each item of a data set gets one label, nothing is bet, and an unreadable answer is a miss."""
 
 import hashlib
+import json
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 from predibot.domain.account import Account
 from predibot.domain.account_past import AccountPast
@@ -19,6 +20,39 @@ from predibot.games.fills import FillModel
 from predibot.games.game import AnswerForm, Game
 
 Learnt = TypeVar("Learnt")
+MAX_MONEY = 1e18
+"""Of any currency: there is less, and sums of such amounts stay numbers."""
+Rows = Callable[[str], Iterable[Any]]
+"""Reads a file of a data set from its beginning, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelItem:
+    """What a label is asked for, and what is known of it besides."""
+
+    hidden: ClassVar[tuple[str, ...]] = ("truth",)
+    """The fields that no bot is shown; they are None then."""
+
+    def as_json(self) -> str:
+        """Return the item, its truth included, as canonical JSON."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the item that `as_json` wrote, with its truth if that is still there.
+
+        Raises:
+            ValueError: If it is none.
+        """
+
+    @classmethod
+    def shown_json(cls, text: str) -> str:
+        """Return the JSON of an item without its hidden fields; empty for a text that is no item."""
+        try:
+            return replace(cls.from_json(text), **dict.fromkeys(cls.hidden)).as_json()
+        except ValueError:
+            return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from predibot.errors import PluginError, UsageError
 from predibot.plugins.strategies import load_strategy, spec_of
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.studies.beliefbench.games.beliefbench import Beliefbench
-from predibot.studies.beliefbench.pairs import LABELS, LabelledPair, PairedMarket, PairItem, shown_alone
+from predibot.studies.beliefbench.pairs import LABELS, LabelledPair, PairedMarket, PairItem
 
 FIRST = PairedMarket("a", "e1", "Will it rain?", "In March.", ("x", "y"), "W", 100.0, "2025-01-01", "2025-01-10")
 SECOND = PairedMarket("b", "e2", "Will it snow?", "In March.", ("y", "z"), "W", 300.0, "2025-01-06", "2025-01-15")
@@ -34,7 +34,7 @@ def said(by: str, first: PairedMarket = FIRST, second: PairedMarket = SECOND, **
     references = game.references([Event("a~b", "", (), payload=payload)])
     context = Context(
         now=parse_instant("2025-02-01"),
-        view=PairItem.from_json(shown_alone(payload)),
+        view=PairItem.from_json(PairItem.shown_json(payload)),
         game=game,
         rng=rng,
         reference=lambda: references.of("a~b"),

@@ -4,11 +4,11 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
-from predibot.studies.stakebench.data_set import MOST, Rows
+from predibot.studies.label_game import MAX_MONEY, LabelItem, Rows
 
 LABELS = ("0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0")
 """How related two questions are, by the score that a pair has; the last has its upper end too."""
@@ -59,7 +59,7 @@ class PairedMarket:
         first, last = self.days
         if first > last:
             raise ValueError(f"first_on is {self.first_on}, after last_on, which is {self.last_on}")
-        if self.volume_usd is not None and not 0.0 <= self.volume_usd <= MOST:
+        if self.volume_usd is not None and not 0.0 <= self.volume_usd <= MAX_MONEY:
             raise ValueError(f"volume_usd is {self.volume_usd:g}; it is an amount of money")
 
     @property
@@ -120,9 +120,10 @@ PAIR_FILES: Mapping[str, type] = {"about": About, "markets": PairedMarket, "pair
 
 
 @dataclass(frozen=True, slots=True)
-class PairItem:
+class PairItem(LabelItem):
     """Two questions that a label is asked for."""
 
+    hidden: ClassVar = ("markets", "truth")
     id: str
     texts: tuple[tuple[str, str], tuple[str, str]]
     """The title and the description of each: all that a model is shown."""
@@ -134,10 +135,6 @@ class PairItem:
     def subject_id(self) -> str:
         """Return by what name decisions on it go."""
         return self.id
-
-    def as_json(self) -> str:
-        """Return the item, its truth included, as canonical JSON."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> "PairItem":
@@ -157,14 +154,6 @@ class PairItem:
             return cls(data["id"], (first, second), known, None if truth is None else LabelledPair(**truth))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no pair of questions: {error}") from None
-
-
-def shown_alone(text: str) -> str:
-    """Return the JSON of a pair with nothing but what is shown of it; anything else without all of itself."""
-    try:
-        return replace(PairItem.from_json(text), markets=None, truth=None).as_json()
-    except ValueError:
-        return ""
 
 
 def drawn_pairs(

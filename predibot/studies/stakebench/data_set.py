@@ -1,16 +1,15 @@
 """A data set of comments: the rows of its two files, under salted ids."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
+from predibot.studies.label_game import MAX_MONEY
 from predibot.studies.stakebench.cleaning import Platform
 from predibot.studies.stakebench.positions import ACTION_HOURS, Action, Side
 from predibot.studies.stakebench.windows import LONGEST_DAYS, Direction
 
-MOST = 1e18
-"""Of any currency, which is more than there is: sums of so many stay numbers."""
 Resolved = Literal[-1, 0, 1]
 """1 for YES, -1 for NO, 0 for anything else."""
 
@@ -46,7 +45,7 @@ class LabelledComment:
 
     def __post_init__(self) -> None:
         """Refuse what nobody can have held, done or paid."""
-        if not abs(self.size) <= MOST or not 0.0 <= self.volume <= MOST:
+        if not abs(self.size) <= MAX_MONEY or not 0.0 <= self.volume <= MAX_MONEY:
             raise ValueError(f"size is {self.size:g} and volume {self.volume:g}; they are amounts of money")
         if len(self.actions) != (0 if self.action is None else len(ACTION_HOURS)):
             raise ValueError(f"actions are {len(self.actions)}, action is {self.action}; one goes with each window")
@@ -92,5 +91,3 @@ def _instant(name: str, text: str) -> None:
 
 FILES: Mapping[str, type] = {"comments": LabelledComment, "windows": LabelledWindow}
 """What a line of each file is, by the file's name without its ending."""
-Rows = Callable[[str], Iterable[Any]]
-"""Reads a file of a data set from its beginning, by its name in `FILES`; comments of a market stand together."""

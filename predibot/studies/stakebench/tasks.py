@@ -5,13 +5,14 @@ import heapq
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Literal
 
+from predibot.studies.label_game import LabelItem, Rows
 from predibot.studies.stakebench.cleaning import FEWEST_IN_SPLIT
-from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow, Rows
+from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow
 from predibot.studies.stakebench.windows import stake_weighted_direction
 
 TaskName = Literal["G1", "G2", "G2before", "G3", "G3f", "G3d", "G4"]
@@ -66,7 +67,7 @@ class Truth:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(LabelItem):
     """A text that a label is asked for, with what is shown beside it."""
 
     task: str
@@ -100,10 +101,6 @@ class Item:
         """Return what its market is about."""
         return self.split.partition("/")[2]
 
-    def as_json(self) -> str:
-        """Return the item, its truth included, as canonical JSON."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
     @classmethod
     def from_json(cls, text: str) -> "Item":
         """Return the item that `as_json` wrote, with its truth if it is still there.
@@ -120,14 +117,6 @@ class Item:
             return cls(**{**data, "texts": tuple(data["texts"])}, truth=truth)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no item of a text task: {error}") from None
-
-
-def without_truth(text: str) -> str:
-    """Return the JSON of an item without its truth; anything else without all of itself."""
-    try:
-        return replace(Item.from_json(text), truth=None).as_json()
-    except ValueError:
-        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from predibot.games.answers import Words
 from predibot.games.fills import MidFills
 from predibot.studies.beliefbench.games.beliefbench import Beliefbench
 from predibot.studies.beliefbench.games.beliefbench.rules import PairForm
-from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem, shown_alone
+from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from tests.studies.beliefbench.test_pairs import rows_of
 
 EVENTS, _ = Beliefbench(per_class=2).drawn(rows_of(), 7)
-ITEM = PairItem.from_json(shown_alone(EVENTS[0].payload))
+ITEM = PairItem.from_json(PairItem.shown_json(EVENTS[0].payload))
 FORM = Beliefbench().form(ITEM)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from predibot.studies.beliefbench.pairs import LABELS, LabelledPair, PairedMarket, PairItem, drawn_pairs, shown_alone
-from predibot.studies.stakebench.data_set import Rows
+from predibot.studies.beliefbench.pairs import LABELS, LabelledPair, PairedMarket, PairItem, drawn_pairs
+from predibot.studies.label_game import Rows
 
 MARKETS = [
     PairedMarket(
@@ -74,9 +74,9 @@ def test_only_the_domains_that_are_asked_for_are_drawn() -> None:
 def test_an_item_reads_back_as_it_was_and_is_shown_with_its_words_alone() -> None:
     (item, *_), _ = drawn_pairs(rows_of(), per_class=5, domains=(), seed=7)
     assert PairItem.from_json(item.as_json()) == item
-    assert PairItem.from_json(shown_alone(item.as_json())) == replace(item, markets=None, truth=None)
-    assert "Crypto" not in shown_alone(item.as_json())
-    assert shown_alone("no JSON") == shown_alone('{"id": 1}') == ""
+    assert PairItem.from_json(PairItem.shown_json(item.as_json())) == replace(item, markets=None, truth=None)
+    assert "Crypto" not in PairItem.shown_json(item.as_json())
+    assert PairItem.shown_json("no JSON") == PairItem.shown_json('{"id": 1}') == ""
 
 
 @pytest.mark.parametrize(

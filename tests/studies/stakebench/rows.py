@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow, Rows
+from predibot.studies.label_game import Rows
+from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow
 from predibot.studies.stakebench.positions import ACTION_HOURS
 
 

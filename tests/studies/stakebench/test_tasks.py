@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from predibot.studies.stakebench.data_set import LabelledComment
-from predibot.studies.stakebench.tasks import TASKS, Drawn, Item, drawn, without_truth
+from predibot.studies.stakebench.tasks import TASKS, Drawn, Item, drawn
 from tests.studies.stakebench.rows import a_comment, a_window, rows_of
 
 COMMENTS = [
@@ -126,11 +126,11 @@ def test_the_stakes_of_a_market_say_who_would_have_won() -> None:
 def test_what_a_bot_is_shown_has_no_truth_in_it() -> None:
     item = draw(COMMENTS, tasks=("G3",)).items[0]
     assert Item.from_json(item.as_json()) == item
-    shown = without_truth(item.as_json())
+    shown = Item.shown_json(item.as_json())
     assert item.truth is not None
     assert item.truth.user not in shown
     assert Item.from_json(shown) == replace(item, truth=None)
-    assert without_truth('{"anything": "else"}') == ""
+    assert Item.shown_json('{"anything": "else"}') == ""
 
 
 def test_a_row_that_is_there_twice_is_refused() -> None:

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from predibot.errors import VenueChanged
+from predibot.studies.label_game import MAX_MONEY
 from predibot.studies.stakebench.activity import manifold_changes, polymarket_change
 from predibot.studies.stakebench.cleaning import Platform
 from predibot.studies.stakebench.collecting.raw_store import RawStore
-from predibot.studies.stakebench.data_set import MOST, Resolved
+from predibot.studies.stakebench.data_set import Resolved
 from predibot.studies.stakebench.positions import (
     Change,
     Holdings,
@@ -498,7 +499,7 @@ def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | N
 
 def _amount(value: Any) -> float:
     number = float(value)
-    if not abs(number) <= MOST:
+    if not abs(number) <= MAX_MONEY:
         raise ValueError(f"a volume is {number}")
     return number
 

@@ -15,8 +15,7 @@ from predibot.errors import UsageError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, read_json, words_of_label
 from predibot.related.texts import tf_idf
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairedMarket, PairItem, drawn_pairs
-from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, frozen_item
-from predibot.studies.stakebench.data_set import Rows
+from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, frozen_item
 
 MAX_DESCRIPTION_CHARACTERS = 8_000
 MAX_JUDGED_CHARACTERS = 8_000

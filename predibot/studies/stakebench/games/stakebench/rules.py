@@ -14,9 +14,8 @@ from predibot.domain.price import PricePoint
 from predibot.domain.untrusted_text import paragraph, title_line
 from predibot.errors import UsageError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, words_of_label
-from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, frozen_item
+from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, frozen_item
 from predibot.studies.stakebench.cleaning import MONEY_SIGNS
-from predibot.studies.stakebench.data_set import Rows
 from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, TaskName, drawn
 
 MAX_COMMENT_CHARACTERS = 4_000

@@ -1,13 +1,12 @@
 """Comments: a collected data set of labelled comments as a venue of text tasks."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from dataclasses import replace
 
-from predibot.contracts import Assumption, OpenVenue, PayloadReader, VenuePlugin, VenueRequest, VenueSettings
-from predibot.domain.event import Event, Skip
-from predibot.studies.data_set import DataSet, DataSetKind
+from predibot.contracts import Assumption, VenueSettings
+from predibot.studies.data_set import DataSetKind, data_set_venue
 from predibot.studies.stakebench.data_set import FILES
-from predibot.studies.stakebench.tasks import without_truth
+from predibot.studies.stakebench.tasks import Item
 from predibot.venues.manifold import MANIFOLD_URL
 from predibot.venues.polymarket import CLOB_URL, GAMMA_URL
 
@@ -23,15 +22,6 @@ COMMENTS = DataSetKind(
 )
 
 
-def _open(asked: VenueRequest) -> OpenVenue:
-    venue = DataSet(COMMENTS.folder(asked.argument), COMMENTS)
-    return OpenVenue(asked.spec, venue, asked.as_of or venue.last_at)
-
-
-def _event(payload: object, read_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    return None, (Skip("event", "", "a text is no event"),)
-
-
 def _assumptions(settings: VenueSettings) -> Iterator[Assumption]:
     from predibot.studies.stakebench.venues.comments.assumptions import assumptions
 
@@ -39,14 +29,9 @@ def _assumptions(settings: VenueSettings) -> Iterator[Assumption]:
     return assumptions(**urls)
 
 
-VENUE = VenuePlugin(
-    _open,
-    live=False,
-    usage="comments:FOLDER",
-    needs_argument=True,
-    check=lambda argument: str(COMMENTS.folder(argument)),
-    payloads=PayloadReader(_event, lambda _: "", without_truth),
-    # Of the hosts that comments are collected from, besides those of a venue of markets.
+VENUE = replace(
+    data_set_venue(COMMENTS, Item, "a text"),
+    # Hosts that comments are collected from, and no venue of markets has.
     urls=("data_url",),
     assumptions=_assumptions,
 )
