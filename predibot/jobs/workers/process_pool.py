@@ -24,7 +24,8 @@ from predibot.ledger.write.process_identity import helper_owner
 
 _log = logging.getLogger(__name__)
 
-_TICK_SECONDS = 0.2
+_END_SECONDS = 0.2
+"""How long the shutdown waits for the end of each process that it killed."""
 _MOST_STILLBORN = 3
 """So many processes, one after the other, may end before they are set up."""
 
@@ -60,8 +61,10 @@ class ProcessPool(Pool):
         self._owners: list[str] = []
         self._broken: PredibotError | None = None
         self._closed = False
-        self._children = [self._spawn() for _ in range(processes)]
-        threading.Thread(target=self._listen, name="predibot-processes", daemon=True).start()
+        self._children: list[_PoolProcess] = []
+        with self._lock:
+            for _ in range(processes):
+                self._spawn()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> PoolCall:
         """Return the future of a call, which the process with the least to do will make."""
@@ -98,12 +101,11 @@ class ProcessPool(Pool):
             self._closed = True
             for child in self._children:
                 child.process.kill()
-                with suppress(OSError):
-                    child.connection.close()
             for child in self._children:
-                child.process.join(_TICK_SECONDS)
+                child.process.join(_END_SECONDS)
 
-    def _spawn(self) -> _PoolProcess:
+    def _spawn(self) -> None:
+        """Start a process, and a thread that listens to it; needs the lock."""
         ours, theirs = pipes.Pipe()
         holder = helper_owner(self._worker.claimant.owner, next(self._spawns))
         arguments = (theirs, self._spec, holder, logging.getLogger().getEffectiveLevel())
@@ -111,7 +113,9 @@ class ProcessPool(Pool):
         process.start()
         # Our own copy of its end would keep us from seeing that it is gone.
         theirs.close()
-        return _PoolProcess(process, ours, holder)
+        child = _PoolProcess(process, ours, holder)
+        self._children.append(child)
+        threading.Thread(target=self._listen, args=(child,), name=f"predibot-{process.name}", daemon=True).start()
 
     def _hand_out(self) -> None:
         """Give waiting calls to the processes with the least to do; needs the lock."""
@@ -127,27 +131,19 @@ class ProcessPool(Pool):
                 # If it is gone meanwhile, the listener notices its end, and the call is handed out again.
                 child.connection.send((call.number, call.function, call.arguments))
 
-    def _listen(self) -> None:
-        """Take the reports of the processes, until the pool is shut down."""
+    def _listen(self, child: _PoolProcess) -> None:
+        """Take the reports of a process until it is gone, and replace it."""
         while not self._closed:
-            with self._lock:
-                by_pipe = {child.connection: child for child in self._children}
             try:
-                ready = pipes.wait(list(by_pipe), timeout=_TICK_SECONDS)
-            except (OSError, ValueError):
-                # Closed while we waited.
-                continue
-            for each in ready:
-                if isinstance(each, Connection):
-                    self._receive(by_pipe[each])
+                report = child.connection.recv()
+            except (EOFError, OSError):
+                break
+            self._receive(child, report)
+        child.connection.close()
+        if not self._closed:
+            self._replace(child)
 
-    def _receive(self, child: _PoolProcess) -> None:
-        try:
-            report: Report = child.connection.recv()
-        except (EOFError, OSError):
-            if not self._closed:
-                self._replace(child)
-            return
+    def _receive(self, child: _PoolProcess, report: Report) -> None:
         if isinstance(report, Activity):
             self._worker.watch(report)
         elif isinstance(report, CallStart):
@@ -181,19 +177,17 @@ class ProcessPool(Pool):
         child.process.kill()
         child.process.join(1.0)
         self._book_lost(child.holder, "process")
-        if not child.owner:
-            self._stillborn += 1
-        if self._stillborn >= _MOST_STILLBORN and self._broken is None:
-            self._broken = child.failure or LedgerUnusable(
-                f"processes end before they are set up, the last with code {child.process.exitcode}; "
-                "use --executor threads:N"
-            )
         message, now = f"its process ended: {child.process.exitcode}", time.monotonic()
         with self._lock:
-            child.connection.close()
+            self._stillborn += not child.owner
+            if self._stillborn >= _MOST_STILLBORN and self._broken is None:
+                self._broken = child.failure or LedgerUnusable(
+                    f"processes end before they are set up, the last with code {child.process.exitcode}; "
+                    "use --executor threads:N"
+                )
             self._children.remove(child)
             if not self._closed and self._broken is None:
-                self._children.append(self._spawn())
+                self._spawn()
             self._waiting.extend(call for call in child.calls.values() if call.began is None)
             self._hand_out()
         for call in child.calls.values():
