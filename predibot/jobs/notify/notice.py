@@ -131,7 +131,7 @@ def notice_of_slot(
 
 
 def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
-    """Return the notice that something beside the decisions of a slot failed, or, without a reason, no longer does."""
+    """Return the notice that something besides a slot's decisions failed; without a reason, that all is well again."""
     about, at = f"side of {recipe}", format_instant(slot_at)
     if not reason:
         title = f"predibot: nothing is in the way of {named(recipe)} any more, slot {at}"
@@ -163,7 +163,7 @@ def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
 
 
 def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
-    """Return the notice that a venue's answers changed, or, without doubts, that all are understood again."""
+    """Return the notice that a venue's answers changed; without doubts, that all are understood again."""
     about = f"venue of {recipe}"
     if not doubts:
         title = f"predibot: the venue of {named(recipe)} is understood again"

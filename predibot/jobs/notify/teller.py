@@ -96,10 +96,6 @@ class NotTold:
     is_final: bool
     """Whether it is not tried again: another try would not help, or it may have arrived all the same."""
 
-    def __str__(self) -> str:
-        """Return the reason."""
-        return self.text
-
 
 def why_not_told(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> NotTold | None:
     """Send a message, with a few tries, and return why that failed; None if it did not."""
@@ -249,7 +245,7 @@ class Teller:
                     outbox.note_success()
                     continue
                 if not outbox.is_down:
-                    _log.warning("%s: not told %r: %s", outbox.name, message.title, self._hidden(str(failure)))
+                    _log.warning("%s: not told %r: %s", outbox.name, message.title, self._hidden(failure.text))
                 outbox.note_failure(message, self._clock(), is_final=failure.is_final)
 
     def _next(self, outbox: _Outbox) -> _Message | None:

@@ -73,7 +73,7 @@ class Scheduled:
         return cls(request, request.recipe.schedule, argument)
 
     def slot_to_play(self, store: Store, now: datetime) -> datetime:
-        """Return the newest slot that is not done and may still be played; if there is none, one at this minute."""
+        """Return the newest slot if it may still be played and is not done, otherwise an extra one at this minute."""
         since = now - self.schedule.catch_up
         rows = store.run_read(partial(stored_slots, recipe=self.name, since=since))
         done = {row.slot_at for row in rows if row.status == "done"}

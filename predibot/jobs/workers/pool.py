@@ -34,7 +34,7 @@ class PoolCall(Future[Any]):
         super().__init__()
         self.number, self.function, self.arguments = number, function, arguments
         self.began: float | None = None
-        """Of the monotonic clock; None while it waits."""
+        """By the monotonic clock; None while it waits."""
         self.owner = ""
         """The name under which its process claims decisions."""
 
