@@ -37,7 +37,7 @@ def account(
     with output.caller().reading(ledger) as store:
         reader = None
         if judge is not None:
-            # Clients of models cost half a second, which only this pays.
+            # Imported here: clients of models take half a second to load.
             from predibot.config import load_settings
             from predibot.jobs.accounts.rationale_judge import open_judge
 

@@ -93,7 +93,7 @@ def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
         if name in _OF_STUDIES:
             app.add_typer(import_module("predibot.cli.study").group(name), name=name)
             continue
-        # `import` is no name that a module may be imported by.
+        # A module named `import` could not be imported.
         module = import_module(f"predibot.cli.{'imports' if name == 'import' else name}")
         if name in _GROUPS:
             app.add_typer(module.GROUP, name=name)

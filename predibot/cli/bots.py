@@ -7,12 +7,12 @@ from predibot.cli.ending import secrets_here
 
 
 def bots(json: options.Json = False) -> None:
-    """List every strategy, tool and search provider of its own file, also those that cannot be loaded."""
+    """List every strategy, tool and search provider, also those that cannot be loaded."""
     from predibot.plugins.strategies import strategies
     from predibot.plugins.tools import tool_infos
 
     hidden = secrets_here().hidden
-    # A plug-in may quote a key where it does not load.
+    # The error of a plug-in that does not load may quote a key.
     found = [replace(info, problem=hidden(info.problem)) for info in strategies()]
     tools = [replace(info, problem=hidden(info.problem)) for info in tool_infos()]
     if json:

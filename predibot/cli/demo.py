@@ -137,7 +137,7 @@ def demo(
             requests,
             Resources(store, settings, caller.clock, listener),
             told=partial(_report_run, runs),
-            question=output.question_for(Question(), Shown(), json=json),
+            question=output.question_for(Question(), Shown(), options.Output(json=json)),
             days=days or played.days,
             stocks=played.stocks,
         )
@@ -149,7 +149,7 @@ def demo(
             }
         )
         return
-    output.print_evaluation(evaluation, json=False)
+    output.print_evaluation(evaluation, options.Output())
     console = output.report_console()
     cohort = min((each.run.slot_at for each in runs), default=caller.clock())
     said = played.next_steps.format(about_bots=_ABOUT_BOTS, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)

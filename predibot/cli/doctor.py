@@ -23,7 +23,7 @@ def doctor(
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> int:
-    """Print one line a check; the exit code is 1 where one failed. Keys are shown by name only."""
+    """Print a line for each check; the exit code is 1 if one failed. Keys are shown by name only."""
     from predibot.jobs.doctor import check_all, check_live, check_recipe
     from predibot.reports.table import Column, Table
     from predibot.reports.terminal.grid import print_grid
@@ -33,7 +33,7 @@ def doctor(
     hidden = secrets_here().hidden
     settings = caller.settings()
     models, of_models = ((), ()) if recipe is None else check_recipe(recipe, settings, caller.clock)
-    # A plug-in may quote a key where it fails, and an address may hold one.
+    # The error of a plug-in may quote a key, and an address may hold one.
     checks = [
         replace(check, seen=hidden(check.seen))
         for check in (

@@ -55,9 +55,9 @@ def evaluate(
         archived=archived,
         clusters=options.clusters(clusters),
     )
-    question = output.question_for(asked, shown, json=how.json, csv=how.csv)
+    question = output.question_for(asked, shown, how)
     with evaluate_part(part.read(), question, caller, ledger=ledger, track=not no_track, worst=tables.worst) as found:
-        output.print_evaluation(found.evaluation, json=how.json, csv=how.csv, shown=shown, worst=found.worst)
+        output.print_evaluation(found.evaluation, how, shown, found.worst)
 
 
 def _parse_days(option: str, text: str) -> tuple[float, ...]:

@@ -51,7 +51,7 @@ def upgrade(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
 def verify(
     columns: options.Columns = False, ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False
 ) -> int:
-    """Print how many rows each check looked at, and every one that fails; the exit code is 1 where one does."""
+    """Print how many rows each check looked at, and every row that fails; the exit code is 1 if one does."""
     if columns:
         output.print_coverage(json=json)
         return DONE
@@ -158,7 +158,7 @@ def _print_copy(report: "CopyReport", *, json: bool) -> None:
 
 @GROUP.command("stats", cls=Command, help="show what a ledger holds, and how many bytes that takes")
 def stats(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
-    """Print how many there are of everything, bytes of each, the oldest and the newest."""
+    """Print number, bytes, oldest and newest of everything in the ledger."""
     from predibot.ledger.care.ledger_stats import ledger_stats
     from predibot.reports.document import document
 
@@ -204,7 +204,7 @@ def prune(
 
 @GROUP.command("compact", cls=Command, help="remove what no row names, and give unused room back")
 def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
-    """Remove traces and pages that nothing names, and rewrite the database without room that nothing takes."""
+    """Remove traces and pages that no row names, and rewrite the database without unused room."""
     from predibot.ledger.care.compaction import compact as compact_ledger
     from predibot.reports.figures import things
 

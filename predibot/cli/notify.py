@@ -1,4 +1,4 @@
-"""`predibot notify`: whom predibot tells of runs that nobody watches."""
+"""`predibot notify`: the channels that get messages about runs that nobody watches."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -14,7 +14,7 @@ def notify(
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Print one line a channel of [notify] in predibot.toml; the exit code is 1 where one failed, or none is there."""
+    """Print a line for each channel of [notify] in predibot.toml; the exit code is 1 if one fails."""
     from predibot.api.notify import list_channels
     from predibot.errors import UsageError
     from predibot.reports.table import Column, Table

@@ -76,13 +76,13 @@ def print_coverage(*, json: bool) -> None:
         print_line(console, f"{column}: {said}")
 
 
-def question_for(question: "Question", shown: "Shown", *, json: bool, csv: bool = False) -> "Question":
+def question_for(question: "Question", shown: "Shown", how: "options.Output") -> "Question":
     """Return the question reduced to what a screen shows; a document and CSV get everything."""
     from dataclasses import replace
 
     from predibot.reports.terminal.evaluation_screen import wanted
 
-    return question if json or csv else replace(question, wanted=wanted(shown, question.grouping))
+    return question if how.json or how.csv else replace(question, wanted=wanted(shown, question.grouping))
 
 
 def caller(log: "options.Log | None" = None, *, verbose: bool = False) -> "Caller":
@@ -135,18 +135,16 @@ def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
 
 def print_evaluation(
     evaluation: "Evaluation",
-    *,
-    json: bool,
-    csv: bool = False,
+    how: "options.Output",
     shown: "Shown | None" = None,
     worst: "tuple[WorstDecision, ...] | None" = None,
 ) -> None:
     """Print an evaluation on stdout: as JSON, as CSV, or for a person, who gets the summary if `shown` is left out."""
-    if json:
+    if how.json:
         from predibot.reports.views.evaluation_json import evaluation_document
 
         print_document({**evaluation_document(evaluation), **worst_document(worst)}, exit_code=DONE)
-    elif csv:
+    elif how.csv:
         from predibot.reports.views.evaluation_csv import evaluation_csv
 
         typer.echo(evaluation_csv(evaluation, None if shown is None else shown.table), nl=False)

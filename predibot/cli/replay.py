@@ -1,4 +1,4 @@
-"""`predibot replay`: the decisions a recipe would have made, at one instant of the past after the other."""
+"""`predibot replay`: the decisions that a recipe would have made at past instants."""
 
 import time
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def replay(
         caller,
         ledger=ledger,
         told=_progress_reporter(len(plan.instants)),
-        question=output.question_for(Question(), Shown(), json=json),
+        question=output.question_for(Question(), Shown(), options.Output(json=json)),
         sample=sample if check_lookahead else None,
     ) as (done, found):
         view = replay_view(done)
@@ -132,7 +132,7 @@ def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None
         document = {**evaluation_document(evaluation), "replay": view.document(), **checked}
         output.print_document(document, exit_code=code)
         return
-    output.print_evaluation(evaluation, json=False)
+    output.print_evaluation(evaluation, options.Output())
     console = output.report_console()
     print_replay(console, view)
     if evaluation.as_of is not None:

@@ -183,7 +183,7 @@ def report(
     how: options.Output,
     verbose: options.Verbose = False,
 ) -> None:
-    """Print each bot's place on the leaderboard, and of how many runs."""
+    """Print the leaderboard and the number of runs, or a closeup."""
     from predibot.api.evaluate import report as report_part
     from predibot.scoring.evaluation.evaluation import Question
 
@@ -218,23 +218,23 @@ def report(
         return
     shown = tables.shown(every=how.every)
     question = Question(archived=archived, clusters=options.clusters(clusters))
-    question = output.question_for(question, shown, json=how.json, csv=how.csv)
+    question = output.question_for(question, shown, how)
     with report_part(part.read(), question, caller, ledger=ledger, worst=tables.worst) as found:
-        _show(found, shown=shown, json=how.json, csv=how.csv)
+        _show(found, shown, how)
 
 
-def _show(found: "Evaluated", *, shown: "Shown", json: bool, csv: bool) -> None:
+def _show(found: "Evaluated", shown: "Shown", how: options.Output) -> None:
     from predibot.reports.terminal.terminal import print_line, print_runs
     from predibot.reports.views.decide import run_document
     from predibot.reports.views.evaluation_json import evaluation_document
 
     rows, lost = found.runs, found.worst
-    if json:
+    if how.json:
         document = {"runs": [*map(run_document, rows)], **evaluation_document(found.evaluation)}
         output.print_document({**document, **output.worst_document(lost)}, exit_code=DONE)
         return
-    output.print_evaluation(found.evaluation, json=False, csv=csv, shown=shown, worst=lost)
-    if shown.table is None and not csv:
+    output.print_evaluation(found.evaluation, how, shown, lost)
+    if shown.table is None and not how.csv:
         console = output.report_console()
         console.print()
         if shown.full:

@@ -1,4 +1,4 @@
-"""`predibot schedule`: a service that runs recipes by their schedules, and what is asked of it."""
+"""`predibot schedule`: the service that runs recipes by their schedules, and its commands."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -60,7 +60,7 @@ def run(
     *,
     log: options.Log,
 ) -> int:
-    """Play each slot of each recipe once, and write down those that nobody was there for."""
+    """Play each slot of each recipe once, and record the slots that were missed."""
     from contextlib import ExitStack
     from dataclasses import replace
     from functools import partial
@@ -158,7 +158,7 @@ def run_now(
 
 @GROUP.command("status", cls=Command, help="show last and next slot, what was missed, the cost")
 def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
-    """Print a row a recipe; `predibot status` says besides what somebody has to look at."""
+    """Print a row for each recipe; `predibot status` also says what needs attention."""
     from predibot.jobs.status import status_of
     from predibot.reports.terminal.status import print_schedules
     from predibot.reports.views.schedule import schedule_document
@@ -185,7 +185,7 @@ def install(
     grace: Annotated[int, typer.Option("--grace", metavar="SECONDS", min=0, help="for what is under way")] = 60,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
 ) -> None:
-    """Print the texts, or write them where there are no other ones; nothing is started."""
+    """Print the files, or write them without replacing others; nothing is started."""
     import sys
 
     from predibot.api.schedule import install as install_schedules

@@ -204,7 +204,7 @@ def _print_forecasts(settled: "SettledForecasts", evaluation: "Evaluation", how:
         print_scored(output.report_console(), evaluation, every_row=how.every)
         print_bad_rows(output.report_console(), file)
         return
-    output.print_evaluation(evaluation, json=False, csv=True)
+    output.print_evaluation(evaluation, how)
     for line in bad_row_lines(file):
         output.say(line)
 

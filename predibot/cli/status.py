@@ -1,11 +1,11 @@
-"""`predibot status`: whether what runs by itself does, for a person and for monitoring."""
+"""`predibot status`: whether schedules and tracking run well, for a person and for monitoring."""
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
 
 
 def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> int:
-    """Print how the schedules stand; the exit code is 1 where somebody has to look at something."""
+    """Print the status of the ledger; the exit code is 1 if something needs attention."""
     from predibot.jobs.status import status_of
     from predibot.reports.terminal.status import print_status
     from predibot.reports.views.schedule import status_document

@@ -14,7 +14,7 @@ def trust(
     remove: Annotated[bool, typer.Option("--remove", help="trust it no more")] = False,
     json: options.Json = False,
 ) -> None:
-    """Trust the settings and recipes of a folder as they are now; any change of them needs a new word."""
+    """Trust the settings and recipes of a folder as they are now; after any change the folder is not trusted."""
     from predibot.reports.terminal.text import plain
     from predibot.trust import Folder
 

@@ -32,7 +32,7 @@ def verify(
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> int:
-    """Print what differs; the exit code is 1 where anything does."""
+    """Print what differs; the exit code is 1 if anything does."""
     from predibot.jobs.published_roots import publish as publish_roots
     from predibot.jobs.published_roots import verify_against
     from predibot.jobs.receipts import prove, verify_runs

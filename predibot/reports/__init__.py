@@ -1,1 +1,1 @@
-"""What a reader sees: views of what was decided and scored, and how a terminal shows them."""
+"""Reports: what they show, as data, and how terminals, pictures and files show it."""

@@ -196,9 +196,7 @@ def e_value(value: float | None) -> str:
 
 
 def sparkline(values: Sequence[float], cells: int) -> str:
-    """Return a curve of numbers, a bar a cell, from the smallest to the largest of them and of zero.
-
-    Of several values in a cell the last is shown.
+    """Return a curve as bars, one for each cell, scaled to the values and zero; it shows the last value of a cell.
 
     Examples:
         >>> sparkline([0.0, 0.5, 1.0], 10), sparkline([1.0, -1.0], 10), sparkline([], 10)
@@ -219,7 +217,7 @@ def _short_signed(value: float) -> str:
 
 
 def _no_negative_zero(written: str) -> str:
-    """Return the text without a minus where rounding left nothing below zero."""
+    """Return the text without its minus if it was rounded to zero."""
     if any(digit in written for digit in "123456789"):
         return written
     return written.replace("-", "+") if "$" in written or written.endswith("%") else written.replace("-", "")

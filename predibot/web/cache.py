@@ -129,7 +129,7 @@ class LedgerCache:
         """Return the currency of a page by the `id` of its event, its `run` or `venue`, else by the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
         found = [each.venue for each in self.read(listed_events) if each.event_id == event] if event else []
-        # A run has its own venue, whichever is asked for of all that has none.
+        # A run has a venue of its own; that of the address counts only without a run.
         found += [each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue))]
         return known_venue(next(iter(found), "")).currency
 

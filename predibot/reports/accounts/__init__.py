@@ -1,1 +1,1 @@
-"""Accounts for people: the statement of one."""
+"""Statements of accounts and of cohorts."""

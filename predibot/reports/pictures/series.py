@@ -61,7 +61,7 @@ class Calibrations:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A mean return with its interval; None where there is no value."""
+    """A mean return with its interval; None without a value."""
 
     name: str
     mean: float | None
@@ -72,7 +72,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Returns:
-    """Mean returns of bots, a panel a horizon; all panels have the same names in the same order."""
+    """Mean returns of bots, a panel for each horizon; all panels have the same names in the same order."""
 
     title: str
     horizons: tuple[tuple[str, tuple[Bar, ...]], ...]

@@ -21,7 +21,7 @@ UNKNOWN = "unknown"
 
 
 def print_cost(console: Console, cost: RunCost) -> None:
-    """Print the most each bot and all together can cost; nothing where no bot has a model."""
+    """Print the most that each bot and all together can cost; nothing if no bot has a model."""
     if all(bot.basis == NO_MODEL for bot in cost.bots):
         return
     rows = [(plain(bot.bot), figures.count(bot.decisions), _usd(bot.usd), bot.basis) for bot in cost.bots]

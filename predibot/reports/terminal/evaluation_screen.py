@@ -77,7 +77,7 @@ def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
 
 
 def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | None = None) -> None:
-    """Print the summary, or the tables that are wanted; left out, the summary and what options such as `--by` add.
+    """Print what `shown` names; without it, the summary and the tables of options such as `--by`.
 
     Raises:
         ValueError: If there is no such table.

@@ -26,7 +26,7 @@ def bad_rows_document(file: FileRows) -> Document:
 
 
 def bad_row_lines(file: FileRows) -> Iterator[str]:
-    """Yield a line a bad row, the first twenty of them, as text that can only be read.
+    """Yield a harmless line for each of the first twenty bad rows.
 
     Examples:
         >>> from predibot.jobs.score_files.table import BadRow
@@ -43,7 +43,7 @@ def bad_row_lines(file: FileRows) -> Iterator[str]:
 
 
 def print_bad_rows(console: Console, file: FileRows) -> None:
-    """Print those lines after a report; nothing where every row was good."""
+    """Print the bad rows after a report; nothing if all rows are good."""
     if file.bad_rows:
         console.print()
     for line in bad_row_lines(file):
@@ -113,7 +113,7 @@ def equity_document(found: ScoredEquity) -> Document:
 
 
 def print_equity(console: Console, found: ScoredEquity) -> None:
-    """Print the figures, one a line, under what they were made of, and the notes."""
+    """Print what the figures are made of, the figures, one a line, and the notes."""
     score = found.score
     print_line(
         console,

@@ -15,7 +15,7 @@ from predibot.reports.terminal.text import plain
 
 
 def print_schedules(console: Console, status: LedgerStatus) -> None:
-    """Print a row a recipe, and what is wrong with it."""
+    """Print a row for each recipe."""
     if not status.schedules:
         print_line(console, "no schedules; `predibot schedule RECIPE` runs one")
         return
@@ -24,7 +24,7 @@ def print_schedules(console: Console, status: LedgerStatus) -> None:
 
 
 def print_status(console: Console, status: LedgerStatus) -> None:
-    """Print all that is known of how a ledger stands, what somebody has to look at last."""
+    """Print the status of a ledger; what needs attention comes last."""
     print_schedules(console, status)
     for line in _status_lines(status):
         print_line(console, plain(line))

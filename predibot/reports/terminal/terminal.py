@@ -62,7 +62,7 @@ class _WithoutBlanks:
 
 
 def print_decisions(console: Console, view: "DecideView") -> None:
-    """Print what became of each bot's decisions, one line a bot, and the notes."""
+    """Print the outcomes of decisions, one line for each bot, and the notes."""
     bots: dict[str, list[DecisionView]] = {}
     for decision in view.decisions:
         bots.setdefault(decision.bot, []).append(decision)

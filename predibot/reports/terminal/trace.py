@@ -66,7 +66,7 @@ def used_document(report: UsedReport) -> Document:
 
 
 def trace_document(trace: ReadTrace) -> Document:
-    """Return what `trace --json` prints: the steps as they are stored; a number that is none becomes text."""
+    """Return what `trace --json` prints: the steps as they are stored; NaN and infinities become text."""
     return {"decision": document(trace.decision), "steps": [_finite(row) for row in trace.trace.rows()]}
 
 

@@ -37,7 +37,7 @@ class Definition:
     signature: str
     """Names and defaults, without types."""
     sections: tuple[Section, ...]
-    """Empty where Python was started without docstrings (`-OO`)."""
+    """Empty if Python was started without docstrings (`-OO`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def decisions_page(
             "rows": cache.read(listed_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
             "asked": asked,
             "sort": sort,
-            # Not names that cannot be shown as they are.
+            # A name that cannot be shown as it is cannot be chosen.
             "known": {name: [each for each in values if each == line(each)] for name, values in known.items()},
         },
         {"decisions": whole},

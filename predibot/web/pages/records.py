@@ -1,4 +1,4 @@
-"""Runs, accounts, cohorts and schedules: what the commands of their names print."""
+"""The pages of runs, of the lists of accounts and cohorts, and of schedules."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ from predibot.web.pages.page import WebPage, grids_page, paged, records
 
 _SLOTS = 20
 _LATE = timedelta(minutes=5)
-"""A slot that began later is told of."""
+"""Slots that began later than this are shown."""
 
 
 def runs_page(cache: LedgerCache, page_: int = 1) -> WebPage:
@@ -50,7 +50,7 @@ def runs_page(cache: LedgerCache, page_: int = 1) -> WebPage:
 
 
 def accounts_page(cache: LedgerCache) -> WebPage:
-    """Return who has accounts."""
+    """Return the bots that have accounts."""
     return WebPage("accounts", {"names": list(dict.fromkeys(cache.store.run_read(names_of_accounts)))})
 
 
@@ -59,7 +59,7 @@ def cohorts_page(cache: LedgerCache) -> WebPage:
     try:
         found = every_cohort(cache.store, clock=cache.clock)
     except UsageError:
-        # The menu leads here, whatever was played.
+        # The menu leads here, even if nothing was played.
         found = ()
     weeks = list(dict.fromkeys(each.name for each in found))
     return grids_page("Weekly cohorts", [list_grid(found)], weeks=weeks)
@@ -68,7 +68,7 @@ def cohorts_page(cache: LedgerCache) -> WebPage:
 def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
     """Return the tables of a run of a study, or of the latest."""
     keys = study.runs(cache.store)
-    # The menu leads here, whatever was played.
+    # The menu leads here, even if nothing was played.
     found = study.read(cache.store, run_key=run or None) if keys else None
     title, grids, notes = study.heading, list[Table](), tuple[str, ...]()
     if isinstance(found, StudyTables):
@@ -79,16 +79,16 @@ def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
 
 
 def status_page(cache: LedgerCache) -> WebPage:
-    """Return how schedules stand."""
+    """Return the status of the schedules."""
     status = status_of(cache.store, cache.clock)
-    rows = [_flat(schedule_document(each)) for each in status.schedules]
+    rows = [_flatten(schedule_document(each)) for each in status.schedules]
     return WebPage("status", {"document": status_document(status)}, {"schedules": lambda: iter(rows)})
 
 
-def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document without others in it, theirs under both names."""
+def _flatten(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document without nested ones; their values get both names, joined by `_`."""
     found = dict[str, Any]()
     for name, value in document.items():
-        inner = _flat(value) if isinstance(value, dict) else None
+        inner = _flatten(value) if isinstance(value, dict) else None
         found |= {name: value} if inner is None else {f"{name}_{key}": each for key, each in inner.items()}
     return found

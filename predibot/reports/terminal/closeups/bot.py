@@ -69,7 +69,7 @@ def _place(share: float) -> int:
 
 
 def print_bot(console: Console, history: BotHistory) -> None:
-    """Print everything that is told of a bot."""
+    """Print everything about a bot."""
     for line in head_lines(history):
         print_line(console, line)
     for grid in bot_grids(history):
@@ -83,7 +83,7 @@ def print_bot(console: Console, history: BotHistory) -> None:
 
 
 def print_reliability(console: Console, scored: ScoredBot) -> None:
-    """Print the reliability diagram of what is settled; nothing where nothing is."""
+    """Print the reliability diagram of a bot; nothing without settled forecasts."""
     bins = scored.card.forecast.calibration
     if bins is None:
         return

@@ -37,7 +37,7 @@ def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table
         ]
         of_step = (Column("id", "id", within(40), kind="key"), replace(event, of="id"), Column("S", "score"))
         yield table_of("Chain", of_step, steps)
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("events", "events", lambda events: figures.count(len(events))),
         Column("ids", "events", _ids, kind="text"),
         Column(
