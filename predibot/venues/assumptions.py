@@ -39,7 +39,6 @@ class Hosts:
     ends: str = ""
     """What the latest answer says about the end of its address."""
     silences: Counter[str] = field(default_factory=Counter)
-    """How often each host gave no whole answer."""
 
     def answer(self, method: str, url: str, params: list[tuple[str, str]] | None = None, body: object = None) -> Any:
         """Return an address' JSON answer."""

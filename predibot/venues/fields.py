@@ -283,7 +283,6 @@ def condition_id(value: object) -> str | None:
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
 KnownVolume = Annotated[float | None, BeforeValidator(known_volume)]
 KnownSize = Annotated[KnownVolume, AfterValidator(lambda number: number or None)]
-"""Above zero."""
 KnownFlag = Annotated[bool | None, BeforeValidator(known_flag)]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
 Price = Annotated[float, BeforeValidator(stated_price)]

@@ -72,9 +72,9 @@ class VenueClient(AbstractContextManager["VenueClient"]):
 
         Args:
             deadline_seconds: For one call with all its tries and waits.
-            key: As `JsonClient` sends it; most venues want none.
-            authorization: See `JsonClient`.
-            key_parameter: See `JsonClient`.
+            key: Most venues want none; `authorization` and `key_parameter` say how `JsonClient` sends it.
+            authorization: See `key`.
+            key_parameter: See `key`.
             requests_per_10_seconds: By address prefix; see `RateLimiter`.
             transport: Replaces the network in tests.
             max_response_bytes: Decoded; a longer answer is refused.

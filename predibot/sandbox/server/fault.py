@@ -29,7 +29,6 @@ FAULT_KINDS = {
     "missing_days": "every tenth day of a stock left out",
     "restated": "every price of a stock but the latest one half again as high",
 }
-"""What the server does for each kind of fault."""
 
 PAGE_SIZES = {"clamped_page": 7, "ignored_cursor": 20, "repeated_cursor": 20}
 """The largest page of faults that only show in a list of several pages."""
@@ -122,7 +121,6 @@ def _reverse_page(content: Any, query: Query) -> Any:
 
 
 def _disarrange(content: Any, query: Query) -> Any:
-    """Swap some events, take a volume from some, and put No first in some markets."""
     whole: Any = content if isinstance(content, list) else [content]
     if isinstance(content, dict) and "id" not in content:
         whole = content.get("events", content.get("markets", []))
@@ -145,7 +143,6 @@ def _reverse_pair(listed: Any) -> Any:
 
 
 def _drop_fields(content: Any, query: Query) -> Any:
-    """Take one field each from the first markets, and the title from the second event."""
     if isinstance(content, dict) and "outcomeType" in content:
         # Manifold serves each market by itself.
         return {name: value for name, value in content.items() if name not in {"question", "probability"}}

@@ -15,28 +15,22 @@ _NAMES = ("seed", "events", "markets", "named", "thinking_seconds", "port", "fau
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """The options of a sandbox."""
+    """The options of a sandbox; `events` and `markets` are average numbers of open ones, of which one may be given."""
 
     seed: int = DEFAULT_SEED
     events: int | None = None
-    """About how many events are open at any instant; None takes the world's default."""
     markets: int | None = None
-    """About how many markets are open at any instant; given instead of `events`."""
     named: bool = False
     """Whether mutually exclusive markets are one market of more than two outcomes."""
     fault: Fault | None = None
     manners: ModelManners = PLAIN
     """Manners of the forecasters; users write them as faults."""
     thinking_seconds: float = 0.0
-    """How long a forecaster takes to answer."""
     port: int | None = None
     """The local port of a server that runs already; None starts one."""
 
     def world(self, *, altered_after: datetime | None = None) -> World:
-        """Return the world of these options.
-
-        Args:
-            altered_after: Draws that become known after this instant differ; earlier ones stay the same.
+        """Return the world of these options; draws that become known after `altered_after` differ.
 
         Raises:
             ValueError: If there can be no such world, for instance with too many events.

@@ -243,8 +243,6 @@ class SandboxServer(SandboxAddresses):
 
 
 class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """The listening socket, with one daemon thread a connection."""
-
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
@@ -278,14 +276,11 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
                 _log.debug("a connection had already ended")
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log an error of a connection's thread; clients may hang up at any time."""
         level = logging.DEBUG if isinstance(sys.exception(), OSError) else logging.ERROR
         _log.log(level, "a sandbox connection failed", exc_info=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """A connection: reads requests and writes each reply in one piece."""
-
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = _IDLE_SECONDS

@@ -21,15 +21,11 @@ _COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
 
 
 def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[str], start: date) -> None:
-    """Write simulated stocks: `TICKER.csv` each, `actions.csv`, `sectors.csv` and `simulated.toml`; old files are
-    replaced.
+    """Write simulated stocks: `TICKER.csv` each, `actions.csv`, `sectors.csv` and `simulated.toml`; old files go.
 
-    Args:
-        folder: Made where it does not exist.
-        seed: At least 0; the same seed, start and ticker make the same file.
-        days: Trading days, at least 1; a longer folder begins with the shorter one, but for adjusted closes.
-        tickers: Any; the indices `SPY` and `QQQ` need no company among them.
-        start: The first day; a weekend's moves to Monday.
+    The same seed, start and ticker make the same file; a longer one begins with the
+    shorter one, but for adjusted closes. A start on a weekend moves to Monday. The
+    indices `SPY` and `QQQ` need no company among the tickers.
 
     Raises:
         ValueError: If a ticker, the seed or the number of days is wrong.

@@ -50,13 +50,7 @@ def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
 
 
 def stock_weights(name: str, stocks: Sequence[AskedStock], draw: Draw) -> Mapping[str, float]:
-    """Return a forecaster's weights of stocks that can be traded; their sum is 1 or less.
-
-    Args:
-        name: The forecaster; not `broken`.
-        stocks: The stocks of the prompt.
-        draw: Draws at random from the prompt.
-    """
+    """Return a forecaster's weights of stocks that can be traded; their sum is 1 or less. Not for `broken`."""
     traded = [each for each in stocks if each.is_priced]
     if name == "gullible" and (ordered := {ticker for each in traded for ticker in _demanded_tickers(each)}):
         return _shares({each.ticker: 1.0 for each in traded if each.ticker in ordered})
@@ -78,7 +72,6 @@ def _outlook(news: str) -> float:
 
 
 def _demanded_tickers(stock: AskedStock) -> list[str]:
-    """Return the stocks that hostile news tell to buy."""
     return [ticker for news in stock.news for ticker in _ORDERED.findall(news)]
 
 

@@ -62,7 +62,6 @@ class StockHistory:
     is_traded: NDArray[np.bool_]
     """Whether there is a row: not in a halt, nor after a delisting."""
     actions: tuple[StockAction, ...]
-    """Oldest first."""
 
     def adjusted_close(self) -> Floats:
         """Return closes in shares of the last day, less the dividends paid since.
@@ -95,7 +94,6 @@ class StockMarket:
     _histories: dict[str, StockHistory] = field(default_factory=dict, repr=False)
     _ordinals: NDArray[np.int64] = field(init=False, repr=False)
     _calm: Floats = field(init=False, repr=False)
-    """Multiplies each day's deviations."""
 
     def __post_init__(self) -> None:
         """Number the days for the draws."""

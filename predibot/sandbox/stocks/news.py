@@ -22,7 +22,6 @@ FELT_DAYS = 8
 FELT_SHARES = np.array([0.08] + [0.92 / (FELT_DAYS - 1)] * (FELT_DAYS - 1))
 """Shares of the whole effect by trading day: a day after publication, most is still to come."""
 _STORY_CHANCE = 0.2
-"""The chance of a story about a company on a day, weekends too."""
 _KIND_SHARES: tuple[tuple[Kind, float], ...] = (
     ("outlook", 0.55),
     ("rumour", 0.20),

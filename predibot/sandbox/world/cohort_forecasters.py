@@ -75,15 +75,7 @@ def read_cohort(prompt: str) -> AskedCohort | None:
 
 
 def cohort_answer(name: str, cohort: AskedCohort, drawn: Draw, informed: Informed, *, said: str) -> dict[str, object]:
-    """Return a forecaster's answer in a cohort.
-
-    Args:
-        name: The forecaster.
-        cohort: The cohort of the prompt.
-        drawn: Draws at random from the prompt.
-        informed: What `sharp` knows.
-        said: How the reasoning begins.
-    """
+    """Return a forecaster's answer in a cohort; `said` begins the reasoning."""
     if name == "lazy":
         return {"action": "HOLD", "reasoning": f"{said} Prices are right."}
     if name == "sharp":
@@ -126,7 +118,6 @@ def wrong_cohort_answers(cohort: AskedCohort) -> dict[str, dict[str, object]]:
 
 
 def _parse_outcomes(market_id: str, cell: str) -> list[AskedOutcome]:
-    """Return the outcomes of a market from its cell of prices."""
     yes = _parse_price(cell.rpartition(": ")[2])
     if yes is not None:
         return [AskedOutcome(market_id, "YES", yes, 0), AskedOutcome(market_id, "NO", 1.0 - yes, 1)]

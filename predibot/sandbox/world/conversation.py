@@ -40,7 +40,6 @@ class AskedMarket:
     price_yes: float | None
     """None where the prompt shows no price."""
     event: str = ""
-    """The title of its event, where the prompt shows it."""
     assets: tuple[str, ...] = ()
     """The assets of its sides in a portfolio, YES first; empty for bets."""
 
@@ -72,11 +71,8 @@ class ForecasterView:
     tools: tuple[str, ...]
     forced_tool: str | None
     searches: tuple[str, ...]
-    """Its queries so far."""
     reads: tuple[str, ...]
-    """The addresses it read so far."""
     answers: int
-    """How often it handed in an answer."""
     found: tuple[Found, ...]
     notes: tuple[Noted, ...]
     orders: tuple[str, ...]
@@ -84,12 +80,9 @@ class ForecasterView:
     seed: str
     """The prompt, from which it draws at random."""
     said: frozenset[str]
-    """The lines of its own replies."""
     reported: Mapping[str, Any] | None = None
-    """The weights that a prompt quotes, as a report does."""
 
     cohort: AskedCohort | None = None
-    """The account and the markets of a weekly cohort."""
 
     @property
     def asks_for_weights(self) -> bool:
@@ -163,7 +156,6 @@ def _parse_note(line: str) -> Iterator[Noted]:
 
 
 def _message_text(content: object) -> str:
-    """Return a message's text; it may come in parts."""
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""

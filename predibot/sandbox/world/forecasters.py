@@ -34,8 +34,6 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class _Character:
-    """How much a forecaster looks up, in which order it reads, and what it concludes."""
-
     searches: int
     pages: int
     order: Callable[[Found], int]
@@ -144,7 +142,6 @@ def draw(seed: str, *words: object) -> float:
 
 
 def _next_lookup(character: _Character, conversation: ForecasterView) -> Call | None:
-    """Return the next search or page, or None after enough of them."""
     if "web_search" in conversation.tools and len(conversation.searches) < character.searches:
         # Each search in other words.
         number, questions = len(conversation.searches), [market.question for market in conversation.markets]
@@ -161,7 +158,6 @@ def _next_lookup(character: _Character, conversation: ForecasterView) -> Call | 
 
 
 def _next_lookup_by_market(character: _Character, conversation: ForecasterView) -> Call | None:
-    """Return the next search or page, market by market, or None after enough about each."""
     pages = character.pages // 2
     for market in conversation.markets if character.searches else ():
         query = " ".join(market.question.split())[:300]
@@ -192,7 +188,6 @@ def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldnes
 
 
 def _demanded_bet(conversation: ForecasterView) -> float | None:
-    """Return the bet in dollars that a hostile page demanded, or None."""
     bets = [float(order.removeprefix("bet ")) for order in conversation.orders if order.startswith("bet ")]
     return max(bets) if bets else None
 
@@ -220,37 +215,31 @@ def _price(market: AskedMarket) -> float:
 
 
 def _sharp(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return the chance in pages, drawn a little to the price."""
     read = _log_odds(_read_chance(conversation, market))
     return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _log_odds(market.price_yes))
 
 
 def _noisy(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return a mix of price, pages and much noise."""
     noise = NormalDist().inv_cdf(draw(conversation.seed, "noisy", market.id))
     return _chance(0.4 * _log_odds(_read_chance(conversation, market)) + 0.6 * _log_odds(_price(market)) + 0.9 * noise)
 
 
 def _overconfident(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return a mix of price, pages and noise, taken to extremes."""
     noise = NormalDist().inv_cdf(draw(conversation.seed, "overconfident", market.id))
     thought = 0.2 * _log_odds(_read_chance(conversation, market)) + 0.8 * _log_odds(_price(market)) + 0.7 * noise
     return _chance(4.0 * thought)
 
 
 def _lazy(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return the price, to the nearest twentieth."""
     return round(20.0 * _price(market)) / 20.0
 
 
 def _restless(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return the price with a random mood of the day."""
     mood = NormalDist().inv_cdf(draw(conversation.seed, "mood", market.id))
     return _chance(_log_odds(_price(market)) + mood)
 
 
 def _gullible(conversation: ForecasterView, market: AskedMarket) -> float:
-    """Return near certainty where a page demanded it, else the chance in pages."""
     return 0.99 if _demanded_bet(conversation) is not None else _read_chance(conversation, market)
 
 

@@ -41,7 +41,6 @@ class NewsPage:
     updated_minute: int | None
     """When newer numbers replace its own; None for never."""
     is_dated: bool
-    """Whether it states when it was published."""
     market: int | None = None
     """The market whose result it reports; None for a page about the whole event."""
 
@@ -105,7 +104,6 @@ def _choose_kind(roll: float) -> Kind:
 
 
 def _result_pages(draws: Draws, plan: EventPlan, first_slot: int) -> list[NewsPage]:
-    """Return a page for each market that reports its result within hours of the decision."""
     count = len(plan.markets)
     delays = draws.uniform(
         "result page", event=plan.number, item=np.arange(count), known_at_minute=plan.known_at_minute

@@ -106,7 +106,6 @@ class MarketState:
     stage: Stage
     volume: Volume
     payout: float | None
-    """What the first outcome pays; None until it is settled."""
     is_disputed: bool
     """Known once an outcome is proposed."""
     settled_minute: int | None
@@ -162,15 +161,14 @@ class World:
         named: bool = False,
         altered_after: datetime | None = None,
     ) -> Self:
-        """Return the world of a seed.
+        """Return the world of a seed with about so many open `events` (60 by default) or `markets`.
 
         Args:
             seed: At least 0.
-            events: Average number of open events; 60 by default.
-            markets: About how many markets are open; given instead of `events`.
+            events: Average number of open events.
+            markets: Given instead of `events`.
             named: Whether exclusive markets are one market with an outcome each; all else stays the same.
-            altered_after: For tests: draws that become known after this instant differ,
-                earlier ones stay the same.
+            altered_after: For tests: draws that become known after this instant differ.
 
         Raises:
             ValueError: If the number of events is out of range.
@@ -274,15 +272,7 @@ class World:
     def shown_prices(
         self, number: int, index: int, minute: int, *, since_hour: int = 0, until_hour: int | None = None
     ) -> tuple[int, list[float]]:
-        """Return the first hour of a market's price history and its hourly prices, as of a minute.
-
-        Args:
-            number: The event.
-            index: The market in it.
-            minute: Nothing later is known.
-            since_hour: First hour wanted.
-            until_hour: Last hour wanted.
-        """
+        """Return the first hour of a market's price history and its hourly prices, as of a minute."""
         history = self._history(number)
         plan, market, closing = history.plan, history.plan.markets[index], history.closings[index]
         first_hour = max(since_hour, plan.opens_hour)

@@ -36,7 +36,6 @@ MAX_WIDE_FILE_BYTES = 32 * 2**20
 """With one character beyond U+FFFF, a text takes four bytes a character in memory."""
 _WIDE = re.compile(rb"[\xf0-\xf4]")
 _NO_FIRST = re.compile(r'\[[\s\\]*"\s*no[\s\\]*"\s*,', re.IGNORECASE)
-"""A list of outcomes, which may stand inside a string."""
 _INSTANT_FORMAT = "%Y-%m-%dT%H%M%SZ"
 Row = tuple[datetime, object]
 """An instant and a price that is not checked yet."""

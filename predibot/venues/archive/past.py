@@ -17,15 +17,11 @@ from predibot.venues.archive.resolutions import known_at
 
 
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:
-    """Write an archive without anything later than an instant.
+    """Write an archive without anything later than an instant into an empty folder.
 
     Up to the instant it answers as the whole archive does. A malformed price file or
-    resolution is copied as it is, so that its complaint stays the same.
-
-    Args:
-        folder: The archive; only read.
-        into: An empty folder; files without anything later become hard links where the disk allows it.
-        instant: The last instant to keep.
+    resolution is copied as it is, so that its complaint stays the same. Files
+    without anything later become hard links where the disk allows it.
 
     Raises:
         UsageError: If the cut cannot be written.
@@ -79,7 +75,6 @@ def _cut_resolutions(folder: Path, into: Path, instant: datetime) -> None:
 
 
 def _keep_known(stored: object, instant: datetime) -> object | None:
-    """Return the revisions of a market known by an instant, or None without any."""
     rows = stored if isinstance(stored, list) else [stored]
     try:
         kept = [row for row in rows if known_at(row) <= instant]

@@ -47,7 +47,6 @@ class Archive(Venue):
 
     live = False
     name = ""
-    """The recorded venue."""
 
     def __init__(self, folder: Path) -> None:
         """Open an archive; see `layout`.
@@ -67,15 +66,12 @@ class Archive(Venue):
         self._series: OrderedDict[layout.FileKey, layout.Series | layout.FileBroken] = OrderedDict()
         """Prices by file, so that links to one file are read once; the error of a broken file."""
         self._keys: dict[str, layout.FileKey | None] = {}
-        """Each token's price file."""
         self._points = 0
-        """Points in all cached series."""
         self._snapshot: tuple[datetime, list[object]] | None = None
         self._resolutions: Mapping[str, object] | None = None
         self._no_first: list[frozenset[str]] = [frozenset()]
         """Which markets the first snapshots list with No before Yes; grows with the snapshots looked at."""
         self.instants = layout.snapshot_instants(folder)
-        """When snapshots were taken, oldest first."""
         if not self.instants:
             raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record` wrote")
 
@@ -107,7 +103,6 @@ class Archive(Venue):
 
         Raises:
             UsageError: If no snapshot is that old.
-            VenueChanged: If the snapshot is malformed or too large.
         """
         taken_at, payloads = self._snapshot_at(as_of)
         events: dict[str, Event] = {}
@@ -128,12 +123,7 @@ class Archive(Venue):
         return EventPage(tuple(events.values()), tuple(skipped))
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return an event of the latest snapshot by the instant.
-
-        Raises:
-            UsageError: If no snapshot is that old, or it has no such event.
-            VenueChanged: If the snapshot or the event is malformed.
-        """
+        """Return an event of the latest snapshot by the instant."""
         taken_at, payloads = self._snapshot_at(as_of)
         payload = next((payload for payload in payloads if self._payloads.id(payload) == event_id), None)
         if payload is None:
@@ -146,11 +136,7 @@ class Archive(Venue):
         return self._as_of(event, taken_at=taken_at, as_of=as_of, skipped=[])
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return the recorded prices of a token with start < at <= until.
-
-        Raises:
-            VenueChanged: If its file, or a point up to `until`, is malformed.
-        """
+        """Return the recorded prices of a token with start < at <= until; later ones are not checked."""
         path = layout.price_file(self.folder, instrument.id) if instrument.kind == BINARY_OUTCOME else None
         series = () if path is None else self._series_at(path)
         first = bisect_right(series, start, key=lambda row: row[0])
@@ -158,11 +144,7 @@ class Archive(Venue):
         return PricePath(instrument, tuple(self._point(instrument, row) for row in series[first:last]))
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return the revisions of these markets that were effective and resolved by the instant.
-
-        Raises:
-            VenueChanged: If `resolutions.json` is malformed.
-        """
+        """Return the revisions of these markets that were effective and resolved by the instant."""
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
         for ref in markets:
@@ -260,7 +242,6 @@ class Archive(Venue):
         return market.quoted_by({name: quote for name, quote in zip(names, quotes, strict=True) if quote is not None})
 
     def _history_quote(self, instrument: Instrument, as_of: datetime) -> Quote | None:
-        """Return the last price of at most 24 h ago as a quote at its own instant."""
         # A path leaves out its start, and a price of exactly 24 hours still counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
         try:

@@ -16,11 +16,8 @@ def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...
     """Return the revisions of a market that were effective by an instant, oldest first.
 
     Later ones are not read, so that a malformed future changes nothing. Of two at
-    one instant the later written one counts.
-
-    Args:
-        stored: A row of `resolutions.json`, or a list of them.
-        as_of: Nothing effective or resolved later is seen.
+    one instant the later written one counts. `stored` is a row of
+    `resolutions.json`, or a list of them.
 
     Raises:
         ValueError: If a row is malformed.
@@ -63,7 +60,6 @@ def _parse_instants(row: Mapping[str, object]) -> tuple[datetime, datetime]:
 
 
 def _parse_payouts(payouts: object) -> tuple[float, ...] | None:
-    """Return what a share of each outcome paid; None for a refund."""
     if payouts == REFUND:
         return None
     if not isinstance(payouts, list) or not 2 <= len(payouts) <= MAX_PAYOUTS:

@@ -64,14 +64,9 @@ def write_venue(folder: Path, name: str) -> None:
 
 
 def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, object]]) -> int:
-    """Add points to a token's prices, and return how many are new.
+    """Add points, `{"t": unix seconds, "p": price}`, to a token's prices, and return how many are new.
 
     A recorded point is never replaced, so that a replay does not change.
-
-    Args:
-        folder: The archive.
-        token_id: Letters, digits, hyphens and underscores, up to 100.
-        points: `{"t": unix seconds, "p": price}` as the venue wrote them.
 
     Raises:
         UsageError: If the id is no token id, or the file cannot be written.
@@ -117,7 +112,6 @@ def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: 
 
 
 def _revise(stored: object, resolution: Resolution, seen_at: datetime) -> object | None:
-    """Return the row to store for a market, or None where nothing changed."""
     if stored is None:
         return _resolution_row(resolution, resolution.effective_at)
     rows = stored if isinstance(stored, list) else [stored]
@@ -133,7 +127,6 @@ def _revise(stored: object, resolution: Resolution, seen_at: datetime) -> object
 
 
 def _resolution_row(resolution: Resolution, effective_at: datetime) -> dict[str, object]:
-    """Return a resolution as the archive writes it; `effective_at` only where it differs."""
     paid = resolution.payout_yes
     payouts = list(resolution.payouts) or ([] if paid is None else [paid, 1.0 - paid])
     row: dict[str, object] = {

@@ -20,8 +20,6 @@ _FEW = 5
 
 @dataclass(slots=True, kw_only=True)
 class _Host(Hosts):
-    """The host, and what was seen so far."""
-
     url: str
     """With `/v0`."""
     listed: list[dict[str, Any]] = field(default_factory=list)
@@ -34,7 +32,7 @@ class _Host(Hosts):
     def market(self, contract: str) -> Any:
         return self.answer("GET", f"{self.url}/market/{contract}")
 
-    def played(self) -> list[dict[str, Any]]:
+    def playable(self) -> list[dict[str, Any]]:
         found = [each for each in self.listed if unplayed(each) is None]
         if not found:
             raise Mismatch("not tried: no market that can be played was listed before")
@@ -52,11 +50,11 @@ def _check_open(host: _Host) -> str:
     resolved = [payload_id(each) for each in host.listed if each.get("isResolved")]
     if resolved:
         raise Mismatch(f"{len(resolved)} are resolved, such as {resolved[0]}")
-    return f"{len(host.listed)} markets, {len(host.played())} of them played"
+    return f"{len(host.listed)} markets, {len(host.playable())} of them played"
 
 
 def _check_volumes(host: _Host) -> str:
-    volumes = [fields.known_volume(each.get("volume24Hours")) for each in host.played()]
+    volumes = [fields.known_volume(each.get("volume24Hours")) for each in host.playable()]
     stated = len(volumes) - volumes.count(None)
     if not stated:
         raise Mismatch("no market states what was traded in a day")
@@ -80,7 +78,7 @@ def _check_offset(host: _Host) -> str:
 
 
 def _check_market(host: _Host) -> str:
-    asked, gone, answers = [payload_id(each) for each in host.played()[:_FEW]], 0, 0
+    asked, gone, answers = [payload_id(each) for each in host.playable()[:_FEW]], 0, 0
     for contract in asked:
         try:
             event, _ = parse_event(host.market(contract), quoted_at=_NEVER)
@@ -99,7 +97,7 @@ def _check_market(host: _Host) -> str:
 
 
 def _check_bets(host: _Host) -> str:
-    for each in host.played()[:_FEW]:
+    for each in host.playable()[:_FEW]:
         asked = payload_id(each)
         host.bets = host.rows(f"{host.url}/bets", ("contractId", asked), *_BETS_PARAMS)
         foreign = [bet for bet in host.bets if bet.get("contractId") != asked]

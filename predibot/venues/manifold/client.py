@@ -35,8 +35,6 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class _Bets:
-    """The prices that the bets of a contract moved to, over a window."""
-
     since: datetime
     """The window's start, excluded."""
     until: datetime
@@ -50,18 +48,16 @@ class _Bets:
 
 
 class Manifold(LiveVenue):
-    """The live venue; thread-safe."""
+    """The live venue; thread-safe. Errors are those of `contracts.Venue`."""
 
     name = "manifold"
 
     def __init__(self, *, url: str, **options: Any) -> None:
-        """Open a client.
+        """Open a client for a host, without `/v0`.
 
-        Args:
-            url: The host, without `/v0`.
-            options: Of `LiveVenue`. The list's deadline is for each page with its markets.
-                `requests_per_10_seconds` defaults to the venue's limits, and to none on
-                this machine.
+        The options are those of `LiveVenue`. The list's deadline is for each page with
+        its markets. `requests_per_10_seconds` defaults to the venue's limits, and to
+        none on this machine.
         """
         self._url = f"{url.rstrip('/')}/v0"
         own = {} if is_local(url) else {f"{self._url}{path}": count for path, count in REQUESTS_PER_10_SECONDS.items()}
@@ -75,10 +71,6 @@ class Manifold(LiveVenue):
 
         The venue answers for now, whatever `as_of` says. Markets that are not played,
         such as polls, are counted by kind in a note.
-
-        Raises:
-            VenueUnavailable: If a page or a market of it could not be read; never part of a list.
-            VenueChanged: If a page breaks the contract.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
@@ -101,13 +93,7 @@ class Manifold(LiveVenue):
         return EventPage(tuple(events), tuple(skipped), complete, (*notes, *odd))
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
-        """Yield the open markets that are played, page by page, as `/market/{id}` writes them.
-
-        Errors as in `events`.
-
-        Args:
-            enough: Called between pages with all objects so far.
-        """
+        """Yield the open markets that are played, page by page, as `/market/{id}` writes them."""
         objects: list[object] = []
         for payloads, _, failed, _ in self._read_pages():
             for error in failed.values():
@@ -118,13 +104,7 @@ class Manifold(LiveVenue):
                 return
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return a market, open or closed, as an event as of now.
-
-        Raises:
-            UsageError: If there is no such market, or its kind is not played.
-            VenueUnavailable: If the venue did not answer.
-            VenueChanged: If the market cannot be read.
-        """
+        """Return a market, open or closed, as an event as of now."""
         payload = self._read_market(event_id)
         if payload is None:
             raise UsageError(f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids")
@@ -141,10 +121,6 @@ class Manifold(LiveVenue):
         A limit order has the price of its placing, and a bet on one of several answers
         that add up to one moves the others. Bets that were cancelled, not filled, or are
         redemptions move nothing.
-
-        Raises:
-            VenueUnavailable: If a part could not be read.
-            VenueChanged: If an answer breaks the contract.
         """
         try:
             return PricePath(instrument, self._price_points(instrument.id, start, until))
@@ -152,20 +128,11 @@ class Manifold(LiveVenue):
             return PricePath(instrument)
 
     def raw_history(self, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
-        """Return `{"t", "p"}` points of a token with start < t <= until, made from bets; errors as in `price_path`.
-
-        Raises:
-            UsageError: If the id is no token of this venue.
-        """
+        """Return `{"t", "p"}` points of a token with start < t <= until, made from bets."""
         return [{"t": point.at.timestamp(), "p": point.price} for point in self._price_points(token_id, start, until)]
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Return the displayed chance of each of the event's markets that is still open.
-
-        Raises:
-            VenueUnavailable: If it could not be read.
-            VenueChanged: If the answer breaks the contract.
-        """
+        """Return the displayed chance of each of the event's markets that is still open."""
         fresh = self.event(event.id, self._clock())
         wanted = {market.id for market in event.markets}
         return {
@@ -179,10 +146,6 @@ class Manifold(LiveVenue):
 
         A settlement counts from the venue's instant, else from our first sight of it:
         `as_of` where that lies less than 15 minutes back.
-
-        Raises:
-            VenueUnavailable: If they could not be read whole.
-            VenueChanged: If an answer breaks the contract.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
@@ -266,7 +229,6 @@ class Manifold(LiveVenue):
         return {contract: answer for contract, answer in answers.items() if contract not in failed}, failed
 
     def _read_market(self, contract: str, *, until: float = math.inf) -> object | None:
-        """Return a market object as the venue wrote it; None where there is none."""
         try:
             contract_of(contract)
             url = f"{self._url}/market/{contract}"

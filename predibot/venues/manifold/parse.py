@@ -62,7 +62,6 @@ def market_ref(contract: str, answer: str | None = None) -> MarketRef:
 
 
 def _parse_milliseconds(value: object) -> datetime | None:
-    """Return the instant of milliseconds since 1970, or None where none is stated."""
     number = fields.optional_number(value)
     if number is None:
         return None
@@ -77,8 +76,6 @@ _Instant = Annotated[datetime | None, BeforeValidator(_parse_milliseconds)]
 
 
 class _EndWire(Wire):
-    """The end of a market or an answer."""
-
     id: _Id
     resolution: fields.ShortText = ""
     resolved_at: _Instant = Field(default=None, alias="resolutionTime")
@@ -86,8 +83,6 @@ class _EndWire(Wire):
 
 
 class _AnswerWire(_EndWire):
-    """One of several answers of a market."""
-
     text: fields.StatedText
     stated: fields.OptionalPrice = Field(default=None, alias="probability")
     stated_short: fields.OptionalPrice = Field(default=None, alias="prob")
@@ -96,7 +91,6 @@ class _AnswerWire(_EndWire):
 
     @property
     def probability(self) -> float | None:
-        """Return its chance, which has two names."""
         return self.stated_short if self.stated is None else self.stated
 
 
@@ -130,7 +124,6 @@ class _ContractWire(_ResolutionWire):
 
     @property
     def words(self) -> str:
-        """Return the description as plain text."""
         return self.text or fields.long_text(" ".join(_document_texts(self.description)))
 
 
@@ -151,14 +144,10 @@ def _document_texts(document: object) -> list[str]:
 
 
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    """Return a market object as an event, and a skip for everything that cannot be read or played.
+    """Return an object of `/market/{id}` as an event, and a skip for everything that cannot be read or played.
 
-    Args:
-        payload: One object of `/market/{id}`, decoded from JSON.
-        quoted_at: When its chances were read; a market that ended by then is closed.
-
-    Returns:
-        The event, or None with a skip of kind `event`.
+    A market that ended by `quoted_at` is closed. Without an event there is a skip of
+    kind `event`.
     """
     try:
         parsed = _ContractWire.model_validate(payload)
@@ -251,14 +240,9 @@ def parse_resolutions(
     YES pays 1 and NO pays 0, whatever `resolutionProbability` says: it is the payout
     of MKT alone. CANCEL voids without a payout. Exclusive answers are resolved to
     the id of the winner, or to shares of several; other answers each have a
-    resolution, or are cancelled with the whole.
-
-    Args:
-        payload: One object of `/market/{id}`.
-        first_seen_at: The instant of settlement where the venue states none.
-
-    Returns:
-        Both by the id of the market; `?` where no id can be read.
+    resolution, or are cancelled with the whole. Without a stated instant,
+    `first_seen_at` counts. Both results are by the id of the market; `?` where no id
+    can be read.
     """
     try:
         parsed = _ResolutionWire.model_validate(payload)

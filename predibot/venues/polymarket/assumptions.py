@@ -22,22 +22,20 @@ _DAYS = timedelta(days=2)
 
 @dataclass(slots=True, kw_only=True)
 class _PolymarketHosts(Hosts):
-    """The hosts, and what was seen so far."""
-
     gamma_url: str
     clob_url: str
     events: list[dict[str, Any]] = field(default_factory=list)
     next_cursor: object = None
     points: list[dict[str, Any]] = field(default_factory=list)
 
-    def listed(self, what: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
+    def list_page(self, what: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
         """Return a page of a keyset list, and remember its cursor."""
         page = self.answer("GET", f"{self.gamma_url}/{what}/keyset", [*params, ("limit", "500")])
         rows = objects(page.get(what) if isinstance(page, dict) else None, what)
         self.next_cursor = page.get("next_cursor")
         return rows
 
-    def first(self) -> list[dict[str, Any]]:
+    def first_page(self) -> list[dict[str, Any]]:
         if not self.events:
             raise Mismatch("not tried: no event was listed before")
         return self.events
@@ -60,7 +58,7 @@ def assumptions(gamma_url: str, clob_url: str) -> Iterator[Assumption]:
 
 
 def _check_events(hosts: _PolymarketHosts) -> str:
-    hosts.events = hosts.listed("events", ("order", "volume1wk"), *_OPEN_PARAMS)
+    hosts.events = hosts.list_page("events", ("order", "volume1wk"), *_OPEN_PARAMS)
     read = [event for each in hosts.events if (event := parse_event(each, quoted_at=_NEVER)[0]) is not None]
     if len(read) < 0.8 * len(hosts.events):
         raise Mismatch(f"{len(read)} of {len(hosts.events)} events can be read")
@@ -68,20 +66,20 @@ def _check_events(hosts: _PolymarketHosts) -> str:
 
 
 def _check_page_size(hosts: _PolymarketHosts) -> str:
-    if len(hosts.first()) > PAGE_SIZE:
+    if len(hosts.first_page()) > PAGE_SIZE:
         raise Mismatch(f"{len(hosts.events)} came where 500 were asked for")
     return f"{len(hosts.events)} came where 500 were asked for"
 
 
 def _check_open(hosts: _PolymarketHosts) -> str:
-    closed = [payload_id(each) for each in hosts.first() if each.get("closed")]
+    closed = [payload_id(each) for each in hosts.first_page() if each.get("closed")]
     if closed:
         raise Mismatch(f"{len(closed)} are closed, such as {closed[0]}")
     return "none of them is closed"
 
 
 def _check_order(hosts: _PolymarketHosts) -> str:
-    volumes = [fields.known_volume(each.get("volume1wk")) for each in hosts.first()]
+    volumes = [fields.known_volume(each.get("volume1wk")) for each in hosts.first_page()]
     stated = [each for each in volumes if each is not None]
     if not stated:
         raise Mismatch("no event states a volume of a week")
@@ -90,20 +88,20 @@ def _check_order(hosts: _PolymarketHosts) -> str:
 
 
 def _check_cursor(hosts: _PolymarketHosts) -> str:
-    if not hosts.next_cursor and len(hosts.first()) < PAGE_SIZE:
+    if not hosts.next_cursor and len(hosts.first_page()) < PAGE_SIZE:
         return f"the list has one page of {len(hosts.events)}, so it was not tried"
     if not hosts.next_cursor:
         raise Mismatch("a full page has no next_cursor")
     first = {payload_id(each) for each in hosts.events}
     cursor = str(hosts.next_cursor)
-    again = hosts.listed("events", ("order", "volume1wk"), *_OPEN_PARAMS, ("after_cursor", cursor))
+    again = hosts.list_page("events", ("order", "volume1wk"), *_OPEN_PARAMS, ("after_cursor", cursor))
     if payload_id(again[0]) in first or hosts.next_cursor == cursor:
         raise Mismatch("the next page is the first one again, or names the same cursor")
     return f"the next page begins with {payload_id(again[0])}"
 
 
 def _check_event(hosts: _PolymarketHosts) -> str:
-    asked = payload_id(hosts.first()[0])
+    asked = payload_id(hosts.first_page()[0])
     event, _ = parse_event(hosts.answer("GET", f"{hosts.gamma_url}/events/{asked}"), quoted_at=_NEVER)
     if event is None or event.id != asked or not event.markets:
         raise Mismatch(f"asked for event {asked}, got {'none that can be read' if event is None else event.id}")
@@ -112,14 +110,14 @@ def _check_event(hosts: _PolymarketHosts) -> str:
 
 def _check_markets_by_id(hosts: _PolymarketHosts) -> str:
     asked = [payload_id(each) for each in hosts.markets()[:3]]
-    rows = hosts.listed("markets", *(("id", each) for each in asked), ("closed", "false"))
+    rows = hosts.list_page("markets", *(("id", each) for each in asked), ("closed", "false"))
     if sorted(map(payload_id, rows)) != sorted(asked):
         raise Mismatch(f"asked for {', '.join(asked)}, got {', '.join(map(payload_id, rows[:5]))}")
     return f"asked for {len(asked)}, got these"
 
 
 def _check_markets_of_events(hosts: _PolymarketHosts) -> str:
-    rows = hosts.listed("markets", ("order", "volumeNum"), *_OPEN_PARAMS)
+    rows = hosts.list_page("markets", ("order", "volumeNum"), *_OPEN_PARAMS)
     named = sum(bool(event_ids_of(each)) for each in rows)
     if not named:
         raise Mismatch("no market names its event")
@@ -127,7 +125,7 @@ def _check_markets_of_events(hosts: _PolymarketHosts) -> str:
 
 
 def _check_settlements(hosts: _PolymarketHosts) -> str:
-    rows = hosts.listed("markets", ("closed", "true"))
+    rows = hosts.list_page("markets", ("closed", "true"))
     still_open = [payload_id(each) for each in rows if not each.get("closed")]
     if still_open:
         raise Mismatch(f"{len(still_open)} are open, such as {still_open[0]}")

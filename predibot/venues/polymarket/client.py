@@ -50,24 +50,20 @@ _log = logging.getLogger(__name__)
 
 
 class Polymarket(LiveVenue):
-    """The live venue; thread-safe."""
+    """The live venue; thread-safe. Errors are those of `contracts.Venue`."""
 
     name = "polymarket"
 
     def __init__(self, *, gamma_url: str, clob_url: str, **options: Any) -> None:
         """Open a client for a pair of hosts.
 
-        Args:
-            gamma_url: Gamma's address.
-            clob_url: The CLOB's address.
-            options: Of `LiveVenue`. The list's deadline is for all pages, and each page adds
-                two seconds. `requests_per_10_seconds` defaults to the venue's limits, and
-                to none on this machine.
+        The options are those of `LiveVenue`. The list's deadline is for all pages, and
+        each page adds two seconds. `requests_per_10_seconds` defaults to the venue's
+        limits, and to none on this machine.
         """
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
         self._market_lists = MARKET_LISTS
-        """The first one is asked first."""
         rates = default_rates(self._gamma_url, self._clob_url)
         super().__init__(**{"requests_per_10_seconds": rates, **options})
 
@@ -76,10 +72,6 @@ class Polymarket(LiveVenue):
 
         The venue answers for now, whatever `as_of` says; each quote has the instant its
         page was read.
-
-        Raises:
-            VenueUnavailable: If a page could not be read; never part of a list.
-            VenueChanged: If a page breaks the contract.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
@@ -137,11 +129,7 @@ class Polymarket(LiveVenue):
         return EventPage(tuple(events), tuple(skipped), complete, notes)
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
-        """Yield the open events page by page as the venue wrote them; errors as in `events`.
-
-        Args:
-            enough: Called between pages with all objects so far.
-        """
+        """Yield the open events page by page as the venue wrote them."""
         objects: list[object] = []
         for payloads, _ in self._read_pages("events", ORDER):
             objects.extend(payloads)
@@ -150,13 +138,7 @@ class Polymarket(LiveVenue):
                 return
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return an event, open or closed, as of now.
-
-        Raises:
-            UsageError: If there is no such event.
-            VenueUnavailable: If the venue did not answer.
-            VenueChanged: If the event, or every market of it, cannot be read.
-        """
+        """Return an event, open or closed, as of now."""
         event, skips = parse_event(self._read_raw_event(event_id), quoted_at=self._clock())
         if event is None:
             raise VenueChanged(f"{self.name}: event {event_id} cannot be read: {skips[0].reason}; update predibot")
@@ -174,10 +156,6 @@ class Polymarket(LiveVenue):
 
         The last minute before now is left out; see `price_history.NOW_MARGIN`. An
         instrument without a token, such as that of a new market, has no prices.
-
-        Raises:
-            VenueUnavailable: If a part could not be read.
-            VenueChanged: If an answer breaks the contract.
         """
         if not fields.TOKEN_ID.fullmatch(instrument.id):
             return PricePath(instrument)
@@ -188,11 +166,7 @@ class Polymarket(LiveVenue):
         )
 
     def raw_history(self, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
-        """Return the venue's `{"t", "p"}` points of a token with start < t <= until; errors as in `price_path`.
-
-        Raises:
-            UsageError: If the id is no token id.
-        """
+        """Return the venue's `{"t", "p"}` points of a token with start < t <= until."""
         if not fields.TOKEN_ID.fullmatch(token_id):
             raise UsageError(f"{token_id[:100]!r} is not a token id; only digits name a price history")
         url = f"{self._clob_url}/prices-history"
@@ -205,10 +179,6 @@ class Polymarket(LiveVenue):
         YES; an empty side is None. Markets without a token keep Gamma's bid and ask.
         With more than two outcomes, each has a quote from its own book, by the id of its
         instrument.
-
-        Raises:
-            VenueUnavailable: If they could not be read whole.
-            VenueChanged: If an answer breaks the contract.
         """
         fresh = self.event(event.id, self._clock())
         wanted = {market.id: market.ref for market in event.markets}
@@ -242,10 +212,6 @@ class Polymarket(LiveVenue):
 
         A settlement counts from the venue's instant, else from our first sight of it:
         `as_of` where that lies less than 15 minutes back, as the work stands at it.
-
-        Raises:
-            VenueUnavailable: If they could not be read whole.
-            VenueChanged: If an answer breaks the contract.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
@@ -283,7 +249,6 @@ class Polymarket(LiveVenue):
         )
 
     def _check_end(self, number: int, payloads: Sequence[object], *, complete: bool) -> None:
-        """Refuse a live list that ends after one full page."""
         if self.live and complete and number == 0 and len(payloads) == PAGE_SIZE:
             raise VenueChanged(
                 f"the list ends after one full page of {PAGE_SIZE}, and a venue has more than that: "
@@ -381,7 +346,6 @@ class Polymarket(LiveVenue):
         return payloads
 
     def _read_books(self, token_ids: Sequence[str]) -> Mapping[str, Depth]:
-        """Return the order books of tokens; tokens without one are absent."""
         url = f"{self._clob_url}/books"
         books: dict[str, Depth] = {}
         for begin in range(0, len(token_ids), BOOKS_PER_REQUEST):

@@ -12,8 +12,6 @@ from predibot.venues import fields
 
 
 class _LevelWire(Wire):
-    """A level as the CLOB writes it."""
-
     price: fields.Price
     size: fields.OptionalAmount = None
 
@@ -44,6 +42,5 @@ def parse_book(payload: object) -> tuple[str, Depth]:
 
 
 def _best_levels(wires: list[_LevelWire], *, key: Callable[[Level], float]) -> tuple[Level, ...]:
-    """Return the best levels with a size, best first."""
     found = sorted((Level(level.price, level.size) for level in wires if level.size), key=key)
     return tuple(found[:MAX_DEPTH_LEVELS])

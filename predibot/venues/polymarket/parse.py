@@ -55,8 +55,6 @@ _List = BeforeValidator(fields.json_list)
 
 
 class _FeeWire(Wire):
-    """What a taker pays."""
-
     rate: Annotated[fields.Number, Field(ge=0.0, le=1.0)]
     exponent: fields.OptionalAmount = None
 
@@ -98,7 +96,6 @@ class _GammaMarket(Wire):
 
     @model_validator(mode="after")
     def _check_lists(self) -> Self:
-        """Refuse lists that do not correspond by index."""
         if len(self.outcomes) > MAX_OUTCOMES:
             raise ValueError(f"{len(self.outcomes)} outcomes are too many")
         for name, entries in (("outcomePrices", self.prices), ("clobTokenIds", self.token_ids)):
@@ -194,7 +191,6 @@ def _parse_tags(entries: Sequence[Any]) -> Iterator[Tag]:
 
 
 def _parse_statuses(value: object) -> list[str]:
-    """Return the statuses of a resolution in order; an unreadable list is an unknown status."""
     try:
         return [str(each).strip() for each in fields.json_list(value) if each not in (None, "")]
     except ValueError:
@@ -202,8 +198,6 @@ def _parse_statuses(value: object) -> list[str]:
 
 
 class _SettlementWire(Wire):
-    """The fields on settlement."""
-
     id: fields.VenueId
     closed: fields.OptionalFlag = None
     outcomes: Annotated[list[object], _List] = Field(default=[])
@@ -213,7 +207,7 @@ class _SettlementWire(Wire):
     statuses: Annotated[list[str], BeforeValidator(_parse_statuses)] = Field(default=[], alias="umaResolutionStatuses")
 
     @property
-    def known_status(self) -> str:
+    def latest_status(self) -> str:
         """Return the latest status; the list is history and may lack it."""
         return (self.status or next(reversed(self.statuses), "")).casefold()
 
@@ -221,8 +215,8 @@ class _SettlementWire(Wire):
     def payouts(self) -> tuple[float, ...] | None:
         """Return what a share of each outcome paid; None before the settlement, or with an unclear winner."""
         count = len(self.prices)
-        is_resolved = self.known_status == "resolved"
-        if not self.closed or not (is_resolved or self.known_status == ""):
+        is_resolved = self.latest_status == "resolved"
+        if not self.closed or not (is_resolved or self.latest_status == ""):
             return None
         if count != (len(self.outcomes) or 2) or not 2 <= count <= MAX_OUTCOMES:
             return None
@@ -252,14 +246,10 @@ def yes_first(outcomes: Sequence[object], listed: Sequence[_T]) -> tuple[_T, ...
 
 
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    """Return an event with every market that can be read, and a skip for everything that cannot.
+    """Return an event of Gamma with every market that can be read, and a skip for everything that cannot.
 
-    Args:
-        payload: One event object of Gamma, decoded from JSON.
-        quoted_at: When its quotes were read.
-
-    Returns:
-        The event, or None with a skip of kind `event`. Markets without an end get the event's.
+    Markets without an end get the event's. Without an event there is a skip of kind
+    `event`.
     """
     try:
         parsed = _GammaEvent.model_validate(payload)
@@ -289,16 +279,13 @@ def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None =
 
 
 def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
-    """Return how a market object settled; None before that, a skip where it cannot be read.
+    """Return how a market of Gamma settled; None before that, a skip where it cannot be read.
 
     A market is settled if it is closed, its status is resolved or absent, and its
     prices are 1 for one outcome and 0 for the others, to within 1e-4. With the
     status resolved, 1e-3 is enough, and exactly 0.5/0.5, or equal parts of more,
-    count too. All else is unsettled: proposed, disputed, 0/0, 1/1, or open.
-
-    Args:
-        payload: One market object of Gamma.
-        first_seen_at: The instant of settlement where the venue states none.
+    count too. All else is unsettled: proposed, disputed, 0/0, 1/1, or open. Without
+    a stated instant, `first_seen_at` counts.
     """
     try:
         parsed = _SettlementWire.model_validate(payload)
@@ -347,7 +334,7 @@ def status_of(payload: object) -> str:
     Raises:
         ValueError: If it cannot be read.
     """
-    return _SettlementWire.model_validate(payload).known_status
+    return _SettlementWire.model_validate(payload).latest_status
 
 
 def payouts_of(payload: object) -> tuple[float, ...] | None:

@@ -29,17 +29,10 @@ def read_history(
 ) -> list[dict[str, object]]:
     """Return the venue's points of a token with start < t <= until, oldest first.
 
-    Asks for hourly points, and for 12-hourly ones where the range has none. Of two
-    points at one time the last one written counts. Malformed points are left out as
-    long as a valid one remains.
-
-    Args:
-        client: Makes the requests.
-        url: The CLOB's `/prices-history`.
-        token_id: The token; the parameter is called `market` but takes no market.
-        start: Excluded.
-        until: Included.
-        now: The client's clock; see `NOW_MARGIN`.
+    Asks `/prices-history` of the CLOB for hourly points, and for 12-hourly ones where
+    the range has none. Of two points at one time the last one written counts.
+    Malformed points are left out as long as a valid one remains. For `now` see
+    `NOW_MARGIN`.
 
     Raises:
         VenueUnavailable: If a window could not be read.
@@ -108,7 +101,6 @@ def _read_window(
 
 
 def _point_instant(point: object, token_id: str) -> datetime:
-    """Return a point's instant, after a check of its price."""
     try:
         if not isinstance(point, dict):
             raise ValueError("it is no object")

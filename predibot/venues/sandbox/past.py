@@ -84,11 +84,7 @@ def sandbox_options(argument: str) -> SandboxOptions:
 
 
 def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> World:
-    """Return the world of an argument.
-
-    Args:
-        argument: The options as a user writes them.
-        altered_after: Draws that become known after this instant differ.
+    """Return the world of an argument; draws that become known after `altered_after` differ.
 
     Raises:
         UsageError: If the options are wrong, or make no world.
@@ -99,12 +95,7 @@ def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> Wo
 
 
 def open_sandbox_venue(request: VenueRequest, *, now: datetime, world: World | None = None) -> OpenVenue:
-    """Open a sandbox at an instant of its world.
-
-    Args:
-        request: With options and deadlines.
-        now: The server's fixed clock.
-        world: By default a new one from the options.
+    """Open a sandbox at an instant of its world, by default in a new world from the options.
 
     Raises:
         UsageError: If the options are wrong, or the instant is outside of the world.

@@ -22,7 +22,6 @@ MAX_BYTES = 16_000_000
 COMPACT_DAYS = 130
 """So many days before today have fewer trading days than the 100 of a compact answer."""
 NOTE_SECONDS = 15.0
-"""The wait after too many requests in a minute."""
 NOTE_TRIES = 4
 _SERIES = "Time Series (Daily)"
 _NAMES = {
@@ -38,13 +37,9 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
     own_url = OWN_URL
 
     def __init__(self, key: Key, *, url: str = OWN_URL, now: Any = lambda: datetime.now(UTC), **client: Any) -> None:
-        """Open the client.
+        """Open the client; `url` is without `/query`, and the clock `now` decides on the size of the answer.
 
-        Args:
-            key: Sent as the parameter `apikey`; no address with it is logged or quoted.
-            url: Without `/query`.
-            now: The clock, which decides on the size of the answer.
-            client: Further arguments of `VenueClient`.
+        The key is sent as the parameter `apikey`; no address with it is logged or quoted.
         """
         self._url = url.rstrip("/")
         self._now = now

@@ -29,7 +29,6 @@ ONE_DAY = np.timedelta64(1, "D")
 Floats = NDArray[np.float64]
 
 _DATE_CHARACTERS = 10
-"""As in 2026-01-05."""
 _MOST_DIGITS = 15
 """A float holds so many digits exactly, so that one division by a power of ten gives the nearest float."""
 _POWERS = np.array([10.0**power for power in range(_MOST_DIGITS + 1)])
@@ -129,7 +128,6 @@ class StockFolder:
     first_row: NDArray[np.int64]
     """Index in `days` of each stock's first price, shape (tickers,); the number of days without one."""
     actions: Mapping[str, tuple[CorporateAction, ...]]
-    """By ticker, oldest first."""
     sectors: Mapping[str, str]
     remarks: tuple[Remark, ...]
     seed: int | None = None
@@ -200,7 +198,6 @@ def read_folder(path: Path) -> StockFolder:
 
 
 def _read_closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
-    """Return dates in order, raw closes, and adjusted closes, which may be NaN."""
     head, body = _split_table(path)
     if "date" not in head or "close" not in head:
         raise VenueChanged(f"{path} has no columns date and close; its first line names those that it has")
@@ -291,7 +288,6 @@ def _split_table(path: Path) -> tuple[list[str], bytes]:
 
 
 def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a small table with their line numbers; none where there is no file."""
     try:
         table = csv.DictReader(
             io.StringIO(plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig"), newline=""), strict=True

@@ -99,12 +99,10 @@ class StockVenue(Venue):
         return found
 
     def _last_row(self, at: datetime) -> tuple[datetime, list[float]]:
-        """Return when the last close by an instant was, and each stock's close then."""
         place = self.folder.places(at) - 1
         return self.folder.instant(place), self.folder.close[place].tolist()
 
     def _remarks(self, as_of: datetime) -> tuple[str, ...]:
-        """Return the folder's defects that could be known by an instant."""
         place = self.folder.places(as_of) - 1
         if place < 0:
             return ()

@@ -42,12 +42,10 @@ _Row = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The result of recording a stock."""
+    """The notes on a recorded stock, and how many rows and actions are new."""
 
     rows: int = 0
-    """New trading days."""
     actions: int = 0
-    """New splits and dividends."""
     notes: tuple[str, ...] = ()
 
 
@@ -92,14 +90,10 @@ def last_closed_day(now: datetime) -> date:
 
 
 def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> Recorded:
-    """Add the missing prices of a stock to a folder; makes no request where none can be missing.
+    """Add the missing prices of a stock to an existing folder; makes no request where none can be missing.
 
-    Args:
-        folder: It exists.
-        provider: The source.
-        ticker: The stock.
-        since: The first day of a stock that is new to the folder.
-        now: Only days whose close is known by then are requested.
+    A stock that is new to the folder begins at `since`. Only days whose close is
+    known by `now` are requested.
 
     Raises:
         UsageError: If a file of the folder cannot be read or written.
@@ -178,7 +172,6 @@ def _read_rows(path: Path) -> dict[date, _Row]:
 
 
 def _note_restated(path: Path, stored: Mapping[date, _Row], days: Iterable[DayPrices]) -> list[str]:
-    """Return a note on the closes that differ from those recorded."""
     found = [
         (day.on, recorded, day.close)
         for day in days
@@ -234,7 +227,6 @@ def _number_text(number: float) -> str:
 
 
 def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
-    """Return the rows of a table with their line numbers; none where there is no file."""
     try:
         text = plain_text(path, MAX_TABLE_BYTES, encoding="utf-8-sig")
     except FileNotFoundError:

@@ -32,13 +32,7 @@ class Tiingo(AbstractContextManager["Tiingo"]):
     own_url = OWN_URL
 
     def __init__(self, key: Key, *, url: str = OWN_URL, **client: Any) -> None:
-        """Open the client.
-
-        Args:
-            key: Sent in a header.
-            url: Without `/tiingo`.
-            client: Further arguments of `VenueClient`.
-        """
+        """Open the client; `url` is without `/tiingo`, and the key is sent in a header."""
         self._url = url.rstrip("/")
         # The allowance is per hour, too long to wait for.
         rates = {self._url: 40.0}

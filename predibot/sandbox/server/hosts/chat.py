@@ -27,14 +27,7 @@ MISALLOCATIONS = ("not_a_number", "percent", "both_sides", "unknown_assets", "pr
 
 
 def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: Informed = lambda _: None) -> HttpReply:
-    """Return the reply to a chat request, or the list of models.
-
-    Args:
-        path: Behind `/v1`.
-        body: None for a GET.
-        now_seconds: Unix time.
-        informed: What `sharp` knows in a weekly cohort, where there is no news to read.
-    """
+    """Return the reply to a chat request, or the list of models; `informed` is what `sharp` knows in a cohort."""
     if body is None and path == "/models":
         rows = [{"id": f"sandbox/{name}", "object": "model", "created": 0, "owned_by": WORD} for name in NAMES]
         return json_reply({"object": "list", "data": rows})
@@ -86,7 +79,6 @@ def _completion(name: str, request: Mapping[str, Any], informed: Informed, *, no
 
 
 def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: ForecasterView) -> dict[str, object]:
-    """Return a forecaster's weights of stocks, or those of the report that the prompt quotes."""
     said = f"A {WORD} ({name})."
     if conversation.reported is not None:
         return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
@@ -127,7 +119,6 @@ def _call_message(call: Call, digest: str, *, said: str) -> tuple[dict[str, Any]
 
 
 def _call_message_from_text(tool: str, arguments_json: str, digest: str, *, said: str) -> dict[str, Any]:
-    """Return a message that calls a tool with exactly this text as its arguments."""
     function = {"name": tool, "arguments": arguments_json}
     calls = [{"id": f"call_{digest[:16]}", "type": "function", "function": function}]
     return {"role": "assistant", "content": said, "tool_calls": calls}

@@ -59,7 +59,6 @@ def _token_place(snapshot: Snapshot, query: Query, name: str) -> TokenPlace:
 
 
 def _find_token(snapshot: Snapshot, token_id: str) -> TokenPlace | None:
-    """Return where a token is, or None while there is no such token."""
     place = snapshot.world.names.token_of(token_id)
     if place is None or not snapshot.is_listed(place.event):
         return None

@@ -143,14 +143,7 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: B
 def named_payload(
     names: Names, event: EventState, quotes: Sequence[BookQuote], payouts: Sequence[float] | None
 ) -> Json:
-    """Return mutually exclusive markets as one market with an outcome each.
-
-    Args:
-        names: The world's ids.
-        event: The event at a minute.
-        quotes: One quote a market.
-        payouts: One payout a market; None until it is settled.
-    """
+    """Return mutually exclusive markets as one market with an outcome each; `payouts` is None until settlement."""
     plan, first, count = event.plan, event.markets[0], len(event.markets)
     is_live = has_tokens(plan, event.minute)
     shown = payouts or ([quote.shown for quote in quotes] if is_live else [1.0 / count] * count)
@@ -200,7 +193,6 @@ def _settlement_fields(state: MarketState) -> Json:
 
 
 def _prices(state: MarketState, quote: BookQuote, *, is_live: bool) -> list[str]:
-    """Return the displayed prices of both outcomes: 0.5 before there are tokens, the payouts after settlement."""
     shown = quote.shown if is_live else 0.5
     first = shown if state.payout is None else state.payout
     return [f"{first:.6g}", f"{round(1 - first, 6):.6g}"]
@@ -223,7 +215,6 @@ def _array(state: MarketState, values: list[str] | None) -> object:
 
 
 def _number(state: MarketState, value: object) -> object:
-    """Return a number as this market writes numbers: as text or as JSON."""
     return str(value) if state.plan.numbers_as_text else value
 
 

@@ -69,7 +69,6 @@ def _is_binary(plan: EventPlan) -> bool:
 
 
 def _list_reply(snapshot: Snapshot, query: Query) -> HttpReply:
-    """Return a page of the list, without descriptions and answers."""
     offset = whole_number(query, "offset", 0, _INVALID)
     limit = whole_number(query, "limit", DEFAULT_PAGE, _INVALID)
     if not 0 <= offset <= LARGEST_OFFSET or not 1 <= limit <= LARGEST_PAGE:
@@ -162,7 +161,6 @@ def _whole_payload(snapshot: Snapshot, number: int) -> Json:
 
 
 def _event_resolution(snapshot: Snapshot, state: EventState) -> Json:
-    """Return the resolution of a settled event."""
     if _is_binary(state.plan):
         said = _market_resolution(snapshot, state, state.markets[0])
         return {"isResolved": True, "closeTime": said["resolutionTime"], **said}
@@ -181,7 +179,6 @@ def _event_resolution(snapshot: Snapshot, state: EventState) -> Json:
 
 
 def _market_resolution(snapshot: Snapshot, state: EventState, market: MarketState) -> Json:
-    """Return the resolution of one settled market."""
     minute, is_wrong = _resolution_minute(snapshot, [market])
     number, index = state.plan.number, market.plan.index
     found: Json = {"resolutionTime": _ms(minute)}

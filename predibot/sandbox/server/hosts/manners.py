@@ -22,7 +22,6 @@ MANNERS = {
     "stream_only": "400 where no stream is asked for, as some of Alibaba's models answer",
     "strict_roles": "500 where two turns are of one role or a user speaks after a tool, as llama.cpp answers",
 }
-"""What a forecaster does for each manner."""
 THOUGHT = "First what is known, then what it is worth."
 _MOST_THOUGHT_TOKENS = 100_000
 _STREAM_TYPE = "text/event-stream"
@@ -34,7 +33,6 @@ class ModelManners:
 
     names: frozenset[str] = frozenset()
     thought_tokens: int = 0
-    """Tokens of thoughts before each answer."""
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Self:
@@ -54,12 +52,7 @@ class ModelManners:
         return cls(frozenset(name for name, _ in stated), max((int(count) for _, count in stated if count), default=0))
 
     def answered(self, body: bytes | None, answer: Callable[[bytes | None], HttpReply]) -> HttpReply:
-        """Return the answer of a forecaster with these manners.
-
-        Args:
-            body: None for a GET.
-            answer: Answers a body without streaming.
-        """
+        """Return the answer of a forecaster with these manners; `answer` answers a body without streaming."""
         if body is None or self == PLAIN:
             return answer(body)
         request = _parse_object(body)
@@ -119,7 +112,6 @@ class ModelManners:
 
 
 PLAIN = ModelManners()
-"""Without any manners."""
 
 
 def forces_a_tool(request: Mapping[str, Any]) -> bool:

@@ -16,10 +16,8 @@ class Snapshot:
         self.world = world
         self.minute = minute
         self.sorted_keys: dict[tuple[object, ...], list[tuple[float, ...]]] = {}
-        """Sorted lists, by the query they answer."""
         self.bets: dict[int, list[Json]] = {}
         self.state: Callable[[int], EventState] = cache(partial(world.event, minute=minute))
-        """Returns a listed event by its number."""
         self.event_json = cache(self._event_json)
         self._markets_json = cache(self._make_markets_json)
 

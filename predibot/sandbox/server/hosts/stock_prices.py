@@ -34,8 +34,6 @@ Row: TypeAlias = dict[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class _Day:
-    """A trading day, before a dialect writes it."""
-
     on: date
     raw: tuple[float, float, float, float]
     """Open, high, low, close."""
