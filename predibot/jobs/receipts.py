@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.ledger.merkle_tree import inclusion_path
 from predibot.ledger.read.receipt_leaves import FORM, FORMS, field_names, leaves_of, leaves_with_content
-from predibot.ledger.schema.packed_leaves import CHECK_DIGITS, Leaf
+from predibot.ledger.schema.packed_receipts import CHECK_DIGITS, Leaf
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import add_ledger_receipt, is_behind
 from predibot.ledger.write.receipts import (

@@ -260,7 +260,7 @@ class Store:
         """
         try:
             if isinstance(error, (*ROW_ERRORS, SQLAlchemyError)):
-                self._blame_rows(error)
+                self._raise_for_foreign_row(error)
             if kind is None:
                 # Before closing, which copies the log into the file and so hides that it was cut.
                 self._check_in_place()
@@ -279,10 +279,10 @@ class Store:
         try:
             yield
         except (*ROW_ERRORS, SQLAlchemyError) as error:
-            self._blame_rows(error)
+            self._raise_for_foreign_row(error)
             raise
 
-    def _blame_rows(self, error: Exception) -> None:
+    def _raise_for_foreign_row(self, error: Exception) -> None:
         """Raise for a row that predibot did not write, if there is one; else the error is a mistake of ours.
 
         Raises:

@@ -20,7 +20,7 @@ from predibot.jobs.published_roots import verify_against
 from predibot.jobs.receipts import verify_runs
 from predibot.jobs.verify import verify
 from predibot.ledger.care.verification import verified_ledger
-from predibot.ledger.schema.packed_rows import packed_rows
+from predibot.ledger.schema.packed_receipts import packed_rows
 from predibot.ledger.schema.receipted_rows import NOT_COVERED, PARTS, coverage
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, or_, select
 from predibot.domain.clock import format_instant
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant, from_microseconds
-from predibot.ledger.schema.packed_rows import Key
+from predibot.ledger.schema.packed_receipts import Key
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, RowPart
 from predibot.ledger.write.claims import attempts, tasks
 from predibot.ledger.write.ledger_receipts import (

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Select, and_, case, select
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import ITEM_SUBJECTS
 from predibot.ledger.merkle_tree import leaf_hash
-from predibot.ledger.schema.packed_leaves import Leaf
+from predibot.ledger.schema.packed_receipts import Leaf
 from predibot.ledger.write.accounts import journal
 from predibot.ledger.write.decisions import (
     bots,

@@ -26,9 +26,8 @@ from sqlalchemy.exc import DBAPIError
 
 from predibot.errors import PredibotError
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
-from predibot.ledger.schema.packed_leaves import unpacked_leaves
 from predibot.ledger.schema.packed_points import unpacked_numbers, unpacked_points
-from predibot.ledger.schema.packed_rows import unpacked_rows
+from predibot.ledger.schema.packed_receipts import unpacked_leaves, unpacked_rows
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,

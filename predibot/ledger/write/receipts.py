@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from predibot.ledger.merkle_tree import root_hash
-from predibot.ledger.schema.packed_leaves import Leaf, packed_leaves, unpacked_leaves
+from predibot.ledger.schema.packed_receipts import Leaf, packed_leaves, unpacked_leaves
 from predibot.ledger.schema.tables import ReceiptRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.runs import runs

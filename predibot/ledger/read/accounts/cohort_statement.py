@@ -139,7 +139,7 @@ def _read_positions(
     connection: Connection, cohort: KeptCohort, members: Sequence[MemberAccount], as_of: datetime
 ) -> HeldPositions:
     rows = [each.row for each in members]
-    seen = prices_seen(connection, rows, as_of)
+    seen = _read_prices(connection, rows, as_of)
     lines = tuple(_position_lines(connection, cohort, members, seen))
     return HeldPositions(lines, _count_price_sources(connection, rows, as_of), price_conflicts(seen))
 
@@ -149,7 +149,7 @@ def _position_lines(
 ) -> Iterator[PositionLine]:
     named = _outcomes(connection, cohort)
     # Any other source of a price goes before a valuation's.
-    ordered = sorted(seen, key=lambda each: each.source != MARK)
+    ordered = sorted(seen, key=lambda each: each.source != _MARK)
     sources = {(each.outcome, each.at, round(each.price, 9)): each.source for each in ordered}
     for member in members:
         for position in member.positions:
@@ -160,7 +160,7 @@ def _position_lines(
             source = None
             if mark is not None:
                 is_binary = market is not None and len(market.outcomes) == 2
-                name = outcome_name(market_id, side if is_binary else None, instrument.id)
+                name = _outcome_name(market_id, side if is_binary else None, instrument.id)
                 # A market of two outcomes has prices of YES only.
                 of_yes = (round(price, 9) for price in (mark.price, 1.0 - mark.price))
                 source = next((sources[key] for p in of_yes if (key := (name, mark.priced_at, p)) in sources), None)
@@ -254,10 +254,10 @@ def _count_price_sources(connection: Connection, own: Sequence[int], as_of: date
     return {source: number for source, number in connection.execute(statement)}
 
 
-MARK = "valuation"
+_MARK = "valuation"
 
 
-def prices_seen(connection: Connection, own: Sequence[int], as_of: datetime) -> tuple[SeenPrice, ...]:
+def _read_prices(connection: Connection, own: Sequence[int], as_of: datetime) -> tuple[SeenPrice, ...]:
     """Return every stored price up to an instant of the outcomes that accounts ever held.
 
     A price of NO counts as one dollar less that price, for YES.
@@ -277,7 +277,7 @@ def prices_seen(connection: Connection, own: Sequence[int], as_of: datetime) -> 
     )
 
 
-def outcome_name(market_id: str, side: str | None, instrument_id: str) -> str:
+def _outcome_name(market_id: str, side: str | None, instrument_id: str) -> str:
     """Return the name of an outcome's prices: of two outcomes the market's, else the instrument's."""
     return market_id if side is not None else instrument_id
 
@@ -310,7 +310,7 @@ def _observed_prices(connection: Connection, known: Mapping[int, Any], as_of: da
     for instrument_row, packed in connection.execute(statement):
         points, _ = unpacked_points([packed])
         row = known[instrument_row]
-        name = outcome_name(row.market_id, row.side, row.instrument_id)
+        name = _outcome_name(row.market_id, row.side, row.instrument_id)
         for at, source, price in points.tolist():
             if (instant := from_microseconds(at)) <= as_of:
                 yield SeenPrice(name, instant, f"observed {SOURCES[source]}", price)
@@ -329,5 +329,5 @@ def _mark_prices(
     )
     for instrument_row, at, price in connection.execute(statement):
         row = known[instrument_row]
-        name = outcome_name(row.market_id, row.side, row.instrument_id)
-        yield SeenPrice(name, at, MARK, 1.0 - price if row.side == "NO" else price)
+        name = _outcome_name(row.market_id, row.side, row.instrument_id)
+        yield SeenPrice(name, at, _MARK, 1.0 - price if row.side == "NO" else price)
