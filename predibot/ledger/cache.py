@@ -9,12 +9,11 @@ import io
 import logging
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +65,7 @@ class Cache:
 
     def keep_text(self, asked: object, content: str) -> None:
         """Keep a text for a question in place of an earlier one, if there is room."""
-        self._keep(asked, lambda file: file.write(content.encode()))
+        self._keep(asked, content.encode())
 
     def arrays(self, asked: object, kinds: Sequence[np.dtype[np.void]]) -> list[NDArray[np.void]] | None:
         """Return the arrays kept for a question, one of each kind, or None."""
@@ -83,13 +82,11 @@ class Cache:
 
     def keep_arrays(self, asked: object, arrays: Sequence[NDArray[np.void]]) -> None:
         """Keep arrays for a question, as `keep_text`."""
-
-        def write(file: BinaryIO) -> None:
-            for each in arrays:
-                np.save(file, each, allow_pickle=False)
-
         if sum(each.nbytes for each in arrays) < MOST_BYTES:
-            self._keep(asked, write)
+            content = io.BytesIO()
+            for each in arrays:
+                np.save(content, each, allow_pickle=False)
+            self._keep(asked, content.getbuffer())
 
     def _file(self, asked: object) -> Path:
         return self.folder / hashlib.sha256(repr((self.state, asked)).encode()).hexdigest()
@@ -106,13 +103,11 @@ class Cache:
         os.utime(file)
         return content
 
-    def _keep(self, asked: object, write: Callable[[BinaryIO], object]) -> None:
-        content = io.BytesIO()
-        write(content)
+    def _keep(self, asked: object, content: bytes | memoryview) -> None:
         try:
             with whole_file(self._file(asked)) as file:
-                file.write(content.getbuffer())
-                file.write(hashlib.sha256(content.getbuffer()).digest())
+                file.write(content)
+                file.write(hashlib.sha256(content).digest())
             clear_unfinished(self.folder)
             _make_room(self.folder)
         except OSError as error:

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
-from sqlalchemy import BigInteger, Connection, Float, Integer, select, update
+from sqlalchemy import Connection, select, update
 from sqlalchemy.exc import DataError, IntegrityError
 
 from predibot.domain.account import ACCOUNT_SUBJECTS
@@ -527,13 +527,7 @@ def _columns(table: str) -> tuple[_Column, ...]:
         if name == "late":
             # It follows from the other columns.
             continue
-        kind: type = str
-        if isinstance(type_, Instant):
-            kind = Instant
-        elif isinstance(type_, Integer | BigInteger):
-            kind = int
-        elif isinstance(type_, Float):
-            kind = float
+        kind = Instant if isinstance(type_, Instant) else type_.python_type
         found.append(_Column(name, kind, name in nullable, isinstance(type_, Prose)))
     return tuple(found)
 

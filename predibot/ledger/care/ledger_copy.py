@@ -110,26 +110,21 @@ def _copy_artefacts(
 ) -> ArtefactCount:
     before, after = content_store(source, kind), content_store(target, kind)
     digests = named_digests(reading, kind)
-    missing, pruned, copied = [], 0, 0
-    waiting: list[bytes] = []
-    kept: list[str] = []
-
-    def hand_over() -> None:
-        kept.extend(after.keep_all(waiting))
-        waiting.clear()
-
+    missing, pruned = list[str](), list[str]()
+    waiting, kept = list[bytes](), list[str]()
     for number, digest in enumerate(digests, start=1):
         try:
             waiting.append(before.read(digest))
         except ArtefactPruned as gone:
-            pruned += 1
+            pruned.append(digest)
             target.run_write(partial(mark_pruned, digests=[digest], at=gone.pruned_at))
         except UsageError as error:
             missing.append(str(error))
-        if len(waiting) >= _ARTEFACTS_AT_ONCE or sum(map(len, waiting)) >= _BYTES_AT_ONCE:
-            hand_over()
+        is_full = len(waiting) >= _ARTEFACTS_AT_ONCE or sum(map(len, waiting)) >= _BYTES_AT_ONCE
+        if is_full or number == len(digests):
+            kept += after.keep_all(waiting)
+            waiting = []
         listener(Progress(f"copy {kind}s", number, len(digests)))
-    hand_over()
     for number, digest in enumerate(kept, start=1):
         try:
             after.read(digest)
@@ -137,6 +132,5 @@ def _copy_artefacts(
             raise LedgerUnusable(
                 f"nothing is copied: {error}. Look at the disk, and run the same command again"
             ) from error
-        copied += 1
         listener(Progress(f"verify {kind}s", number, len(kept)))
-    return ArtefactCount(len(digests), copied, pruned, tuple(missing))
+    return ArtefactCount(len(digests), len(kept), len(pruned), tuple(missing))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, Table, column, func, select, table, text, type_coerce
+from sqlalchemy import Connection, Table, column, func, select, table, text, type_coerce
 from sqlalchemy.types import NullType
 
 from predibot.ledger.read.decided_rows import collation_of
@@ -75,7 +75,8 @@ def copy_table(source: Connection, target: Connection, which: Table) -> TableSum
 
 
 def _read_batches(connection: Connection, which: Table) -> Iterator[list[Values]]:
-    statement = select(*(_raw(each) for each in which.columns)).order_by(*_ordered_key(connection, which))
+    raw = (type_coerce(each, NullType()).label(each.name) for each in which.columns)
+    statement = select(*raw).order_by(*_ordered_key(connection, which))
     flags = [index for index, each in enumerate(which.columns) if each.type.python_type is bool]
     with _limit_values(connection):
         # Few at a time, as each may be large.
@@ -111,10 +112,6 @@ def _limit_values(connection: Connection) -> Iterator[None]:
         yield
     finally:
         driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
-
-
-def _raw(of: Column[Any]) -> Any:
-    return type_coerce(of, NullType()).label(of.name)
 
 
 def _ordered_key(connection: Connection, which: Table) -> list[Any]:

@@ -79,23 +79,21 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
         own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
         is_bet = kind == "event" and stake_usd is not None
         is_said = is_bet and rules is not None and "forecasts" in rules.scores
-        checked["forecasts in range"] += len(own[0])
-        checked["forecasts of orders"] += len(own[1]) if is_said else 0
-        checked["questions as asked"] += len(own[0])
-        checked["quotes of bets"] += len(own[1])
-        checked["money conserved"] += is_bet and decision["status"] == "recorded"
-        found: dict[str, Iterator[str]] = {
-            "forecasts in range": _check_forecasts(own[0], decision),
-            "forecasts of orders": _check_order_forecasts(own[0], own[1]) if is_said else iter(()),
-            "questions as asked": _check_questions(
-                [row for row in own[0] if row["market_id"] in anywhere or (bot, row["market_id"]) not in held],
-                asked.get(subject, {}) if kind == "event" else anywhere,
-            ),
-            "quotes of bets": _check_quotes(own[1], own[3]),
+        known = [row for row in own[0] if row["market_id"] in anywhere or (bot, row["market_id"]) not in held]
+        questions = asked.get(subject, {}) if kind == "event" else anywhere
+        to_forecast = own[1] if is_said else []
+        money = _check_money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(())
+        found = (
+            ("forecasts in range", len(own[0]), _check_forecasts(own[0], decision)),
+            ("forecasts of orders", len(to_forecast), _check_order_forecasts(own[0], to_forecast)),
+            ("questions as asked", len(own[0]), _check_questions(known, questions)),
+            ("quotes of bets", len(own[1]), _check_quotes(own[1], own[3])),
             # Accounts have journals instead.
-            "money conserved": _check_money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(()),
-        }
-        yield from (Broken(check, name, seen) for check, all_seen in found.items() for seen in all_seen)
+            ("money conserved", is_bet and decision["status"] == "recorded", money),
+        )
+        for check, rows_checked, all_seen in found:
+            checked[check] += rows_checked
+            yield from (Broken(check, name, seen) for seen in all_seen)
 
 
 def _ever_held(connection: Connection, recipe: str) -> set[tuple[str, str]]:

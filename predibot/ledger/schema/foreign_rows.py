@@ -165,17 +165,13 @@ def _check_number(value: Any, *, most: float) -> None:
         raise ValueError(f"it must be at most {most:,.0f}")
 
 
-def _json_check(name: str) -> Callable[[Any], object]:
-
-    def read(value: Any) -> None:
-        json_columns()[name].validate_json(_check_text(value))
-        json.loads(value)
-
-    return read
+def _check_json(name: str, value: Any) -> None:
+    json_columns()[name].validate_json(_check_text(value))
+    json.loads(value)
 
 
 _BY_NAME: Mapping[str, Callable[[Any], object]] = {
-    **{name: _json_check(name) for name in json_columns()},
+    **{name: partial(_check_json, name) for name in json_columns()},
     "event_json": lambda value: event_from_json(_check_text(value), ""),
     "recipe_json": lambda value: Recipe.from_json(_check_text(value)),
     "knowledge_cutoff": lambda value: date.fromisoformat(_check_text(value)),

@@ -61,7 +61,7 @@ def unpacked_leaves(blob: Any) -> tuple[Leaf, ...]:
 
 DIGEST_DIGITS = 64
 """Kept of a row that may change later."""
-_CHECKS_OF_ROWS = re.compile("[0-9a-f]*")
+_HEX = re.compile("[0-9a-f]*")
 
 Key = tuple[int, ...]
 
@@ -100,11 +100,7 @@ def unpacked_rows(blob: Any) -> PackedRows:
 def _unpack_part(columns: Any, checks: Any) -> Mapping[Key, str]:
     keys = [*zip(*columns, strict=True)]
     digits = len(checks) // len(keys)
-    if (
-        digits not in (CHECK_DIGITS, DIGEST_DIGITS)
-        or digits * len(keys) != len(checks)
-        or not _CHECKS_OF_ROWS.fullmatch(checks)
-    ):
+    if digits not in (CHECK_DIGITS, DIGEST_DIGITS) or digits * len(keys) != len(checks) or not _HEX.fullmatch(checks):
         raise ValueError("its checks are none")
     if not all(type(each) is int for key in keys for each in key):
         raise ValueError("a key is no whole number")

@@ -82,11 +82,13 @@ def add_ledger_receipt(
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _RECEIPTING})
     last = last_ledger_receipt(connection)
     # Counted before the rows are read, so that rows committed meanwhile change the next call's totals.
-    totals = {part.name: _count(connection, part) for part in PARTS} | {PRICES: _count_points(connection)}
-    leaves = {part.name: rows for part, rows in _new_rows(connection, last, changed or {}) if rows}
+    totals = _count_all(connection)
+    behind = _behind(last, totals)
+    new_rows = _new_rows(connection, behind, changed or {})
+    leaves = {part.name: rows for part, rows in new_rows if rows}
     number = 1 if last is None else last.number + 1
-    if points := _new_points(connection, _totals_of(last).get(PRICES, 0)):
-        leaves[PRICES] = _number_points(connection, points, number)
+    if PRICES in behind and (paths := _new_points(connection)):
+        leaves[PRICES] = _number_points(connection, paths, number)
     if not leaves:
         return None
     root = root_over(None if last is None else last.root, number, now, leaves)
@@ -103,10 +105,7 @@ def add_ledger_receipt(
 
 def is_behind(connection: Connection) -> bool:
     """Return whether numbers of rows show some that are in no receipt."""
-    totals = _totals_of(last_ledger_receipt(connection))
-    return any(_count(connection, part) != totals.get(part.name, 0) for part in PARTS) or (
-        _count_points(connection) != totals.get(PRICES, 0)
-    )
+    return bool(_behind(last_ledger_receipt(connection), _count_all(connection)))
 
 
 def root_over(before: str | None, number: int, made_at: datetime, leaves: Mapping[str, Mapping[Key, bytes]]) -> str:
@@ -175,25 +174,21 @@ def keys_of_part(connection: Connection, part: RowPart) -> set[Key]:
 
 
 def _new_rows(
-    connection: Connection, last: LedgerReceipt | None, changed: Mapping[str, Collection[Key]]
+    connection: Connection, behind: Collection[str], changed: Mapping[str, Collection[Key]]
 ) -> Iterator[tuple[RowPart, Mapping[Key, bytes]]]:
-    totals = _totals_of(last)
-    # Most calls add to few tables, so that receipts need not be read for the others.
-    behind = [part for part in PARTS if _count(connection, part) != totals.get(part.name, 0) or part.name in changed]
-    known: dict[str, set[Key]] = {part.name: set() for part in behind}
-    if any(totals.get(part.name) for part in behind):
-        for receipt in ledger_receipts_of(connection):
-            for name in known:
-                known[name].update(receipt.rows.parts.get(name, ()))
-    for part in behind:
+    # Most calls add to few tables, so that only these parts are looked up in the receipts.
+    parts = [part for part in PARTS if part.name in behind or part.name in changed]
+    known: dict[str, set[Key]] = {part.name: set() for part in parts}
+    for receipt in ledger_receipts_of(connection) if parts else ():
+        for name in known:
+            known[name].update(receipt.rows.parts.get(name, ()))
+    for part in parts:
         new = keys_of_part(connection, part) - (known[part.name] - {*changed.get(part.name, ())})
         yield part, leaves_of_part(connection, part, new if known[part.name] else None)
 
 
-def _new_points(connection: Connection, total: int) -> Sequence[Any]:
-    """Return the paths with points in no receipt; none where the totals are equal."""
-    if _count_points(connection) == total:
-        return ()
+def _new_points(connection: Connection) -> Sequence[Any]:
+    """Return the paths with points in no receipt."""
     import numpy as np
 
     from predibot.ledger.schema.packed_points import receipt_numbers
@@ -230,8 +225,16 @@ def _number_points(connection: Connection, paths: Sequence[Any], number: int) ->
     return found
 
 
-def _totals_of(last: LedgerReceipt | None) -> Mapping[str, int]:
-    return {} if last is None else last.rows.totals
+def _behind(last: LedgerReceipt | None, totals: Mapping[str, int]) -> set[str]:
+    """Return the parts whose totals differ from those of the last receipt."""
+    before = {} if last is None else last.rows.totals
+    return {name for name, total in totals.items() if total != before.get(name, 0)}
+
+
+def _count_all(connection: Connection) -> Mapping[str, int]:
+    points = select(func.sum((func.length(_paths.c.points) - 1) // POINT_BYTES))
+    counts = {part.name: _count(connection, part) for part in PARTS}
+    return {**counts, PRICES: int(connection.execute(points).scalar() or 0)}
 
 
 def _count(connection: Connection, part: RowPart) -> int:
@@ -242,11 +245,6 @@ def _count(connection: Connection, part: RowPart) -> int:
     of = func.sum(part.table.c.run_id) if part.name == "turns" else func.count()
     counted = select(of).select_from(part.table)
     return int(connection.execute(counted if part.where is None else counted.where(part.where)).scalar() or 0)
-
-
-def _count_points(connection: Connection) -> int:
-    total = select(func.sum((func.length(_paths.c.points) - 1) // POINT_BYTES))
-    return int(connection.execute(total).scalar() or 0)
 
 
 def _select_part(part: RowPart, *columns: Any) -> Any:

@@ -13,7 +13,7 @@ from predibot.domain.clock import EPOCH
 from predibot.ledger.schema.tables import PaceRow, PermitRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
-from predibot.ledger.write.process_identity import is_gone, is_of_this_machine, new_owner
+from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.net.concurrency import Limit, Share, Signal, fair_shares
 
 paces, permits = table_of(PaceRow), table_of(PermitRow)
@@ -102,11 +102,7 @@ class LedgerPermits:
                 permits.c.host == provider, permits.c.owner != self.owner
             )
         ).all()
-        gone = {
-            row.owner
-            for row in rows
-            if row.lease_until <= now or (is_of_this_machine(row.owner) and is_gone(row.owner))
-        }
+        gone = {row.owner for row in rows if row.lease_until <= now or is_gone(row.owner)}
         if gone:
             connection.execute(delete(permits).where(permits.c.host == provider, permits.c.owner.in_(gone)))
         return {row.owner: (row.held, row.wanted) for row in rows if row.owner not in gone}

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -164,7 +164,7 @@ def _check_account(connection: Connection, checked: Checked, account_id: int, ga
     if connection.execute(numbers).scalar() not in (None, len(rows)):
         yield Broken(check, name, "a row of its journal is missing")
     played = _game_of(connection, account_id, game)
-    yield from (Broken(check, name, seen) for seen in _check_causes(rows, played))
+    yield from _broken(check, name, _check_causes(rows, played))
     try:
         after = [Account(), *accounts_of(rows)]
     except ValueError as error:
@@ -172,18 +172,16 @@ def _check_account(connection: Connection, checked: Checked, account_id: int, ga
         return
     if not all(map(_is_conserved, after)):
         yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
-    yield from (Broken(check, name, seen) for seen in _check_debts(rows, after))
-    yield from (Broken(check, name, seen) for seen in _check_fills_booked(connection, account_id))
-    valued = _check_valuations(connection, checked, account_id, after)
+    yield from _broken(check, name, _check_debts(rows, after))
+    yield from _broken(check, name, _check_fills_booked(connection, account_id))
+    yield from _broken("valuations are folds", name, _check_valuations(connection, checked, account_id, after))
     at_closes = played is not None and played.trades_at_closes
-    yield from (Broken("valuations are folds", name, seen) for seen in valued)
-    yield from (
-        Broken("turns are whole", name, seen) for seen in _check_turns(connection, checked, account_id, rows, at_closes)
-    )
-    yield from (
-        Broken("journals follow resolutions", name, seen)
-        for seen in _check_settlements(connection, checked, account_id)
-    )
+    yield from _broken("turns are whole", name, _check_turns(connection, checked, account_id, rows, at_closes))
+    yield from _broken("journals follow resolutions", name, _check_settlements(connection, checked, account_id))
+
+
+def _broken(check: str, row: str, all_seen: Iterable[str]) -> Iterator[Broken]:
+    return (Broken(check, row, seen) for seen in all_seen)
 
 
 def _game_of(connection: Connection, account_id: int, game: str) -> Game | None:
@@ -330,7 +328,7 @@ def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]
     for each in kept:
         checked[_FIT] += 1
         name = f"{each.recipe}/{each.mode}/{each.name}"
-        yield from (Broken(_FIT, name, seen) for seen in _check_cohort(each, played[each.run_id]))
+        yield from _broken(_FIT, name, _check_cohort(each, played[each.run_id]))
     by_key = {(*each.group, each.venue, each.name): each for each in kept}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.methodology)
     named = (
@@ -349,9 +347,7 @@ def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]
         if bot not in {member.bot_id for member in cohort.members}:
             yield Broken(_FIT, name, f"{bot!r} is not in the line-up of its cohort")
         newer = [each.start for each in kept if each.group == cohort.group and each.start > cohort.start]
-        yield from (
-            Broken(_RULES, name, seen) for seen in _check_member(connection, checked, account_id, cohort, newer)
-        )
+        yield from _broken(_RULES, name, _check_member(connection, checked, account_id, cohort, newer))
 
 
 def _check_cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
