@@ -37,11 +37,11 @@ _log = logging.getLogger(__name__)
 changes = table_of(ChangeRow)
 
 MOST_BYTES = 500_000_000
-"""For all ledgers together; the entries that nobody read for longest go first."""
+"""For all ledgers together; the least recently read entries go first."""
 _DIGEST_BYTES = 32
 _NAME = re.compile("[0-9a-f]{64}")
 _CODE = ("domain", "games", "jobs", "ledger", "plugins", "scoring", "venues")
-"""Folders of the package on whose code results depend."""
+"""The folders of the package that results depend on."""
 
 
 @dataclass(frozen=True, slots=True)

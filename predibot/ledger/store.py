@@ -171,7 +171,7 @@ class Store:
     def run_write(self, work: Callable[[Connection], T], *, durable: bool = False) -> T:
         """Run work in one transaction and return its result; repeat it where the server went away meanwhile.
 
-        Nobody knows whether an unanswered commit went through. So work must give the same result when repeated.
+        An unanswered commit may have gone through, so repeated work must give the same result.
         """
         self._check_writable()
         return self._run(work, partial(_writing, durable=durable))

@@ -22,12 +22,12 @@ OLDER = Path("runs/out")
 """Artefacts of older versions lie here, in the current folder, not at a ledger's address."""
 
 MAX_BYTES = 128 * 2**20
-"""Of one artefact; a trace of thousands of steps, and a page as an agent reads it, are far smaller."""
+"""A trace of thousands of steps, and a page as an agent reads it, are far smaller."""
 MAX_PAGE_CHARACTERS = 2_000_000
 """More of a page is cut off; the longest recorded one has a tenth of that."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 PRUNED = b"pruned "
-"""A pruned artefact's row begins with this and goes on with the instant; other rows are compressed content."""
+"""The row of a pruned artefact is this prefix and the instant; other rows are compressed content."""
 LONGEST_MARK = 64
 _MARKED_AT_ONCE = 500
 

@@ -23,7 +23,7 @@ from predibot.plain_file import open_plain
 BLOCK_BYTES = 2**20
 _PACKED_BYTES, _STOP_BYTES = 2**16, 2**23
 MOST_LINES = 1_000_000
-"""Of a trace; the longest recorded one has some thousands."""
+"""The longest recorded trace has some thousands."""
 
 
 @dataclass(frozen=True, slots=True)

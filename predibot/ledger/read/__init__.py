@@ -1,1 +1,1 @@
-"""What reads the ledger."""
+"""Readers of the ledger."""

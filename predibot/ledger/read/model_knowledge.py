@@ -19,7 +19,7 @@ from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Deciders:
-    """Who decided on what, (n,) each; all decisions of a run, because one may pool others."""
+    """Bots and events of decisions, (n,) each; of all decisions of a run, because one may pool others."""
 
     bot_row: Ints
     """A bot has another row in every run."""

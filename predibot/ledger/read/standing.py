@@ -24,7 +24,7 @@ _slots, _resolutions = table_of(SlotRow), table_of(ResolutionRow)
 
 @dataclass(frozen=True, slots=True)
 class SlotCounts:
-    """What became of the slots of a recipe since an instant."""
+    """Counts of a recipe's slots since an instant."""
 
     last: SlotRow | None
     """The newest one, whenever it was."""
@@ -51,7 +51,7 @@ class OwnerHolds:
 
 
 def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: datetime) -> SlotCounts:
-    """Return what became of a recipe's slots."""
+    """Return the counts of a recipe's slots."""
     of_recipe = (_slots.c.recipe == recipe, _slots.c.slot_at <= now)
     last_at = connection.execute(select(func.max(_slots.c.slot_at)).where(*of_recipe)).scalar_one()
     late = type_coerce(_slots.c.started_at, BigInteger) - type_coerce(_slots.c.slot_at, BigInteger)

@@ -42,7 +42,7 @@ class Instant(TypeDecorator[datetime]):
         return datetime
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        """Return what is stored; a naive datetime is a mistake of ours and raises."""
+        """Return the microseconds to store; a naive datetime is a mistake of ours and raises."""
         return None if value is None else to_microseconds(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
@@ -62,7 +62,7 @@ class StoredText(TypeDecorator[str]):
         return str
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Return what was stored.
+        """Return the stored text.
 
         Raises:
             TypeError: If it is no text; `Store` then looks for the malformed row.
@@ -78,5 +78,5 @@ class Prose(StoredText):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return what is stored."""
+        """Return the text to store."""
         return None if value is None else UNSTORABLE.sub("\ufffd", value)

@@ -61,7 +61,7 @@ def foreign_rows(connection: Connection) -> Iterator[ForeignRow]:
             yield from _foreign_values(connection, table)
             yield from _broken_constraints(connection, table)
         except DBAPIError as error:
-            # Such as a text that is no UTF-8.
+            # For example a text that is no UTF-8.
             yield ForeignRow(table.name, f"it cannot be read: {str(error.orig).splitlines()[0]}")
 
 

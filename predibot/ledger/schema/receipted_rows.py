@@ -11,7 +11,7 @@ from predibot.ledger.schema.tables import Row
 PRICES = "price_paths"
 """Its points are covered one by one; the number of their receipt stands beside them."""
 OF_RUNS = ("decisions", "forecasts", "orders", "labels", "quotes", "sources")
-"""Tables whose every row the receipts of runs cover."""
+"""Tables that the receipts of runs cover completely."""
 NOT_COVERED: Mapping[str, str] = {
     "tasks": "who works at a decision, and how often it failed; `ledger verify` compares its status with the decision",
     "attempts": "what became of tries at a decision; no money and no score rests on one",
@@ -50,7 +50,7 @@ class RowPart:
     """The table's, or with the name of the columns that are written later."""
     table: Table
     columns: tuple[Column[Any], ...]
-    """What a leaf holds besides the key."""
+    """The columns of a leaf besides the key."""
     where: ColumnElement[bool] | None = None
     """Which rows; None for all."""
 

@@ -156,7 +156,7 @@ class InstrumentRow(Row, table=True):
     side: str | None = Field(default=None, sa_type=StoredText)
     currency: str = Field(sa_type=StoredText, sa_column_kwargs={"server_default": "USD"})
     lowest_price: float = Field(sa_column_kwargs={"server_default": text("0")})
-    """Kind of instrument decides the bound, so that no table of prices needs one."""
+    """The least it can cost; bounds are stored here, so that tables of prices need none."""
     highest_price: float | None = None
     """None for no bound."""
     tracked_from: datetime | None = _instant(nullable=True)
@@ -196,7 +196,7 @@ class SubjectRow(Row, table=True):
 
 
 class TaskRow(Row, table=True):
-    """A piece of work, who has claimed it, and how it ended."""
+    """A piece of work, its claim, and how it ended."""
 
     __tablename__ = "tasks"
     __table_args__ = (
@@ -395,14 +395,14 @@ class _Amounts(Row):
 
 
 class SpendingRow(_Amounts, table=True):
-    """What is settled of an account; until version 0004 reservations were in it too."""
+    """The settled amount of an account; until version 0004 reservations were in it too."""
 
     __tablename__ = "spending"
     account: str = Field(primary_key=True, sa_type=StoredText)
 
 
 class ReservationRow(_Amounts, table=True):
-    """What one process has set aside of an account; it counts as long as the process lives."""
+    """The amount that one process has reserved in an account; it counts as long as the process lives."""
 
     __tablename__ = "reservations"
     account: str = Field(primary_key=True, sa_type=StoredText)

@@ -18,7 +18,7 @@ LARGEST_HOLDING = 1e15
 """For holdings and trades: shares at a price near zero are many, and may all win."""
 _HOLDINGS = ("amount", "cash_usd", "fee_usd", "shares", "unallocated_usd", "value_usd")
 UNBOUND = ("asked", "asked_usd", "stated_unallocated_usd")
-"""What a bot said, which is kept, and books no more than the dollar."""
+"""A bot's own numbers, which are kept as they are; bookings are bounded."""
 FIRST_INSTANT, LAST_INSTANT = EPOCH, datetime(3000, 1, 1, tzinfo=UTC)
 PassedOver = Literal["event_id", "title", "rule", "reason"]
 PASSED_OVER: tuple[PassedOver, ...] = get_args(PassedOver)

@@ -1,1 +1,1 @@
-"""What changes the ledger."""
+"""Writers of the ledger."""

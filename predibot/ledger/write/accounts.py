@@ -45,7 +45,7 @@ class Worth:
     at: datetime
     journal: Journal
     prices: Mapping[Instrument, Price] = field(default_factory=dict)
-    """Of all holdings; further prices are stored with them."""
+    """Prices of all holdings; further prices are stored too."""
     states: Mapping[Instrument, MarkState] = field(default_factory=dict)
     """State of each instrument; `quoted` where left out."""
 

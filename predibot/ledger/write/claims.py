@@ -1,4 +1,4 @@
-"""Claims: who does which piece of work, so that none is done twice and none is lost.
+"""Claims on pieces of work, so that none is done twice and none is lost.
 
 A claim is taken before a cent is spent. It carries a random token and a lease. The
 work ends in one transaction, which needs the same token. A claim whose owner is
@@ -77,7 +77,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who asks for claims."""
+    """A process that asks for claims."""
 
     owner: str
     lease: timedelta

@@ -18,7 +18,7 @@ from predibot.net.concurrency import Limit, Share, Signal, fair_shares
 
 paces, permits = table_of(PaceRow), table_of(PermitRow)
 _LEASE = timedelta(seconds=15)
-"""Of permits, which are renewed each second; another machine's count so long after its last sign of life."""
+"""Permits are renewed each second; those of another machine count so long after its last sign of life."""
 
 
 _TURN_SECONDS = 2.0
@@ -70,7 +70,7 @@ class LedgerPermits:
     def share(
         self, provider: str, *, under_way: int, wanted: int, ceiling: int, signal: Signal | None, began_at: datetime
     ) -> Share:
-        """Store what this process has and wants, and its provider's signal; return what it may have."""
+        """Store this process's calls, its wish and its provider's signal, and return its share."""
 
         def look(connection: Connection) -> Share:
             now = self.clock()

@@ -24,7 +24,7 @@ ObservationSource = Literal["history", "quote"]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """An instrument whose price is tracked: YES of a market that a run plays, or a held outcome."""
+    """An instrument whose price is tracked: YES of a market in some run, or a held outcome."""
 
     row: int
     instrument: Instrument

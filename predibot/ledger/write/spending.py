@@ -37,7 +37,7 @@ _Reservation = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whose reservations are made, and how long they last without a sign of life."""
+    """The owner of reservations, and how long they last without a sign of life."""
 
     owner: str = field(default_factory=new_owner)
     lease: timedelta = timedelta(minutes=1)
@@ -92,12 +92,12 @@ class LedgerAccount:
     is_shared = True
 
     def __init__(self, store: Store, key: str, level: LimitLevel, limits: Limits, holder: Holder | None = None) -> None:
-        """Name it; it goes on from what was spent under this key.
+        """Name it; amounts under this key stay.
 
         Args:
             key: Its name, such as `day 2026-03-01`.
-            level: What it is an account of, for messages.
-            holder: Whose reservations are made; by default this process, for a minute each.
+            level: Its kind, for messages.
+            holder: The owner of new reservations; by default this process, for a minute each.
         """
         self._store = store
         self._key = key
@@ -147,7 +147,7 @@ class LedgerAccount:
         self._store.run_write(settle, durable=True)
 
     def take_kept(self, amount: Spending) -> None:
-        """Use a kept amount for what is under way.
+        """Move a kept amount to what is under way.
 
         Raises:
             ValueError: If a part of it is below zero or no number.

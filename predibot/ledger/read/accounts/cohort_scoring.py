@@ -147,7 +147,7 @@ def _result(member: MemberAccount, cohort: KeptCohort, as_of: datetime) -> Cohor
 def _remarks(
     members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str], decided: Columns
 ) -> Iterator[str]:
-    """Yield which members have no result, so that nobody takes them for zero, and how often the system held."""
+    """Yield remarks on members without a result, which are not zero, and on decisions by the system."""
     of_them = np.isin(decided["account_id"], [each.row for each in members])
     if held := int((decided["status"][of_them] == HELD_BY_SYSTEM).sum()):
         was = "1 decision is a HOLD" if held == 1 else f"{held:,} decisions are HOLDs"

@@ -35,7 +35,7 @@ _TOLERANCE = 1e-9
 
 _FIT, _RULES = "cohorts and accounts fit", "bets of cohorts keep rules"
 _OF_ISSUERS = ("split", "dividend", "delisting")
-"""Events of what is held, whatever anybody decides."""
+"""Corporate actions, which happen without a decision."""
 
 
 def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:

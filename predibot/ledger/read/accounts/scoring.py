@@ -195,7 +195,7 @@ def _read_targets(connection: Connection, own: list[int]) -> Columns:
 
 
 def _index_targets(targets: Columns, rows: Ints) -> _Targets:
-    """Return indices of instruments, and weights, by decision; an instrument nobody holds is below zero."""
+    """Return each decision's instruments, as indices, and weights; an instrument without holders is below zero."""
     asked = targets["instrument_row"].astype(np.int64)
     number = np.where(np.isin(asked, rows), np.searchsorted(rows, asked), -1 - asked)
     decision, first = np.unique(targets["decision_id"], return_index=True)
@@ -296,16 +296,13 @@ def _account_record_group(
     folded = {each.id: _fold_account(ledger, each.id) for each in named}
     rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
     numbered = _index_targets(ledger.targets, rows)
-    names, outcome, market, is_share = _instruments(connection, rows)
-    prices, settled = _prices(connection, rows, market, outcome, at, ledger, own, slots, as_of)
+    traded = _instruments(connection, rows)
+    prices, settled = _prices(connection, traded, at, ledger, own, slots, as_of)
     found = tuple(_account_record(each, ledger, folded[each.id], slots, rows, numbered) for each in named)
-    recipe, game, mode, subject = group
     instants = tuple(from_microseconds(int(slot)) for slot in slots)
-    if not is_share:
-        behind = _market_numbers(connection, ledger.groups, market, outcome)
-        return AccountsRecord(
-            recipe, game, mode, subject, instants, names, outcome, prices, found, *behind, settled=settled
-        )
+    if not traded.are_shares:
+        numbers = _market_numbers(connection, ledger.groups, traded)
+        return AccountsRecord(*group, instants, traded.names, traded.outcome, prices, found, *numbers, settled=settled)
     # Shares are counted as before all splits, so that holdings of one slot can be priced at another.
     factors = _split_factors(connection, list(own), rows, at, as_of)
     found = tuple(
@@ -316,10 +313,8 @@ def _account_record_group(
         )
         for each in found
     )
-    sectors = _sectors(connection, recipe, market)
-    return AccountsRecord(
-        recipe, game, mode, subject, instants, names, outcome, prices * factors, found, sectors=sectors
-    )
+    sectors = _sectors(connection, group[0], traded.market)
+    return AccountsRecord(*group, instants, traded.names, traded.outcome, prices * factors, found, sectors=sectors)
 
 
 def _split_factors(connection: Connection, own: list[int], rows: Ints, at: Floats, as_of: datetime) -> Floats:
@@ -441,15 +436,31 @@ def _account_record(
     )
 
 
-def _instruments(connection: Connection, rows: Ints) -> tuple[tuple[str, ...], Ints, Ints, bool]:
-    """Return id, outcome and market row of each instrument, -1 without a market, and whether they are shares."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Instruments:
+    """Instruments in the order of their rows, (i,) each."""
+
+    rows: Ints
+    names: tuple[str, ...]
+    outcome: Ints
+    """1 for YES, -1 for NO, 0 for any other."""
+    market: Ints
+    """-1 without a market."""
+    are_shares: bool
+
+
+def _instruments(connection: Connection, rows: Ints) -> _Instruments:
     named = (instruments.c.instrument_id, instruments.c.side, instruments.c.market_row, instruments.c.kind)
-    statement = select(instruments.c.id, *named)
-    found = {row: each for row, *each in connection.execute(statement.where(instruments.c.id.in_(rows.tolist())))}
-    listed = [found[row] for row in rows.tolist()]
-    outcome = np.array([{"YES": 1, "NO": -1}.get(side or "", 0) for _, side, *_ in listed], dtype=np.int64)
-    market = np.array([-1 if row is None else row for *_, row, _ in listed], dtype=np.int64)
-    return tuple(name for name, *_ in listed), outcome, market, any(kind == EQUITY for *_, kind in listed)
+    statement = select(instruments.c.id, *named).where(instruments.c.id.in_(rows.tolist()))
+    by_id = {row.id: row for row in connection.execute(statement)}
+    found = [by_id[row] for row in rows.tolist()]
+    return _Instruments(
+        rows,
+        tuple(row.instrument_id for row in found),
+        np.array([{"YES": 1, "NO": -1}.get(row.side or "", 0) for row in found], dtype=np.int64),
+        np.array([-1 if row.market_row is None else row.market_row for row in found], dtype=np.int64),
+        any(row.kind == EQUITY for row in found),
+    )
 
 
 def implied_by_prices(
@@ -478,15 +489,14 @@ def implied_by_prices(
     at = _instants([row.at for row in rows], as_of)
     place = {instant: number for number, instant in enumerate(at)}
     micro = np.array([to_microseconds(instant) for instant in at], dtype=np.float64)
-    names, outcome, market, _ = _instruments(connection, ids)
-    prices, settled = _add_payouts(
-        connection, _observed_prices(connection, market, outcome, micro, as_of), market, outcome, micro, as_of
-    )
+    traded = _instruments(connection, ids)
+    observed = _observed_prices(connection, traded, micro, as_of)
+    prices, settled = _add_payouts(connection, observed, traded, micro, as_of)
     for row in rows:
         if row.kind == "fill" and row.instrument in column and np.isnan(prices[place[row.at], column[row.instrument]]):
             prices[place[row.at], column[row.instrument]] = abs(row.cash_usd / row.shares)
-    behind = _market_numbers(connection, asked_markets(connection, venue).groups, market, outcome)
-    record = AccountsRecord("", "", "", "", at, names, outcome, prices, (), *behind, settled=settled)
+    numbers = _market_numbers(connection, asked_markets(connection, venue).groups, traded)
+    record = AccountsRecord("", "", "", "", at, traded.names, traded.outcome, prices, (), *numbers, settled=settled)
     found = {}
     for bot, of in journals.items():
         added = np.zeros(prices.shape)
@@ -514,13 +524,14 @@ def _instants(booked: Sequence[datetime], as_of: datetime) -> tuple[datetime, ..
 
 
 def _market_numbers(
-    connection: Connection, groups: Mapping[int, tuple[int, str]], market: Ints, outcome: Ints
+    connection: Connection, groups: Mapping[int, tuple[int, str]], traded: _Instruments
 ) -> tuple[Ints, Ints, Ints]:
     """Return the numbers of market, event and exclusive group of each instrument, (i,) each.
 
     An outcome that is none of two sides has its own number for a market, and the outcomes of its market exclude each
     other.
     """
+    market, outcome = traded.market, traded.outcome
     statement = select(markets.c.id, markets.c.event_row).where(markets.c.id.in_(np.unique(market).tolist()))
     events = {row: event for row, event in connection.execute(statement)}
     keys = [groups.get(row) if side else (row, "") for row, side in zip(market.tolist(), outcome.tolist(), strict=True)]
@@ -535,9 +546,7 @@ def _market_numbers(
 
 def _prices(
     connection: Connection,
-    rows: Ints,
-    market: Ints,
-    outcome: Ints,
+    traded: _Instruments,
     at: Floats,
     ledger: _Ledger,
     own: Mapping[int, Columns],
@@ -548,8 +557,8 @@ def _prices(
 
     A payout goes before a mark, and a mark before an observed price.
     """
-    prices = _observed_prices(connection, market, outcome, at, as_of)
-    sides = list(zip(market.tolist(), outcome.tolist(), strict=True))
+    prices = _observed_prices(connection, traded, at, as_of)
+    sides = list(zip(traded.market.tolist(), traded.outcome.tolist(), strict=True))
     place = {each: number for number, each in enumerate(sides)}
     other = np.array([place.get((each, -side), -1) if side else -1 for each, side in sides], dtype=np.int64)
     seen = []
@@ -559,17 +568,18 @@ def _prices(
         marked = marked[(marked["is_quoted"] == 1.0) & np.isin(marked["at"], valued_at)]
         turn = np.searchsorted(valued_at, marked["at"])
         slot = np.searchsorted(slots, turned["slot_at"][turn])
-        seen.append((slot, np.searchsorted(rows, marked["instrument_row"]), marked["price"]))
+        seen.append((slot, np.searchsorted(traded.rows, marked["instrument_row"]), marked["price"]))
     # A quote of one side also prices the other, whose last observation is older.
     for slot, column, price in seen:
         both = other[column] >= 0
         prices[slot[both], other[column[both]]] = 1.0 - price[both]
     for slot, column, price in seen:
         prices[slot, column] = price
-    return _add_payouts(connection, prices, market, outcome, at, as_of)
+    return _add_payouts(connection, prices, traded, at, as_of)
 
 
-def _observed_prices(connection: Connection, market: Ints, outcome: Ints, at: Floats, as_of: datetime) -> Floats:
+def _observed_prices(connection: Connection, traded: _Instruments, at: Floats, as_of: datetime) -> Floats:
+    market, outcome = traded.market, traded.outcome
     prices = np.full((at.size, market.size), np.nan)
     listed = np.unique(market[market >= 0])
     statement = (
@@ -596,25 +606,25 @@ def _observed_prices(connection: Connection, market: Ints, outcome: Ints, at: Fl
 
 
 def _add_payouts(
-    connection: Connection, prices: Floats, market: Ints, outcome: Ints, at: Floats, as_of: datetime
+    connection: Connection, prices: Floats, traded: _Instruments, at: Floats, as_of: datetime
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return prices with payouts from the slot on at which they were effective, and where they are payouts.
 
     Later revisions replace earlier ones.
     """
     settled = np.zeros(prices.shape, np.bool_)
-    listed = np.unique(market[market >= 0]).tolist()
+    listed = np.unique(traded.market[traded.market >= 0]).tolist()
     statement = (
         select(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.payout_yes)
         .where(resolutions.c.market_row.in_(listed), resolutions.c.effective_at <= as_of)
         .order_by(resolutions.c.effective_at, resolutions.c.revision)
     )
     numbers: defaultdict[int, list[int]] = defaultdict(list)
-    for number, row in enumerate(market.tolist()):
+    for number, row in enumerate(traded.market.tolist()):
         numbers[row].append(number)
     for row, effective_at, payout in columns(connection, statement, nullable="payout_yes").tolist():
         for number in numbers[int(row)]:
             # A market voided without a payout gives a share no price.
-            prices[at >= effective_at, number] = 1.0 - payout if outcome[number] < 0 else payout
+            prices[at >= effective_at, number] = 1.0 - payout if traded.outcome[number] < 0 else payout
             settled[at >= effective_at, number] = True
     return prices, settled
