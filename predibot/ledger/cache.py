@@ -52,25 +52,25 @@ class Cache:
     state: str
     """Differs after any change of the ledger or the code."""
 
-    def text(self, asked: object) -> str | None:
+    def text(self, question: object) -> str | None:
         """Return the text kept for a question, or None.
 
         Args:
-            asked: All that the answer depends on besides the state; equal questions have an equal `repr`.
+            question: All that the answer depends on besides the state; equal questions have an equal `repr`.
         """
         try:
-            return self._read(asked).decode()
+            return self._read(question).decode()
         except (OSError, UnicodeDecodeError):
             return None
 
-    def keep_text(self, asked: object, content: str) -> None:
+    def keep_text(self, question: object, content: str) -> None:
         """Keep a text for a question in place of an earlier one, if there is room."""
-        self._keep(asked, content.encode())
+        self._keep(question, content.encode())
 
-    def arrays(self, asked: object, kinds: Sequence[np.dtype[np.void]]) -> list[NDArray[np.void]] | None:
+    def arrays(self, question: object, kinds: Sequence[np.dtype[np.void]]) -> list[NDArray[np.void]] | None:
         """Return the arrays kept for a question, one of each kind, or None."""
         try:
-            content = io.BytesIO(self._read(asked))
+            content = io.BytesIO(self._read(question))
             found = [np.load(content, allow_pickle=False) for _ in kinds]
         except (OSError, EOFError, ValueError, MemoryError):
             return None
@@ -80,19 +80,19 @@ class Cache:
         )
         return found if fit else None
 
-    def keep_arrays(self, asked: object, arrays: Sequence[NDArray[np.void]]) -> None:
+    def keep_arrays(self, question: object, arrays: Sequence[NDArray[np.void]]) -> None:
         """Keep arrays for a question, as `keep_text`."""
         if sum(each.nbytes for each in arrays) < MOST_BYTES:
             content = io.BytesIO()
             for each in arrays:
                 np.save(content, each, allow_pickle=False)
-            self._keep(asked, content.getbuffer())
+            self._keep(question, content.getbuffer())
 
-    def _file(self, asked: object) -> Path:
-        return self.folder / hashlib.sha256(repr((self.state, asked)).encode()).hexdigest()
+    def _file(self, question: object) -> Path:
+        return self.folder / hashlib.sha256(repr((self.state, question)).encode()).hexdigest()
 
-    def _read(self, asked: object) -> bytes:
-        file = self._file(asked)
+    def _read(self, question: object) -> bytes:
+        file = self._file(question)
         with open_plain(file, MOST_BYTES) as held:
             if os.fstat(held.fileno()).st_uid != os.geteuid():
                 raise PermissionError(f"{file} is not this user's")
@@ -103,9 +103,9 @@ class Cache:
         os.utime(file)
         return content
 
-    def _keep(self, asked: object, content: bytes | memoryview) -> None:
+    def _keep(self, question: object, content: bytes | memoryview) -> None:
         try:
-            with whole_file(self._file(asked)) as file:
+            with whole_file(self._file(question)) as file:
                 file.write(content)
                 file.write(hashlib.sha256(content).digest())
             clear_unfinished(self.folder)
@@ -150,18 +150,18 @@ def _file_identity(file: Path, opened: tuple[int, int] | None) -> str:
         opened: Device and inode of the open file, which `file` may not be any more.
     """
     file = file.resolve()
-    said, stats = [str(file)], [file.stat()]
+    parts, stats = [str(file)], [file.stat()]
     if opened != (stats[0].st_dev, stats[0].st_ino):
         raise FileNotFoundError(f"{file} is not the file that was opened")
     with suppress(FileNotFoundError):
         stats.append(file.with_name(f"{file.name}-wal").stat())
     # Opening a file makes an empty log beside it.
-    said += [
+    parts += [
         f"{each.st_dev} {each.st_ino} {each.st_size} {each.st_mtime_ns} {each.st_ctime_ns}"
         for each in stats
         if each.st_size
     ]
-    return " ".join(said)
+    return " ".join(parts)
 
 
 @cache

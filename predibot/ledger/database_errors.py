@@ -24,17 +24,17 @@ def needs_files_beside(error: BaseException | None) -> bool:
 
     A refused change has the plain code of a read-only database instead.
     """
-    said = getattr(error, "orig", error)
-    code = getattr(said, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    original = getattr(error, "orig", error)
+    code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_OK)
     return code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) and code != sqlite3.SQLITE_READONLY
 
 
 def explain_error(error: Exception) -> str:
     """Return the first line of what the database said, and the remedy where we know one."""
-    said = first_line(error)
+    message = first_line(error)
     if _state(error) == "53100":
         # A full disk, in whichever language the server says it.
-        return f"{said}. {_MAKE_ROOM}"
+        return f"{message}. {_MAKE_ROOM}"
     remedies = {
         "locked": "Another program holds it; try again when that has ended",
         "full": _MAKE_ROOM,
@@ -45,8 +45,8 @@ def explain_error(error: Exception) -> str:
         "unable to open": "Look at the path and its permissions",
         "connection": "Is the server up, and the URL right?",
     }
-    remedy = next((text for word, text in remedies.items() if word in said), "")
-    return f"{said}. {remedy}".rstrip(". ") if remedy else said
+    remedy = next((text for word, text in remedies.items() if word in message), "")
+    return f"{message}. {remedy}".rstrip(". ") if remedy else message
 
 
 def first_line(error: Exception) -> str:

@@ -142,8 +142,8 @@ def lay_down(file: Path) -> None:
 def matches_checksum(file: Path) -> bool:
     """Return whether a file is as `lay_down` left it, or was opened for writing since."""
     with open_plain(file) as laid_down:
-        versions, said, checksum = _checksums(laid_down)
-    return versions != _LAID_DOWN or said in (bytes(len(said)), checksum)
+        versions, stored, checksum = _checksums(laid_down)
+    return versions != _LAID_DOWN or stored in (bytes(len(stored)), checksum)
 
 
 def _checksums(file: BinaryIO) -> tuple[bytes, bytes, bytes]:

@@ -219,8 +219,8 @@ class Store:
         elif not matches_checksum(self._file):
             found = ["it is not what was written"]
         if found != ["ok"]:
-            said = str(found[0]).splitlines()[-1] if found else "SQLite says nothing about it"
-            raise LedgerUnusable(f"the ledger {self.address} is damaged: {said}. Restore it from a copy")
+            problem = str(found[0]).splitlines()[-1] if found else "SQLite says nothing about it"
+            raise LedgerUnusable(f"the ledger {self.address} is damaged: {problem}. Restore it from a copy")
 
     def give_back_room(self) -> None:
         """Have the database rewrite itself without unused room; others wait meanwhile.

@@ -108,8 +108,8 @@ def _check_missing(connection: Connection) -> VerifiedLedger:
     form_with_them = select(receipts.c.run_id).where(receipts.c.form >= 2).limit(1)
     if connection.execute(form_with_them).first() is not None:
         return VerifiedLedger(problems=(GONE,))
-    said = "the ledger has no receipt of its own yet; the next `decide` or `track` makes one"
-    return VerifiedLedger(notes=(said,) if connection.execute(select(runs.c.id).limit(1)).first() else ())
+    note = "the ledger has no receipt of its own yet; the next `decide` or `track` makes one"
+    return VerifiedLedger(notes=(note,) if connection.execute(select(runs.c.id).limit(1)).first() else ())
 
 
 def _unfinished_run(connection: Connection, since: datetime) -> str | None:
@@ -178,8 +178,8 @@ _NAMES: Mapping[str, RowPart] = {part.name: part for part in PARTS}
 def _row_name(name: str, key: Key) -> str:
     if name not in _NAMES:
         return f"{name} {', '.join(map(str, key))}"
-    said = (
+    parts = (
         f"{column.name} {format_instant(from_microseconds(each)) if isinstance(column.type, Instant) else each}"
         for column, each in zip(_NAMES[name].key, key, strict=False)
     )
-    return f"{name} {', '.join(said)}"
+    return f"{name} {', '.join(parts)}"

@@ -33,8 +33,8 @@ def decided_in(connection: Connection, run_ids: Sequence[int]) -> tuple[Columns,
         Decisions as `DECISION`, where `run` is an index into `run_ids`, and bets as `BET`, by decision and market,
         where `decision` is an index into those. An abstention has bets of nothing at the prices it was shown.
     """
-    cache, asked = cache_of(connection), ("decided", *run_ids)
-    kept = None if cache is None else cache.arrays(asked, (DECISION, BET))
+    cache, question = cache_of(connection), ("decided", *run_ids)
+    kept = None if cache is None else cache.arrays(question, (DECISION, BET))
     if kept is not None:
         head, bet = kept
         return head, bet
@@ -44,7 +44,7 @@ def decided_in(connection: Connection, run_ids: Sequence[int]) -> tuple[Columns,
     sizes = [len(each) for each, _ in found]
     bet["decision"] += np.repeat(np.cumsum(sizes) - sizes, [len(each) for _, each in found])
     if cache is not None:
-        cache.keep_arrays(asked, (head, bet))
+        cache.keep_arrays(question, (head, bet))
     return head, bet
 
 

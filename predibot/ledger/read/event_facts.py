@@ -68,18 +68,18 @@ def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -
         .order_by(run_events.c.run_id, run_events.c.position)
     )
     row_of = market_rows(connection, venue)
-    asked, groups = list[tuple[float, ...]](), dict[int, tuple[int, str]]()
+    rows, groups = list[tuple[float, ...]](), dict[int, tuple[int, str]]()
     for run_id, event_row, event in connection.execute(statement):
         found = [row_of[_unquote(name)] for name in _MARKET.findall(event)]
         # Older runs froze no groups, or no fees.
         named = zip(found, _GROUP.findall(event), strict=False)
         groups |= {row: (event_row, name) for row, name in named if name != '""'}
         fees, least = chain(_FEES.findall(event), repeat(("", ""))), chain(_LEAST_SHARES.findall(event), repeat(""))
-        asked += [
+        rows += [
             (run_id, event_row, row, *(float(each) if each else math.nan for each in (*fee, shares)))
             for row, fee, shares in zip(found, fees, least, strict=False)
         ]
-    return AskedMarkets(np.array(asked, dtype=_ASKED), groups)
+    return AskedMarkets(np.array(rows, dtype=_ASKED), groups)
 
 
 def of_category(connection: Connection, venue: str, as_of: datetime, part: Part) -> list[ColumnElement[bool]]:

@@ -62,13 +62,13 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
             found[row["bot"], row["subject_kind"], row["subject_id"]].append(row)
         return found
 
-    said, placed, bought, quoted = rows("forecasts"), rows("bets"), rows("fills"), rows("quotes")
-    asked = {
+    forecast_rows, bet_rows, fill_rows, quote_rows = rows("forecasts"), rows("bets"), rows("fills"), rows("quotes")
+    questions_of = {
         event.id: {market.id: question_sha256(event, market) for market in event.markets}
         for event in frozen_events(connection, run_id)
     }
     # A decision on no event is about all that the run plays.
-    anywhere = {market: digest for of_event in asked.values() for market, digest in of_event.items()}
+    anywhere = {market: digest for of_event in questions_of.values() for market, digest in of_event.items()}
     held = _ever_held(connection, recipe)
     rules = make_game(game) if game in game_names() else None
     stake_usd = None if rules is None else rules.stake_usd
@@ -76,11 +76,11 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
         name = f"{key}/{bot}/{subject}"
         if others:
             yield Broken("work has its decision", name, f"it has {len(others) + 1} decisions")
-        own = [table.get((bot, kind, subject), []) for table in (said, placed, bought, quoted)]
+        own = [table.get((bot, kind, subject), []) for table in (forecast_rows, bet_rows, fill_rows, quote_rows)]
         is_bet = kind == "event" and stake_usd is not None
         is_said = is_bet and rules is not None and "forecasts" in rules.scores
         known = [row for row in own[0] if row["market_id"] in anywhere or (bot, row["market_id"]) not in held]
-        questions = asked.get(subject, {}) if kind == "event" else anywhere
+        questions = questions_of.get(subject, {}) if kind == "event" else anywhere
         to_forecast = own[1] if is_said else []
         money = _check_money(decision, own[1], own[2], stake_usd or 0.0) if is_bet else iter(())
         found = (
@@ -112,18 +112,18 @@ def _ever_held(connection: Connection, recipe: str) -> set[tuple[str, str]]:
     return {(bot, market) for bot, market in connection.execute(statement)}
 
 
-def _check_forecasts(said: list[Row], decision: Row) -> Iterator[str]:
-    for row in said:
+def _check_forecasts(forecast_rows: list[Row], decision: Row) -> Iterator[str]:
+    for row in forecast_rows:
         if not _is_within(row["probability"], 1.0):
             yield f"{row['market_id']}: the probability is {row['probability']!r}, not in [0, 1]"
         if row["confidence"] is not None and not _is_within(row["confidence"], 10.0):
             yield f"{row['market_id']}: the confidence is {row['confidence']!r}, not in [0, 10]"
-    if said and decision["status"] != "recorded":
-        yield f"it {decision['status']} and has {len(said)} forecasts"
+    if forecast_rows and decision["status"] != "recorded":
+        yield f"it {decision['status']} and has {len(forecast_rows)} forecasts"
 
 
-def _check_order_forecasts(said: list[Row], placed: list[Row]) -> Iterator[str]:
-    for market in sorted({row["market_id"] for row in placed} - {row["market_id"] for row in said}):
+def _check_order_forecasts(forecast_rows: list[Row], bet_rows: list[Row]) -> Iterator[str]:
+    for market in sorted({row["market_id"] for row in bet_rows} - {row["market_id"] for row in forecast_rows}):
         yield f"{market}: it has an order and no forecast, by which its game is scored"
 
 
@@ -131,25 +131,25 @@ def _is_within(value: object, most: float) -> bool:
     return isinstance(value, int | float) and 0.0 <= value <= most
 
 
-def _check_questions(said: list[Row], asked: Mapping[str, str]) -> Iterator[str]:
-    for row in said:
-        known = asked.get(row["market_id"])
+def _check_questions(forecast_rows: list[Row], hashes: Mapping[str, str]) -> Iterator[str]:
+    for row in forecast_rows:
+        known = hashes.get(row["market_id"])
         if known is None:
             yield f"{row['market_id']}: the run plays no such market of this event"
         elif known != row["question_sha256"]:
             yield f"{row['market_id']}: its question does not have the hash that is stored with the forecast"
 
 
-def _check_quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
+def _check_quotes(bet_rows: list[Row], quote_rows: list[Row]) -> Iterator[str]:
     """Yield bets whose price is not that of the booked quote; a bet of zero may have the shown one's."""
     prices: dict[tuple[str, str], EntryPrice | None] = {}
-    for row in quoted:
+    for row in quote_rows:
         values = {name: row[name] for name in ("at", *QUOTE_PRICES)}
         try:
             prices[row["market_id"], row["role"]] = Quote(**{**values, "at": parse_instant(row["at"])}).price
         except (ValueError, TypeError) as error:
             yield f"{row['market_id']}: its {row['role']} quote is none: {error}"
-    for row in placed:
+    for row in bet_rows:
         market, booked = row["market_id"], EntryPrice(row["price_yes"], row["price_source"])
         price = prices.get((market, "booked"))
         if price is None and row["booked_usd"] == 0.0:
@@ -160,18 +160,18 @@ def _check_quotes(placed: list[Row], quoted: list[Row]) -> Iterator[str]:
             yield f"{market}: booked at {booked.yes!r} ({booked.source}), its quote says {price.yes!r} ({price.source})"
 
 
-def _check_money(decision: Row, placed: list[Row], bought: list[Row], stake_usd: float) -> Iterator[str]:
+def _check_money(decision: Row, bet_rows: list[Row], fill_rows: list[Row], stake_usd: float) -> Iterator[str]:
     """Yield breaches of: bets and rest are the stake, fills are the bets, cash is shares by price."""
     if decision["status"] != "recorded":
-        if placed or bought:
-            yield f"it {decision['status']} and has {len(placed)} bets and {len(bought)} fills"
+        if bet_rows or fill_rows:
+            yield f"it {decision['status']} and has {len(bet_rows)} bets and {len(fill_rows)} fills"
         return
-    total_usd = math.fsum([decision["unallocated_usd"], *(abs(row["booked_usd"]) for row in placed)])
+    total_usd = math.fsum([decision["unallocated_usd"], *(abs(row["booked_usd"]) for row in bet_rows)])
     if not abs(total_usd - stake_usd) <= STAKE_TOLERANCE_USD:
         yield f"bets and the rest are ${total_usd:.6f}, the stake is ${stake_usd:.2f}"
     paid_usd: dict[str, float] = defaultdict(float)
-    bets = {row["market_id"]: row for row in placed}
-    for row in bought:
+    bets = {row["market_id"]: row for row in bet_rows}
+    for row in fill_rows:
         market, bet = row["market_id"], bets.get(row["market_id"])
         paid_usd[market] -= row["cash_usd"]
         cost_usd = row["shares"] * row["price"] + row["fee_usd"]

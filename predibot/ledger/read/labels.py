@@ -79,7 +79,7 @@ def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mappi
     )
     for decision_id, amount, *name in connection.execute(ordered):
         weights[decision_id].append(Order(Instrument(*name), amount, "weight"))
-    said: dict[int, list[Forecast]] = defaultdict(list)
+    forecasts_of: dict[int, list[Forecast]] = defaultdict(list)
     stated = (
         select(forecasts.c.decision_id, markets.c.market_id, forecasts.c.probability, forecasts.c.confidence)
         .join(markets, markets.c.id == forecasts.c.market_row)
@@ -87,10 +87,10 @@ def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mappi
         .order_by(forecasts.c.decision_id, forecasts.c.market_row)
     )
     for decision_id, *forecast in connection.execute(stated):
-        said[decision_id].append(Forecast(*forecast))
+        forecasts_of[decision_id].append(Forecast(*forecast))
     return {
         row.name: Decision(
-            tuple(said[row.id]),
+            tuple(forecasts_of[row.id]),
             tuple(weights[row.id]),
             () if row.label is None else (Label(subject.id, row.label),),
             rationale=row.rationale,

@@ -82,15 +82,16 @@ _ENDED_LATER = orders.c.ended_at.is_not(None)
 def _orders() -> Select[Any]:
     status = case((_ENDED_LATER, "pending"), else_=orders.c.status).label("status")
     note = case((and_(_ENDED_LATER, orders.c.unit == "weight"), None), else_=orders.c.note).label("note")
-    said = (*_pick(orders, "side", "unit", "asked", "amount"), status, *_pick(orders, "price", "price_source"), note)
+    columns = (*_pick(orders, "side", "unit", "asked", "amount"), status, *_pick(orders, "price", "price_source"), note)
     return _with_instruments(
-        _select_part(orders, orders.c.number, *_instrument_columns(_UNLESS_OF_MARKET), *said), orders.c.instrument_row
+        _select_part(orders, orders.c.number, *_instrument_columns(_UNLESS_OF_MARKET), *columns),
+        orders.c.instrument_row,
     )
 
 
 def _fills(*more: str) -> Select[Any]:
-    said = _pick(fills, "shares", "price", "fee_usd", "cash_usd", "model", *more)
-    statement = _select_part(fills, fills.c.number, *_instrument_columns(instruments.c.instrument_id), *said)
+    columns = _pick(fills, "shares", "price", "fee_usd", "cash_usd", "model", *more)
+    statement = _select_part(fills, fills.c.number, *_instrument_columns(instruments.c.instrument_id), *columns)
     of = and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number)
     return _with_instruments(
         statement.outerjoin(orders, of).where(orders.c.ended_at.is_(None)), orders.c.instrument_row
@@ -98,8 +99,8 @@ def _fills(*more: str) -> Select[Any]:
 
 
 def _journal() -> Select[Any]:
-    said = _pick(journal, "kind", "at", "shares", "cash_usd")
-    statement = _select_part(journal, journal.c.number, *_instrument_columns(instruments.c.instrument_id), *said)
+    columns = _pick(journal, "kind", "at", "shares", "cash_usd")
+    statement = _select_part(journal, journal.c.number, *_instrument_columns(instruments.c.instrument_id), *columns)
     of_pending = select(orders.c.decision_id).where(orders.c.decision_id == journal.c.decision_id, _ENDED_LATER)
     return _with_instruments(statement.where(~of_pending.exists()), journal.c.instrument_row)
 
@@ -144,13 +145,13 @@ def leaves_with_content(connection: Connection, run_id: int, form: int = FORM) -
     # Two leaves share most fields. No field is a boolean, whose key would equal a number's.
     written: dict[Any, tuple[bytes, str]] = {}
     for (bot, kind, subject), fields in leaf_fields(connection, run_id, form):
-        said = []
+        encoded = []
         for field in sorted(fields.items()):
             if field not in written:
                 written[field] = _encode_field(*field)
-            said.append(written[field])
-        content = b"{" + b",".join([text for text, _ in said]) + b"}"
-        checks = "".join([check for _, check in said])
+            encoded.append(written[field])
+        content = b"{" + b",".join([text for text, _ in encoded]) + b"}"
+        checks = "".join([check for _, check in encoded])
         is_final = fields["decision.status"] in ("recorded", "refused") or fields["decision.reason_kind"] == "bot"
         yield Leaf(bot, kind, subject, leaf_hash(content).hex(), checks, is_final), content
 
@@ -190,15 +191,15 @@ def leaf_fields(
     }
     of_one, of_all = {"event", *ITEM_SUBJECTS}, sorted(events)
     # In the order of code points, whatever the database sorts by.
-    for decision_id, kind, subject_id, *said in sorted(map(tuple, rows), key=itemgetter(3, 1, 2)):
+    for decision_id, kind, subject_id, *values in sorted(map(tuple, rows), key=itemgetter(3, 1, 2)):
         about = [subject_id] if kind in of_one else of_all
         fields = {**of_run, "subject": (kind, subject_id)}
         fields["events"] = tuple((each, *events.get(each, (None,))) for each in about)
-        fields |= {name: _canonical(value) for name, value in zip(names, said, strict=True)}
+        fields |= {name: _canonical(value) for name, value in zip(names, values, strict=True)}
         for columns, of_decision in parts.values():
             held = of_decision.get(decision_id, ())
             fields |= {name: tuple([row[place] for row in held]) for place, name in columns}
-        yield (said[0], kind, subject_id), fields
+        yield (values[0], kind, subject_id), fields
 
 
 def _event_hashes(connection: Connection, run_id: int, form: int) -> Mapping[str, tuple[str | int, ...]]:
@@ -208,7 +209,7 @@ def _event_hashes(connection: Connection, run_id: int, form: int) -> Mapping[str
         known_events, known_events.c.id == run_events.c.event_row
     )
     rows = connection.execute(statement.where(run_events.c.run_id == run_id))
-    return {name: tuple(_sha256(each) if isinstance(each, str) else each for each in said) for name, *said in rows}
+    return {name: tuple(_sha256(each) if isinstance(each, str) else each for each in values) for name, *values in rows}
 
 
 def _sha256(text: str) -> str:

@@ -160,13 +160,13 @@ def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
     )
 
 
-def told_decisions(connection: Connection, asked: RowFilter) -> tuple[LedgerDecision, ...]:
+def told_decisions(connection: Connection, row_filter: RowFilter) -> tuple[LedgerDecision, ...]:
     """Return decisions by slot, bot and event."""
-    return tuple(_numbered_decisions(connection, asked).values())
+    return tuple(_numbered_decisions(connection, row_filter).values())
 
 
-def _numbered_decisions(connection: Connection, asked: RowFilter) -> Mapping[int, LedgerDecision]:
-    knowledge = _knowledge(connection, asked)
+def _numbered_decisions(connection: Connection, row_filter: RowFilter) -> Mapping[int, LedgerDecision]:
+    knowledge = _knowledge(connection, row_filter)
     statement = (
         _select_decisions(
             *(decisions.c[name] for name in _OF_DECISION),
@@ -180,7 +180,7 @@ def _numbered_decisions(connection: Connection, asked: RowFilter) -> Mapping[int
         )
         .join(tasks, tasks.c.id == decisions.c.task_id)
         .outerjoin(events, events.c.id == subjects.c.event_row)
-        .where(*asked.conditions(connection))
+        .where(*row_filter.conditions(connection))
     )
     return {
         row["id"]: LedgerDecision(
@@ -207,7 +207,7 @@ SORTED_BY: Mapping[str, Any] = {
 
 
 def listed_decisions(
-    connection: Connection, asked: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
+    connection: Connection, row_filter: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
 ) -> tuple[LedgerDecision, ...]:
     """Return a page of a sorted list of decisions.
 
@@ -217,16 +217,16 @@ def listed_decisions(
     """
     column = SORTED_BY[by]
     # Only sorting by title needs events.
-    statement = with_decisions(decisions.c.id).where(*asked.conditions(connection))
+    statement = with_decisions(decisions.c.id).where(*row_filter.conditions(connection))
     if by == "about":
         statement = statement.outerjoin(events, events.c.id == subjects.c.event_row)
     order = (column.is_(None), column.asc() if rising else column.desc(), runs.c.slot_at.desc(), decisions.c.id.desc())
     rows = connection.execute(statement.order_by(*order).limit(limit).offset(skip)).scalars().all()
-    return _read_in_order(connection, asked, rows)
+    return _read_in_order(connection, row_filter, rows)
 
 
 def newest_decisions(
-    connection: Connection, asked: RowFilter, *, limit: int, before: int | None = None
+    connection: Connection, row_filter: RowFilter, *, limit: int, before: int | None = None
 ) -> tuple[tuple[LedgerDecision, ...], int | None]:
     """Return decisions in the order they were stored, newest first, and the `before` of the next call.
 
@@ -235,23 +235,23 @@ def newest_decisions(
     Args:
         before: From the previous call; None for the newest. None is returned with the last page.
     """
-    statement = with_decisions(decisions.c.id).where(*asked.conditions(connection)).order_by(decisions.c.id.desc())
+    statement = with_decisions(decisions.c.id).where(*row_filter.conditions(connection)).order_by(decisions.c.id.desc())
     if before is not None:
         statement = statement.where(decisions.c.id < before)
     rows = connection.execute(statement.limit(limit + 1)).scalars().all()
-    return _read_in_order(connection, asked, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
+    return _read_in_order(connection, row_filter, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
 
 
-def count_decisions(connection: Connection, asked: RowFilter) -> Mapping[str, int]:
+def count_decisions(connection: Connection, row_filter: RowFilter) -> Mapping[str, int]:
     """Return the number of decisions by status; a status without any is absent."""
-    statement = with_decisions(decisions.c.status, func.count()).where(*asked.conditions(connection))
+    statement = with_decisions(decisions.c.status, func.count()).where(*row_filter.conditions(connection))
     return {status: count for status, count in connection.execute(statement.group_by(decisions.c.status))}
 
 
-def _read_in_order(connection: Connection, asked: RowFilter, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
+def _read_in_order(connection: Connection, row_filter: RowFilter, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
     if not rows:
         return ()
-    told = _numbered_decisions(connection, RowFilter(void=asked.void, as_of=asked.as_of, rows=rows))
+    told = _numbered_decisions(connection, RowFilter(void=row_filter.void, as_of=row_filter.as_of, rows=rows))
     return tuple(told[row] for row in rows)
 
 
@@ -275,13 +275,13 @@ def listed_events(connection: Connection) -> Sequence[Row[Any]]:
     return connection.execute(statement).all()
 
 
-def told_forecasts(connection: Connection, asked: RowFilter) -> tuple[LedgerForecast, ...]:
+def told_forecasts(connection: Connection, row_filter: RowFilter) -> tuple[LedgerForecast, ...]:
     """Return forecasts with their bets by slot, bot, event and market."""
-    knowledge = _knowledge(connection, asked)
-    about = with_decisions(subjects.c.event_row).where(*asked.conditions(connection))
-    payouts = _payouts(connection, asked.as_of, about)
+    knowledge = _knowledge(connection, row_filter)
+    about = with_decisions(subjects.c.event_row).where(*row_filter.conditions(connection))
+    payouts = _payouts(connection, row_filter.as_of, about)
     # Else the database would read all bets of the ledger for one event.
-    chosen = with_decisions(decisions.c.id).where(*asked.conditions(connection))
+    chosen = with_decisions(decisions.c.id).where(*row_filter.conditions(connection))
     bets = cast(Select[Any], EVERY_BET.element).where(orders.c.decision_id.in_(chosen)).subquery("bets")
     columns = [table.c[name] for table, names in (*_OF_FORECAST.items(), (bets, _OF_BET)) for name in names]
     statement = (
@@ -290,7 +290,7 @@ def told_forecasts(connection: Connection, asked: RowFilter) -> tuple[LedgerFore
         .join(markets, markets.c.id == forecasts.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
         .outerjoin(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == forecasts.c.market_row))
-        .where(*asked.conditions(connection))
+        .where(*row_filter.conditions(connection))
         .order_by(markets.c.market_id)
     )
     names = (*_KEY, *(name for names in _OF_FORECAST.values() for name in names), *_OF_BET)
@@ -339,9 +339,9 @@ def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapp
     return {market: (payout, settled_at) for market, (payout, settled_at) in last.items() if payout is not None}
 
 
-def _knowledge(connection: Connection, asked: RowFilter) -> Mapping[int, Knowledge]:
+def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Knowledge]:
     # All bots of the run on the subject are needed, because one may pool another.
-    whole = replace(asked, bots=(), status=None, rows=None)
+    whole = replace(row_filter, bots=(), status=None, rows=None)
     statement = with_decisions(
         decisions.c.id,
         decisions.c.bot_id,
@@ -350,8 +350,10 @@ def _knowledge(connection: Connection, asked: RowFilter) -> Mapping[int, Knowled
         OPENED_MODEL,
         run_is_live(connection),
     )
-    if asked.rows is not None:
-        chosen = select(decisions.c.run_id, decisions.c.subject_row).where(decisions.c.id.in_(asked.rows)).subquery()
+    if row_filter.rows is not None:
+        chosen = (
+            select(decisions.c.run_id, decisions.c.subject_row).where(decisions.c.id.in_(row_filter.rows)).subquery()
+        )
         statement = statement.where(
             decisions.c.run_id.in_(select(chosen.c.run_id)), decisions.c.subject_row.in_(select(chosen.c.subject_row))
         )
@@ -362,7 +364,7 @@ def _knowledge(connection: Connection, asked: RowFilter) -> Mapping[int, Knowled
     # An event's last settlement is infinite while one market is open.
     ended: dict[int, float] = {}
     about = listed([row for row in set(event) if row > 0])
-    payouts = _payouts(connection, asked.as_of, about)
+    payouts = _payouts(connection, row_filter.as_of, about)
     of_events = select(markets.c.id, markets.c.event_row).where(markets.c.event_row.in_(about))
     for market, of_event in connection.execute(of_events):
         at = payouts[market][1].timestamp() if market in payouts else np.inf

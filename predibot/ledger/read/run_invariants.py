@@ -35,9 +35,9 @@ def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Broken]
     for run in connection.execute(select(*columns, runs.c.overrides_json).order_by(runs.c.id)):
         checked[check] += 1
         recipe = json.loads(run.recipe_json)
-        for name, said in (("name", run.recipe), ("game", run.game), ("seed", run.seed)):
-            if recipe[name] != said:
-                yield Broken(check, run.key, f"its {name} is {said!r}, in its recipe {recipe[name]!r}")
+        for name, stored in (("name", run.recipe), ("game", run.game), ("seed", run.seed)):
+            if recipe[name] != stored:
+                yield Broken(check, run.key, f"its {name} is {stored!r}, in its recipe {recipe[name]!r}")
         is_known = {*json.loads(run.overrides_json)} <= _NO_RULES and not run.digest.startswith(IMPORTED)
         del recipe["bots"]
         text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
@@ -61,9 +61,11 @@ def _check_bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
         if spec.source_sha256 != bot.source_sha256:
             continue
         checked[check] += 1
-        said = json.loads(bot.members_json)
-        if said != [*spec.needs.members]:
-            yield Broken(check, f"{bot.key}/{bot.name}", f"it pools {said}, its arguments name {[*spec.needs.members]}")
+        members = json.loads(bot.members_json)
+        if members != [*spec.needs.members]:
+            yield Broken(
+                check, f"{bot.key}/{bot.name}", f"it pools {members}, its arguments name {[*spec.needs.members]}"
+            )
 
 
 def _check_subjects(connection: Connection, checked: Checked) -> Iterator[Broken]:

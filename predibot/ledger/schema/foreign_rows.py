@@ -78,17 +78,17 @@ def _foreign_values(connection: Connection, table: Table) -> Iterator[ForeignRow
             try:
                 read(value)
             except (*ROW_ERRORS, PredibotError) as error:
-                said = str(error).splitlines()[0] if str(error) else type(error).__name__
+                reason = str(error).splitlines()[0] if str(error) else type(error).__name__
                 named = "/".join(repr(row[key])[:_SHOWN] for key in keys)
                 shown = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)[:_SHOWN]
-                yield ForeignRow(f"{table.name} {named}", f"{column.name} is {shown}: {said[:200]}")
+                yield ForeignRow(f"{table.name} {named}", f"{column.name} is {shown}: {reason[:200]}")
 
 
 def _broken_constraints(connection: Connection, table: Table) -> Iterator[ForeignRow]:
     """Yield rows that break our constraints, whether or not the file has these."""
-    for statement, said in _constraint_queries(table):
+    for statement, message in _constraint_queries(table):
         for row in connection.execute(text(statement)):
-            yield ForeignRow(f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", said)
+            yield ForeignRow(f"{table.name} {'/'.join(repr(value)[:_SHOWN] for value in row)}", message)
 
 
 def _constraint_queries(table: Table) -> Iterator[tuple[str, str]]:

@@ -73,8 +73,10 @@ def _parts() -> tuple[RowPart, ...]:
         later = {column for columns in split.values() for column in columns}
         if table.name not in (*OF_RUNS, *NOT_COVERED, PRICES):
             key = {*table.primary_key.columns}
-            said = tuple(each for each in table.columns if each not in key and each.name not in later)
-            found.append(RowPart(table.name, table, tuple(each for each in said if str(each) not in NOT_COVERED)))
+            written_first = tuple(each for each in table.columns if each not in key and each.name not in later)
+            found.append(
+                RowPart(table.name, table, tuple(each for each in written_first if str(each) not in NOT_COVERED))
+            )
         for name, columns in split.items():
             where = or_(*(table.c[each].is_not(None) for each in columns))
             if name == "orders.ended":

@@ -68,8 +68,8 @@ def make_current(connection: Connection) -> Upgrade | None:
         _make_tables(connection)
         return Upgrade(None, None)
     backup = _back_up(connection, version)
-    said = f"a copy of it as it was is {backup.name}" if backup else _NO_COPY
-    _log.warning("upgrading the ledger from version %s to %s; %s", version, HEAD, said)
+    backup_note = f"a copy of it as it was is {backup.name}" if backup else _NO_COPY
+    _log.warning("upgrading the ledger from version %s to %s; %s", version, HEAD, backup_note)
     _upgrade(connection)
     return Upgrade(version, backup)
 

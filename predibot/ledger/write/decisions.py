@@ -344,10 +344,10 @@ def _order_rows(
         return
     for booked in booking.orders:
         order, price = booked.order, finished.prices.get(booked.order.instrument)
-        said = {(each.instrument, each.side, each.unit): each.amount for each in decision.orders}
+        amounts = {(each.instrument, each.side, each.unit): each.amount for each in decision.orders}
         asked = getattr(booked, "asked", None)
         if asked is None:
-            asked = said.get((order.instrument, order.side, order.unit), order.amount)
+            asked = amounts.get((order.instrument, order.side, order.unit), order.amount)
         row = {
             "instrument_row": catalogue.instrument_rows.get(order.instrument)
             or instrument_row(connection, order.instrument),

@@ -48,9 +48,9 @@ def is_alive(service: ServiceRow, is_gone: Callable[[str], bool], now: datetime)
 
 def add_schedule(connection: Connection, recipe: str, argument: str, *, problem: str = "", now: datetime) -> Row[Any]:
     """Return a recipe's schedule, which begins now if it is new."""
-    said = {"argument": argument, "problem": problem}
-    insert_new(connection, ScheduleRow, [{"recipe": recipe, "since": now, **said}])
-    change_schedule(connection, recipe, **said)
+    values = {"argument": argument, "problem": problem}
+    insert_new(connection, ScheduleRow, [{"recipe": recipe, "since": now, **values}])
+    change_schedule(connection, recipe, **values)
     # The clock may have been ahead when it began.
     connection.execute(
         update(_schedules).where(_schedules.c.recipe == recipe, _schedules.c.since > now).values(since=now)

@@ -277,8 +277,8 @@ def past_allocations(
         if value_usd is not None and paid_in_usd > 0.0:
             of_all = weights.get(row.id, {})
             cash = max(0.0, 1.0 - sum(of_all.values()))
-            said = {**of_all, **({CASH: cash} if cash > 1e-12 else {})}
-            found.append(PastAllocation(row.at, said, value_usd, value_usd / paid_in_usd - 1.0))
+            allocation = {**of_all, **({CASH: cash} if cash > 1e-12 else {})}
+            found.append(PastAllocation(row.at, allocation, value_usd, value_usd / paid_in_usd - 1.0))
     return tuple(found)
 
 

@@ -61,7 +61,7 @@ def cohort_records(
         groups[each.group].append(each)
     rows = [each.row for each in own]
     decided = decisions_of_accounts(connection, venue, rows, as_of)
-    said = _read_forecasts(connection, rows, as_of)
+    forecast_rows = _read_forecasts(connection, rows, as_of)
     of_runs = bots.c.run_id.in_([each.run_id for each in kept])
     played = connection.execute(select(bots.c.run_id, bots.c.name, bots.c.strategy).where(of_runs))
     strategies = {(run_id, name): strategy for run_id, name, strategy in played}
@@ -74,7 +74,7 @@ def cohort_records(
         found.append(
             CohortsRecord(
                 *group,
-                bots=tuple(_cohort_bots(connection, venue, of_bots, in_it, decided, said, strategies, as_of)),
+                bots=tuple(_cohort_bots(connection, venue, of_bots, in_it, decided, forecast_rows, strategies, as_of)),
                 cohorts=len(in_it),
                 complete=sum(each.ended_at is not None for each in in_it.values()),
                 archived=sum(each in asked for each in of_group) - len(in_it),
@@ -90,7 +90,7 @@ def _cohort_bots(
     members: Sequence[MemberAccount],
     cohorts: Mapping[int, KeptCohort],
     decided: Columns,
-    said: Columns,
+    forecast_rows: Columns,
     strategies: Mapping[tuple[int, str], str],
     as_of: datetime,
 ) -> Iterator[CohortBot]:
@@ -109,13 +109,15 @@ def _cohort_bots(
         latest = max(own, key=lambda each: cohorts[each.cohort].start)
         names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
         rows = np.concatenate([of_account.get(each.row, decided[:0]) for each in own])
-        stated = said[np.isin(said["account_id"], [each.row for each in own])]
+        own_forecasts = forecast_rows[np.isin(forecast_rows["account_id"], [each.row for each in own])]
         yield CohortBot(
             bot=bot,
             display_name=names.get(bot, bot),
             strategy=strategies.get((cohorts[latest.cohort].run_id, bot), ""),
             results=tuple(result for each in own if (result := _result(each, cohorts[each.cohort], as_of)) is not None),
-            forecasts=tuple(zip(stated["probability"].tolist(), stated["payout_yes"].tolist(), strict=True)),
+            forecasts=tuple(
+                zip(own_forecasts["probability"].tolist(), own_forecasts["payout_yes"].tolist(), strict=True)
+            ),
             bets=tuple(bet for each in own for bet in resolved_bets(each.positions)),
             cannot_bet=sum(each.standing == "cannot bet" for each in own),
             bankrupt=sum(each.standing == "bankrupt" for each in own),

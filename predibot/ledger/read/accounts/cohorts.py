@@ -159,12 +159,12 @@ def kept_cohorts(
     Raises:
         ValueError, TypeError, UsageError: If a row is malformed.
     """
-    asked = {"venue": venue, "recipe": recipe}
+    filters = {"venue": venue, "recipe": recipe}
     statement = (
         select(cohorts, runs.c.recipe_json)
         .join(runs, runs.c.id == cohorts.c.run_id)
         .where(cohorts.c.started_at <= as_of)
-        .where(*(cohorts.c[column] == value for column, value in asked.items() if value is not None))
+        .where(*(cohorts.c[column] == value for column, value in filters.items() if value is not None))
         .order_by(*(cohorts.c[column] for column in (*_SHARED, "venue", "name")))
     )
     played = cache(stored_game)

@@ -118,8 +118,8 @@ class Statement:
     @property
     def factor_shares(self) -> Mapping[Factor, float]:
         """Return the share of rationales that refer to each factor; empty without any rationale."""
-        said = [each.factors for each in self.allocations if each.rationale]
-        return shares_of_factors(said) if said else {}
+        factors = [each.factors for each in self.allocations if each.rationale]
+        return shares_of_factors(factors) if factors else {}
 
     @property
     def kappa(self) -> Mapping[Factor, float | None]:
@@ -141,12 +141,12 @@ def accounts_named(
     Args:
         subject: Only of this instance of a game, such as a cohort; None for all.
     """
-    asked = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
+    filters = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.bot, accounts.c.methodology)
     statement = (
         select(accounts.c.id.label("row"), *columns, subjects.c.subject_id.label("subject"), subjects.c.venue)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
-        .where(accounts.c.bot == bot, *(column == value for column, value in asked.items() if value is not None))
+        .where(accounts.c.bot == bot, *(column == value for column, value in filters.items() if value is not None))
         .order_by(accounts.c.id)
     )
     return tuple(connection.execute(statement))

@@ -31,11 +31,11 @@ def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
     return connection.execute(newest.limit(1)).first()
 
 
-def made_decisions(connection: Connection, asked: RowFilter) -> Sequence[Row[Any]]:
+def made_decisions(connection: Connection, row_filter: RowFilter) -> Sequence[Row[Any]]:
     """Return decisions by slot, without facts of their events and markets."""
     of_bot = (bots.c.model, bots.c.strategy)
     names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")
-    chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*asked.conditions(connection))
+    chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*row_filter.conditions(connection))
     return connection.execute(chosen.order_by(runs.c.slot_at, runs.c.id, decisions.c.id)).all()
 
 

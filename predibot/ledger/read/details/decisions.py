@@ -32,10 +32,10 @@ def decision_details(connection: Connection, run: str, bot: str, subject: str) -
     return found.get((run, bot, subject), DecisionDetails((), (), ()))
 
 
-def details_of(connection: Connection, asked: RowFilter) -> Mapping[tuple[str, str, str], DecisionDetails]:
+def details_of(connection: Connection, row_filter: RowFilter) -> Mapping[tuple[str, str, str], DecisionDetails]:
     """Return the details of decisions by run, bot and subject."""
     named = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id).where(
-        *asked.conditions(connection)
+        *row_filter.conditions(connection)
     )
     keys = {id: (run, bot, subject) for id, run, bot, subject in connection.execute(named)}
     stored = [defaultdict[int, list[Row[Any]]](list) for _ in range(3)]

@@ -28,9 +28,9 @@ class Related:
 
 def revisions_of(connection: Connection, event_id: str) -> Sequence[Row[Any]]:
     """Return all revisions of the resolutions of an event's markets, by market, oldest first."""
-    said = (resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.settled_source)
+    payout = (resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.settled_source)
     statement: Select[Any] = (
-        select(markets.c.market_id, markets.c.question, resolutions.c.revision, *said, resolutions.c.effective_at)
+        select(markets.c.market_id, markets.c.question, resolutions.c.revision, *payout, resolutions.c.effective_at)
         .join(markets, markets.c.id == resolutions.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
         .where(events.c.event_id == event_id)
@@ -79,10 +79,10 @@ def related_to(event_id: str, labels: Mapping[str, tuple[str, datetime, tuple[st
 def _labels(event: str, payload: str) -> Iterator[str]:
     """Yield the labels of a frozen event; a payload is the venue's, and may be anything."""
     try:
-        said = json.loads(payload) if '"series"' in payload else {}
+        document = json.loads(payload) if '"series"' in payload else {}
     except (ValueError, RecursionError):
-        said = {}
-    listed = said.get("series") if isinstance(said, dict) else None
+        document = {}
+    listed = document.get("series") if isinstance(document, dict) else None
     for each in listed if isinstance(listed, list) else ():
         name = each.get("title") or each.get("slug") if isinstance(each, dict) else None
         if isinstance(name, str):

@@ -50,9 +50,9 @@ def said_of_settled(connection: Connection, most: int) -> Sequence[Row[Any]]:
     )
     about = (markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)
     run, bot, *subject = _name_columns()
-    said = (bot, bots.c.strategy, run, *subject, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
+    columns = (bot, bots.c.strategy, run, *subject, decisions.c.decided_at, forecasts.c.probability, bets.c.price_yes)
     statement = (
-        with_decisions(*about, last.c.payout_yes, last.c.settled_at, *said)
+        with_decisions(*about, last.c.payout_yes, last.c.settled_at, *columns)
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
         .join(last, last.c.market_row == forecasts.c.market_row)
         .join(markets, markets.c.id == forecasts.c.market_row)
