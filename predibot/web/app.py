@@ -1,32 +1,45 @@
-"""The web app of a ledger: its pages, its API, and the guard that checks every request."""
+"""The web app of a ledger, read-only: its JSON API under `/api/v1`, and its pages."""
 
 import asyncio
-import hmac
-import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial, wraps
 from inspect import signature
 from typing import Annotated, Any
-from urllib.parse import parse_qs
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.requests import ClientDisconnect
+from pydantic import BaseModel, ConfigDict, create_model
 
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import PredibotError, UsageError
+from predibot.jobs.read_traces import read_trace
 from predibot.jobs.status import status_of
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import (
+    LedgerDecision,
+    LedgerForecast,
+    LedgerRun,
+    count_decisions,
+    newest_decisions,
+    told_forecasts,
+)
 from predibot.ledger.store import Store
 from predibot.reports import figures
+from predibot.reports.document import json_value
 from predibot.reports.study import studies
+from predibot.reports.terminal.trace import trace_document
 from predibot.reports.views.evaluation_csv import csv_lines
-from predibot.reports.views.schedule import METRICS_TYPE, status_metrics
+from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.leaderboard import leaderboard as leaderboard_rows
+from predibot.reports.views.metrics import row_document
+from predibot.reports.views.schedule import METRICS_TYPE, status_document, status_metrics
+from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
-from predibot.web.api import api
 from predibot.web.cache import LedgerCache
 from predibot.web.pages import (
     accounts,
@@ -43,6 +56,164 @@ from predibot.web.pages import (
 from predibot.web.pages.leaderboard import PartTexts
 from predibot.web.pages.page import WebPage
 from predibot.web.rendering import Templates, query_address
+from predibot.web.server import guard
+
+_MOST_ROWS = 500
+_Text = Annotated[str, Query(max_length=500)]
+_Limit = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
+_Cursor = Annotated[int, Query(ge=0, le=10**9, description="`next_cursor` of the page before")]
+
+
+class Said(BaseModel):
+    """Why there is no answer."""
+
+    detail: str
+
+
+def _list_model(noun: str, row: type) -> type[BaseModel]:
+    fields: dict[str, Any] = {f"{noun.lower()}s": (list[row], ...), "total": (int, ...)}  # type: ignore[valid-type]
+    fields["next_cursor"] = (int | None, ...)
+    return create_model(f"{noun}List", __doc__="A part of a list, and the cursor of the next.", **fields)
+
+
+class Rankings(BaseModel):
+    """The leaderboard, by what is known of the models' cutoffs."""
+
+    as_of: datetime | None
+    rankings: dict[str, list[dict[str, Any]]]
+
+
+class Document(BaseModel):
+    """What a command prints with `--json`."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    304: {"description": "What is known already, by its `ETag`"},
+    400: {"description": "This machine is asked by a name that is not its own", "content": {"text/plain": {}}},
+    401: {"description": "The token is missing, or another one", "content": {"text/plain": {}}},
+    404: {"model": Said, "description": "There is no such thing"},
+    503: {"model": Said, "description": "The ledger cannot be read now"},
+}
+
+
+def api_routes(cache: LedgerCache) -> APIRouter:
+    """Return the routes of `/api/v1` over a ledger."""
+    router = APIRouter(prefix="/api/v1", responses=_RESPONSES)
+
+    def respond(request: Request, document: Callable[[], Any]) -> Response:
+        # Taken before anything is read, so that a change meanwhile gets another tag next time.
+        tag = f'"{cache.version()}"'
+        headers = {"ETag": tag, "Cache-Control": "no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return JSONResponse(json_value(jsonable_encoder(document())), headers=headers)
+
+    def respond_with_part(
+        request: Request, name: str, read: Callable[[], Sequence[Any]], cursor: int, limit: int
+    ) -> Response:
+        def document() -> Any:
+            rows, following = read(), cursor + limit
+            return {
+                name: [asdict(each) for each in rows[cursor:following]],
+                "total": len(rows),
+                "next_cursor": following if following < len(rows) else None,
+            }
+
+        return respond(request, document)
+
+    @router.get("/runs", responses={200: {"model": _list_model("Run", LedgerRun)}})
+    def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
+        """Return runs, void ones too, newest slot first."""
+        return respond_with_part(request, "runs", cache.runs, cursor, limit)
+
+    @router.get("/decisions", responses={200: {"model": _list_model("Decision", LedgerDecision)}})
+    def decisions(
+        request: Request,
+        recipe: _Text = "",
+        bot: _Text = "",
+        run: _Text = "",
+        status: _Text = "",
+        subject: _Text = "",
+        venue: _Text = "",
+        void: bool = False,
+        cursor: Annotated[int | None, Query(ge=1, le=2**62, description="`next_cursor` of the page before")] = None,
+        limit: _Limit = 100,
+    ) -> Response:
+        """Return decisions, the last stored first; also those that were refused, failed or abstained."""
+        asked = RowFilter(
+            run=run or None,
+            recipe=recipe or None,
+            bots=(bot,) if bot else (),
+            status=status or None,
+            subject=subject or None,
+            venue=venue or None,
+            void=void,
+        )
+
+        def document() -> Any:
+            rows, following = cache.read(newest_decisions, asked, limit=limit, before=cursor)
+            total = sum(cache.read(count_decisions, asked).values())
+            return {"decisions": [asdict(each) for each in rows], "total": total, "next_cursor": following}
+
+        return respond(request, document)
+
+    @router.get("/forecasts", responses={200: {"model": _list_model("Forecast", LedgerForecast)}})
+    def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
+        """Return the forecasts and bets of a run, by bot, event and market."""
+        return respond_with_part(
+            request, "forecasts", lambda: cache.read(told_forecasts, RowFilter(run=run)), cursor, limit
+        )
+
+    def read_part(
+        recipe: _Text = "",
+        venue: _Text = "",
+        since: _Text = "",
+        until: _Text = "",
+        category: _Text = "",
+        mode: _Text = "",
+        bots: _Text = "",
+    ) -> PartTexts:
+        return PartTexts(recipe, venue, since, until, category, mode, bots)
+
+    @router.get("/leaderboard", responses={200: {"model": Rankings}})
+    def board(request: Request, part: Annotated[PartTexts, Depends(read_part)]) -> Response:
+        """Return the leaderboard of the part that is asked for, its rows as `predibot report --json` has them.
+
+        Those of models without a known cutoff are apart.
+        """
+
+        def document() -> Any:
+            found = part.evaluation(cache, Question(wanted=("evidence", "curves")))
+            return {
+                "as_of": found.as_of,
+                "rankings": {
+                    name: [{**row_document(row), "knowledge": name} for row in leaderboard_rows(ranking)]
+                    for name, ranking in found.rankings.items()
+                },
+            }
+
+        return respond(request, document)
+
+    @router.get("/evaluation", responses={200: {"model": Document}})
+    def evaluation(request: Request, part: Annotated[PartTexts, Depends(read_part)]) -> Response:
+        """Return every score of the part that is asked for, as `predibot evaluate --json` has them."""
+        return respond(request, lambda: evaluation_document(part.evaluation(cache, Question())))
+
+    @router.get("/trace", responses={200: {"model": Document}})
+    def trace(request: Request, sha256: Annotated[str, Query(pattern="^[0-9a-f]{64}$")]) -> Response:
+        """Return a trace step by step, as `predibot trace --json` has it."""
+        return respond(request, lambda: trace_document(read_trace(cache.store, sha256)))
+
+    @router.get("/status", responses={200: {"model": Document}})
+    def status() -> Response:
+        """Return how schedules stand, as `predibot status --json` has it."""
+        # It depends on the time, so it has no tag.
+        return JSONResponse(json_value(jsonable_encoder(status_document(status_of(cache.store, cache.clock)))))
+
+    return router
+
 
 PAGES: dict[str, Callable[..., WebPage]] = {
     "/": leaderboard.leaderboard_page,
@@ -88,7 +259,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     )
     cache = LedgerCache(store, clock)
     templates = Templates(query_address)
-    app.include_router(api(cache))
+    app.include_router(api_routes(cache))
     app.mount("/static", StaticFiles(packages=[("predibot.web", "static")]), name="static")
 
     def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
@@ -185,90 +356,3 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
     guard(app, host=host, token=token)
     return app
-
-
-COOKIE = "predibot"
-_LOCAL = ("localhost", "127.0.0.1", "::1")
-_OPEN = ("/login", "/static/style.css", "/static/page.js", "/static/icon.svg", "/health")
-_MOST_FORM_BYTES = 2_000
-_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.ASCII | re.IGNORECASE)
-"""A name or an address, with or without a port; starlette before 1.0.1 took anything else for a part of the path."""
-_HEADERS = {
-    # Only our own scripts run, nothing is loaded from elsewhere, and no other page may frame this one.
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-
-
-def guard(app: FastAPI, *, host: str, token: str) -> None:
-    """Make an app answer only requests that name this machine and carry the token.
-
-    Args:
-        app: Gets the check, and the page that takes the token.
-        host: Address that the app listens at; requests may name it, or a local name.
-        token: What every request must carry; empty for none.
-    """
-    hosts = {host.strip("[]").lower(), *_LOCAL}
-
-    @app.middleware("http")
-    async def check_request(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = _refusal(request)
-        if response is None:
-            response = await answer(request)
-        if request.scope["path"].startswith("/static/"):
-            response.headers["Cache-Control"] = "no-cache"
-        for name, value in _HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response
-
-    def _refusal(request: Request) -> Response | None:
-        named = _host_of(request)
-        # A page of another site, whose name was made to lead to this machine, reads nothing.
-        if named is None or not ({named, "0.0.0.0", "::"} & hosts):
-            return PlainTextResponse(f"This is predibot at {host}; ask for it by that name.\n", 400)
-        # The path that is routed; `request.url` may name another.
-        path = request.scope["path"]
-        if request.method not in ("GET", "HEAD") and path != "/login":
-            return PlainTextResponse("A ledger is only read here.\n", 405, {"Allow": "GET, HEAD"})
-        if not token or path in _OPEN or _has(request, token):
-            return None
-        if path.startswith("/api/") or path == "/metrics":
-            return PlainTextResponse("Send the token as `Authorization: Bearer TOKEN`.\n", 401)
-        return RedirectResponse("/login", 303)
-
-    @app.post("/login", include_in_schema=False)
-    async def take_token(request: Request) -> Response:
-        length = request.headers.get("content-length", "")
-        if not length.isdecimal() or int(length) > _MOST_FORM_BYTES:
-            return PlainTextResponse("This is no token.\n", 413)
-        try:
-            body = await request.body()
-        except ClientDisconnect:
-            # Nobody is there to read the answer, and nothing went wrong here.
-            return PlainTextResponse("This is no token.\n", 400)
-        given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
-        if not token or not _same(given, token):
-            return RedirectResponse("/login?wrong=1", 303)
-        response = RedirectResponse("/", 303)
-        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.scope["scheme"] == "https")
-        return response
-
-
-def _host_of(request: Request) -> str | None:
-    """Return the host that a request names; None unless it names exactly one."""
-    named = request.headers.getlist("host")
-    found = _HOST.fullmatch(named[0]) if len(named) == 1 else None
-    return None if found is None else found[1].strip("[]").lower()
-
-
-def _has(request: Request, token: str) -> bool:
-    kind, _, given = request.headers.get("authorization", "").partition(" ")
-    return (kind.lower() == "bearer" and _same(given.strip(), token)) or _same(request.cookies.get(COOKIE, ""), token)
-
-
-def _same(given: str, token: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())

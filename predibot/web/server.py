@@ -1,4 +1,4 @@
-"""The web server: it listens at an address, and bounds what each connection may take.
+"""The web server: it listens at an address, bounds what each connection may take, and guards the app.
 
 uvicorn limits only the time between two requests (`timeout_keep_alive`), and every byte that comes starts that time
 anew. It counts connections (`limit_concurrency`) only when a request is complete. See `data_received` and
@@ -6,12 +6,17 @@ anew. It counts connections (`limit_concurrency`) only when a request is complet
 """
 
 import asyncio
+import hmac
+import re
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs
 
 import h11
 import uvicorn
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from predibot.errors import UsageError, words_of
@@ -106,3 +111,90 @@ def server_config(app: FastAPI) -> uvicorn.Config:
         access_log=False,
         server_header=False,
     )
+
+
+COOKIE = "predibot"
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_OPEN = ("/login", "/static/style.css", "/static/page.js", "/static/icon.svg", "/health")
+_MOST_FORM_BYTES = 2_000
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.ASCII | re.IGNORECASE)
+"""A name or an address, with or without a port; starlette before 1.0.1 took anything else for a part of the path."""
+_HEADERS = {
+    # Only our own scripts run, nothing is loaded from elsewhere, and no other page may frame this one.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def guard(app: FastAPI, *, host: str, token: str) -> None:
+    """Make an app answer only requests that name this machine and carry the token.
+
+    Args:
+        app: Gets the check, and the page that takes the token.
+        host: Address that the app listens at; requests may name it, or a local name.
+        token: What every request must carry; empty for none.
+    """
+    hosts = {host.strip("[]").lower(), *_LOCAL}
+
+    @app.middleware("http")
+    async def check_request(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = _refusal(request)
+        if response is None:
+            response = await answer(request)
+        if request.scope["path"].startswith("/static/"):
+            response.headers["Cache-Control"] = "no-cache"
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    def _refusal(request: Request) -> Response | None:
+        named = _host_of(request)
+        # A page of another site, whose name was made to lead to this machine, reads nothing.
+        if named is None or not ({named, "0.0.0.0", "::"} & hosts):
+            return PlainTextResponse(f"This is predibot at {host}; ask for it by that name.\n", 400)
+        # The path that is routed; `request.url` may name another.
+        path = request.scope["path"]
+        if request.method not in ("GET", "HEAD") and path != "/login":
+            return PlainTextResponse("A ledger is only read here.\n", 405, {"Allow": "GET, HEAD"})
+        if not token or path in _OPEN or _has(request, token):
+            return None
+        if path.startswith("/api/") or path == "/metrics":
+            return PlainTextResponse("Send the token as `Authorization: Bearer TOKEN`.\n", 401)
+        return RedirectResponse("/login", 303)
+
+    @app.post("/login", include_in_schema=False)
+    async def take_token(request: Request) -> Response:
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > _MOST_FORM_BYTES:
+            return PlainTextResponse("This is no token.\n", 413)
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            # Nobody is there to read the answer, and nothing went wrong here.
+            return PlainTextResponse("This is no token.\n", 400)
+        given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0]
+        if not token or not _same(given, token):
+            return RedirectResponse("/login?wrong=1", 303)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.scope["scheme"] == "https")
+        return response
+
+
+def _host_of(request: Request) -> str | None:
+    """Return the host that a request names; None unless it names exactly one."""
+    named = request.headers.getlist("host")
+    found = _HOST.fullmatch(named[0]) if len(named) == 1 else None
+    return None if found is None else found[1].strip("[]").lower()
+
+
+def _has(request: Request, token: str) -> bool:
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    return (kind.lower() == "bearer" and _same(given.strip(), token)) or _same(request.cookies.get(COOKIE, ""), token)
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
