@@ -221,7 +221,7 @@ def masked_text(text: str, key: Key | None) -> str:
 
 
 def _mask_runs(text: str, runs: list[str]) -> str:
-    """Return a text in which every place that one of these runs covers is masked."""
+    """Return a text in which every place of these runs is masked."""
     covered = bytearray(len(text))
     for run in runs:
         at = text.find(run)

@@ -1,4 +1,4 @@
-"""Concurrency: how many calls a provider gets at once from all processes, adapted to what it bears."""
+"""Concurrency: how many calls all processes together make to a provider at once, adapted to its answers."""
 
 import math
 import random
@@ -61,9 +61,9 @@ class Limit:
 
 
 def fair_shares(calls: int, wishes: Mapping[str, int], turn: int = 0) -> dict[str, int]:
-    """Return how many of so many calls each one gets; nobody gets more than it wishes, or more than others want.
+    """Divide calls among several callers, by their wishes; return the number for each.
 
-    `turn` rotates the rest of the division.
+    Callers with small wishes get them; the others share the rest equally. `turn` rotates the remainder of the division.
 
     Examples:
         >>> fair_shares(10, {"a": 8, "b": 8}), fair_shares(10, {"a": 8, "b": 1}), fair_shares(10, {"a": 2, "b": 20})
@@ -248,7 +248,7 @@ class Gate:
             with self._changed:
                 try:
                     self._refresh_share()
-                except Exception:  # noqa: BLE001 - who is at work is told the next time; here nobody listens
+                except Exception:  # noqa: BLE001 - nobody listens here; the next call gets the error
                     self._held = 0
                 if not (self._held or self._under_way):
                     self._is_kept = False

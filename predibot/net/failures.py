@@ -8,7 +8,7 @@ SEEN_CHARACTERS = 300
 
 
 class TryAgain(Exception):
-    """A try failed, but another may succeed; as far as is known, the other side did nothing for it."""
+    """A try failed, but another may succeed; presumably the other side did nothing for it."""
 
     def __init__(
         self,

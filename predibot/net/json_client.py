@@ -84,7 +84,7 @@ class Received:
     """The request and its host, as messages name them."""
     status: int
     headers: Mapping[str, str]
-    """By names in lower case."""
+    """Names are in lower case."""
     body: bytes
     key: Key | None = field(default=None, repr=False)
 
@@ -106,13 +106,13 @@ class Received:
         try:
             return masked(loads(self.body), self.key)
         except (ValueError, RecursionError) as error:
-            said = str(error)
+            message = str(error)
         if self.body.strip() and self.body.lstrip()[:1] not in (b"{", b"["):
             seen = self.text()[:SEEN_CHARACTERS]
-            said = f"{self.asked} answered no JSON but {seen!r}; see whether the address is right"
-            raise BadAnswer(said, self.status)
+            message = f"{self.asked} answered no JSON but {seen!r}; see whether the address is right"
+            raise BadAnswer(message, self.status)
         end = masked_text(self.body[-80:].decode("utf-8", "replace"), self.key)
-        raise AnswerLost(f"{self.asked} answered JSON that is not whole: {said}, {end!r}")
+        raise AnswerLost(f"{self.asked} answered JSON that is not whole: {message}, {end!r}")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -130,7 +130,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
     """The query parameter that takes the key in place of the header. It is added when the request is sent, so no
     address that is logged or quoted contains the key."""
     max_bytes: int = MAX_BYTES
-    """Of an answer, decompressed; a longer one is refused."""
+    """Longer answers, decompressed, are refused."""
     takes_compressed: bool = False
     silence_seconds: float = float("inf")
     """How long a connection may be silent before the answer counts as lost."""
@@ -209,15 +209,15 @@ class JsonClient(AbstractContextManager["JsonClient"]):
                 return Received(asked, response.status_code, dict(response.headers), body, self.key)
         except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
             cause = type(error).__name__
-            said = one_line(masked_text(str(error), self.key)) or cause
+            message = one_line(masked_text(str(error), self.key)) or cause
             if isinstance(error, _UNSENDABLE):
-                raise BadAddress(f"{asked}: {said}", cause) from None
+                raise BadAddress(f"{asked}: {message}", cause) from None
             if isinstance(error, _NO_CONNECTION):
-                raise TryAgain(f"{asked}: no connection ({said})", tries=MAX_CONNECT_TRIES, cause=cause) from None
+                raise TryAgain(f"{asked}: no connection ({message})", tries=MAX_CONNECT_TRIES, cause=cause) from None
             if not isinstance(error, httpx.TimeoutException):
-                raise AnswerLost(f"{asked}: the answer broke off ({said})", cause=cause) from None
+                raise AnswerLost(f"{asked}: the answer broke off ({message})", cause=cause) from None
             late = AnswerLate if silence_seconds == seconds else AnswerLost
-            raise late(f"{asked}: no answer in time ({said})", cause=cause) from None
+            raise late(f"{asked}: no answer in time ({message})", cause=cause) from None
 
     def _target_with_key(self, url: str, params: Any) -> dict[str, Any]:
         """Return httpx's target with the key in it, in place of the address that httpx knows and logs."""
@@ -229,15 +229,15 @@ class JsonClient(AbstractContextManager["JsonClient"]):
     def _read(self, response: httpx.Response, asked: str, ends: float, seconds: float) -> bytes:
         """Return the whole body if it comes in time, is short enough, and is compressed only if that was allowed."""
         if not self.takes_compressed and response.headers.get("content-encoding", "identity") != "identity":
-            said = f"{asked} answered compressed, which was not asked for; turn that off there"
-            raise BadAnswer(said, response.status_code)
+            message = f"{asked} answered compressed, which was not asked for; turn that off there"
+            raise BadAnswer(message, response.status_code)
         pieces: list[bytes] = []
         length = 0
         for piece in response.iter_bytes():
             length += len(piece)
             if length > self.max_bytes:
-                said = f"{asked} answered more than {self.max_bytes:,} bytes; ask for less"
-                raise BadAnswer(said, response.status_code)
+                message = f"{asked} answered more than {self.max_bytes:,} bytes; ask for less"
+                raise BadAnswer(message, response.status_code)
             # The caller has given up by then; a dripping server must not keep the thread.
             if self.monotonic() >= ends:
                 raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s: {length:,} bytes came and no end")
@@ -259,8 +259,8 @@ def opened_client(**options: Any) -> httpx.Client:
             **options,
         )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
-        said = str(error).rstrip(".")
-        raise UsageError(f"the proxy named in the environment cannot be used: {said}; fix HTTPS_PROXY") from error
+        message = str(error).rstrip(".")
+        raise UsageError(f"the proxy named in the environment cannot be used: {message}; fix HTTPS_PROXY") from error
 
 
 class Wire(BaseModel):

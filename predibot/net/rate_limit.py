@@ -8,7 +8,7 @@ from predibot.contracts import Bucket, Paces
 from predibot.errors import VenueUnavailable
 
 BURST_SHARE = 0.25
-"""Of a window's requests, how many may go out at once; the others are spread, so that no window overflows."""
+"""The share of a window's requests that may go out at once; the others are spread, so that no window overflows."""
 
 
 @dataclass(eq=False)

@@ -73,9 +73,9 @@ class RetryPolicy:
             times = "try" if tries == 1 else "tries"
             # Short times depend on this machine's load; leaving them out keeps stored messages equal between runs.
             took = f" in {seconds:.0f} s" if seconds >= WORTH_SAYING_SECONDS else ""
-            said = f"{failure}; given up after {tries} {times}{took}{wait}. Try again later"
+            message = f"{failure}; given up after {tries} {times}{took}{wait}. Try again later"
         # Outside of the handler, so that the foreign error is not chained and shown.
-        raise given_up(said)
+        raise given_up(message)
 
     def wait_seconds(self, tries: int, asked_seconds: float | None) -> float:
         """Return the wait before the next try: the requested one, or about twice as long each time.
@@ -104,7 +104,7 @@ def _failure(state: RetryCallState) -> TryAgain:
 def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
     """Return the wait that `Retry-After` asks for, in any of its forms, or None.
 
-    `headers` have names in lower case, or ignore case. `now` is used for a date if the answer has no date of its own.
+    `headers` have names in lower case, or ignore case. `now` counts if the answer has no date of its own.
 
     Examples:
         >>> asked_wait_seconds({"retry-after": "7"}, datetime(2026, 2, 13, tzinfo=UTC))

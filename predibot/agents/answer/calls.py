@@ -115,7 +115,7 @@ def written_call(text: str, offered: Collection[ToolSchema] = ()) -> tuple[int, 
     return None
 
 
-def tool_name(said: str) -> str:
+def tool_name(written: str) -> str:
     """Return the name of a tool without the marks that some models and servers leave around it.
 
     Examples:
@@ -123,7 +123,7 @@ def tool_name(said: str) -> str:
         ('web_search', 'final_answer')
     """
     # The channel of gpt-oss: ollama/ollama#12132.
-    bare = said.partition("<|")[0].strip()
+    bare = written.partition("<|")[0].strip()
     found = _NAME_ALONE.fullmatch(bare)
     return found[1] if found else bare
 
@@ -151,10 +151,10 @@ def _parse_json(body: str) -> tuple[str, str]:
     if not isinstance(value, dict):
         raise ValueError("no object")
     (named,), (given,) = _NAMES & value.keys(), ARGUMENTS & value.keys()
-    name, said = value[named], value[given]
+    name, raw = value[named], value[given]
     if not isinstance(name, str) or not value.keys() <= {named, given, *_BESIDE}:
         raise ValueError("no call")
-    arguments = said if isinstance(said, str) else json.dumps(said)
+    arguments = raw if isinstance(raw, str) else json.dumps(raw)
     if not isinstance(json.loads(arguments), dict):
         raise ValueError("no arguments")
     return name, arguments
@@ -174,9 +174,9 @@ def _parse_named(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
         texts = {field for tool in offered if tool.name == tool_name(name) for field in _text_fields(tool)}
         while field := _FIELD.match(body, end):
             _, key, is_text, value, glm_key, glm_value = field.groups()
-            said = (value if glm_key is None else glm_value).removeprefix("\n").removesuffix("\n")
-            is_text = is_text == "true" or ((glm_key or key) in texts and said != "null")
-            pairs.append((glm_key or key, said if is_text else _decode_field(said)))
+            text = (value if glm_key is None else glm_value).removeprefix("\n").removesuffix("\n")
+            is_text = is_text == "true" or ((glm_key or key) in texts and text != "null")
+            pairs.append((glm_key or key, text if is_text else _decode_field(text)))
             end = field.end()
     elif _PYTHON.match(body) and len(body) <= MAX_ANSWER_CHARACTERS:
         name, pairs, end = *_parse_python(ast.parse(body, mode="eval").body), len(body)
@@ -193,9 +193,9 @@ def _text_fields(tool: ToolSchema) -> list[str]:
     return [name for name, schema in fields if isinstance(schema, Mapping) and schema.get("type") == "string"]
 
 
-def _parse_gemma_arguments(said: str) -> dict[str, object]:
+def _parse_gemma_arguments(written: str) -> dict[str, object]:
     """Parse arguments as Gemma writes them: JSON with other quotes, and keys without any."""
-    plain, *others = _GEMMA_QUOTE.split(said)
+    plain, *others = _GEMMA_QUOTE.split(written)
     if len(others) % 2:
         raise ValueError("a text without an end")
     pieces = [_GEMMA_KEY.sub(r'\1"\2":', plain)]
@@ -207,13 +207,13 @@ def _parse_gemma_arguments(said: str) -> dict[str, object]:
     return found
 
 
-def _decode_field(said: str) -> object:
+def _decode_field(text: str) -> object:
     """Return the JSON value of a field; text stays as it is, with its quotes."""
     try:
-        value: object = decoder(()).decode(said)
+        value: object = decoder(()).decode(text)
     except (ValueError, RecursionError):
-        return said
-    return said if isinstance(value, str) else value
+        return text
+    return text if isinstance(value, str) else value
 
 
 def _parse_python(node: ast.expr) -> tuple[str, list[tuple[str, object]]]:

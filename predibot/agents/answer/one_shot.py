@@ -69,9 +69,9 @@ def run_one_shot(
             except AnswerError as error:
                 if not asking.repair(str(error)):
                     break
-                said = replace(reply.message, text=reply.message.text or "(no text)", tool_calls=())
+                answer = replace(reply.message, text=reply.message.text or "(no text)", tool_calls=())
                 wrong = told(error, Fence.of(context))
-                messages += [said, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
+                messages += [answer, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
     except BudgetSpent as error:
         return LoopResult.of(error, asking.after_complaint())
     except LoopEnded as ended:
@@ -91,7 +91,7 @@ def run_one_shot(
 def _read_reply(reply: ChatReply, form: AnswerForm) -> LoopResult:
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
-    said = read_text(said_in(reply), form)
-    if isinstance(said, Abstention):
-        return LoopResult(None, abstained(said.reason), kind="bot")
-    return LoopResult(said, sources=reply.citations)
+    answer = read_text(said_in(reply), form)
+    if isinstance(answer, Abstention):
+        return LoopResult(None, abstained(answer.reason), kind="bot")
+    return LoopResult(answer, sources=reply.citations)

@@ -58,9 +58,9 @@ def read_label(text: str, labels: Sequence[str]) -> tuple[str, str]:
     for row in range(len(lines) - 1, -1, -1):
         words = [word.casefold() for word in _WORD.findall(lines[row])]
         found = _OBJECT.search(lines[row])
-        *_, said = found.groups() if found else _PREFIX.split(lines[row])
-        rest = [word.casefold() for word in _WORD.findall(said)]
-        is_stated = said != lines[row] and bool(rest)
+        *_, stated = found.groups() if found else _PREFIX.split(lines[row])
+        rest = [word.casefold() for word in _WORD.findall(stated)]
+        is_stated = stated != lines[row] and bool(rest)
         named = {word for word in words if word in known}
         if not is_stated and not (named and set(words) <= named | _BETWEEN):
             continue
@@ -113,9 +113,9 @@ def read_object(answer: object, form: AnswerForm) -> Decision | Abstention:
     """Return the decision or abstention in a decoded answer; raise `AnswerError` if it has neither."""
     if isinstance(answer, str):
         raise AnswerComplaint(f"the answer is {quoted(answer)}, text in text; {_ONE}.")
-    said = _shape(_unwrap(answer, form), form.schema.parameters, form.fields)
-    reason = abstention_of(said)
-    return form.parse(said) if reason is None else Abstention(reason)
+    shaped = _shape(_unwrap(answer, form), form.schema.parameters, form.fields)
+    reason = abstention_of(shaped)
+    return form.parse(shaped) if reason is None else Abstention(reason)
 
 
 def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
@@ -178,16 +178,16 @@ def _read_labelled(text: str, form: AnswerForm) -> Decision:
     objects = [(begin, value) for begin, value in found if isinstance(value, Mapping) and LABEL in value]
     if len(objects) > 1:
         raise AnswerError(f"the answer holds {len(objects)} JSON objects; answer with one label.")
-    said, written, shown = spoken.text, "", ""
+    answer, written, shown = spoken.text, "", ""
     if objects:
         ((begin, value),) = objects
         given = _shape(value, form.schema.parameters, form.fields)
         if not isinstance(given, Mapping) or [*given] != [LABEL] or not isinstance(given[LABEL], str):
             raise AnswerError(f"the object is no label alone; answer with exactly one of {', '.join(form.labels)}.")
-        _, end = decoder(form.fields).raw_decode(said, begin)
-        written, shown = said[begin:end], f"{{label: {' '.join(_BRACES.split(given[LABEL]))}}}"
-        said = said[:begin] + shown + said[end:]
-    label, before = read_label(said, form.labels)
+        _, end = decoder(form.fields).raw_decode(answer, begin)
+        written, shown = answer[begin:end], f"{{label: {' '.join(_BRACES.split(given[LABEL]))}}}"
+        answer = answer[:begin] + shown + answer[end:]
+    label, before = read_label(answer, form.labels)
     try:
         # A form that asks for reasons reads them before the label.
         decision = form.parse(f"{before.replace(shown, written, 1)}\n{json.dumps({LABEL: label})}")

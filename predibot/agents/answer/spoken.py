@@ -13,7 +13,7 @@ from predibot.errors import AnswerError
 from predibot.games.answers import MAX_ANSWER_CHARACTERS
 
 MAX_CHARACTERS = 400_000
-"""Of an answer with all thoughts before it."""
+"""The longest answer, with all thoughts before it."""
 _TAGS = "think|thinking|thoughts?|reasoning|analysis|reflection|scratchpad|seed:think|longcat_think|antthinking"
 _RESPONSE = r"Here(?: is|['’]s) my response:"
 _THOUGHTS = (

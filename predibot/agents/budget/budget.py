@@ -2,10 +2,8 @@
 
 Settled amounts are gone; amounts that others reserved may come back. So only settled amounts refuse a reservation. If
 nothing but reservations stands in the way, the caller waits for them until the decision's deadline. Two rules prevent a
-deadlock:
-
-- A caller that waits has nothing reserved except what it keeps for its answer. - A caller that keeps something treats
-what others keep as spent. A caller that keeps nothing waits for it too.
+deadlock. A waiting caller has nothing reserved except a step for its answer, which it keeps. And a caller that keeps a
+step counts the steps that others keep as spent, while a caller without one waits for them too.
 
 Seconds are an exception: callers can wait side by side, so no seconds are reserved. Their limit holds for the seconds
 that are booked, and each call waits no longer than the seconds left. Calls under way when the limit is reached may end
@@ -44,8 +42,8 @@ class BudgetHeld(ModelUnavailable):
 class Budget:
     """A `Meter` over nested accounts: an amount is set aside at every level or at none.
 
-    One lock guards all budgets of a family, so that a reservation that another thread is about to undo refuses nobody.
-    The lock is released while somebody waits.
+    All budgets of a family share one lock. A failed reservation is undone before the lock is released, so it refuses
+    nobody else. Waiting releases the lock.
     """
 
     def __init__(
@@ -249,7 +247,7 @@ class Reserved:
         self.budget._offer = self
 
     def settle(self, actual: Spending) -> None:
-        """Replace the amount by what was spent, which may be more; raise `ValueError` if it is settled already."""
+        """Replace the amount by the actual spending, which may be more; raise `ValueError` if it is settled already."""
         self.budget._settle(self, actual)
 
 

@@ -1,4 +1,4 @@
-"""Token prices: what is known of them, what a call costs, and the most it can cost."""
+"""Token prices: the known ones, the cost of a call, and the most that a call can cost."""
 
 import math
 from collections.abc import Iterable
@@ -95,7 +95,7 @@ def next_to_nothing(usd: float, usage: Usage, price: TokenPrice | None) -> bool:
 def cost_of(
     usage: Usage, *, provider_usd: float | None = None, table_usd: float | None = None, price: TokenPrice | None = None
 ) -> Cost:
-    """Return what a call cost by its provider, else by litellm's table, else by the recipe, else unknown.
+    """Return the cost of a call: by its provider, else by litellm's table, else by the recipe, else unknown.
 
     A cost of next to nothing is ignored where the token price is known: no limit would ever hold.
     """

@@ -16,7 +16,7 @@ MESSAGE_TOKENS = 16
 TOOLS_TOKENS = 1_024
 """What a provider adds as soon as there are tools; the longest known preamble has about 800."""
 SEARCHING_CONTEXT_TOKENS = 200_000
-"""The context of a model that can be told how often to search; by OpenAI's word for deep research."""
+"""The context of a model whose searches can be limited; OpenAI's number for deep research."""
 MOST_READ_TOKENS, MOST_WRITTEN_TOKENS = 2_000_000, 256_000
 """The longest context and twice the longest answer on the market. They bound what a false count can cost."""
 MOST_BYTES_A_TOKEN = 16
@@ -82,9 +82,9 @@ def worst_case(
 
 
 def counted_spending(usage: Usage, price: TokenPrice | None) -> Spending:
-    """Return what a provider's counts cost, even if the request alone cannot explain them.
+    """Return the cost of a provider's counts, even if the request alone cannot explain them.
 
-    A model that searches by itself, whatever its name, counts what it read beside the request.
+    A model that searches by itself reads more than the request.
     """
     sent = _count_below(usage.input_tokens, MOST_READ_TOKENS)
     came = _count_below(usage.output_tokens, MOST_WRITTEN_TOKENS)

@@ -111,12 +111,12 @@ class Container(AbstractContextManager["Container"]):
         if self._running is None:
             self._running = _Pipe(self.spec.named())
         try:
-            said = self._exchange(self._running, code, ends)
+            answer = self._exchange(self._running, code, ends)
         except ContainerBroken as error:
             self._running.end(at_once=True)
             self._running = None
             raise CodeFailed(f"{error}; nothing that was set before is left") from error
-        printed, problem = str(said.get("printed", "")), str(said.get("error", ""))
+        printed, problem = str(answer.get("printed", "")), str(answer.get("error", ""))
         if problem:
             raise CodeFailed(f"{printed}\n{problem}".strip())
         return printed
@@ -127,11 +127,11 @@ class Container(AbstractContextManager["Container"]):
 
         pipe.send({"code": code}, left_seconds)
         while True:
-            said = pipe.line(left_seconds)
-            if "call" not in said:
-                return said
-            arguments = said.get("arguments")
-            performed = self.perform(str(said["call"]), arguments if isinstance(arguments, dict) else {})
+            message = pipe.line(left_seconds)
+            if "call" not in message:
+                return message
+            arguments = message.get("arguments")
+            performed = self.perform(str(message["call"]), arguments if isinstance(arguments, dict) else {})
             pipe.send(performed, left_seconds)
 
 
@@ -153,8 +153,8 @@ class _Pipe:
         # The other side may never read, so a write must not block beyond the deadline.
         os.set_blocking(self._stdin.fileno(), False)
 
-    def send(self, said: Mapping[str, object], left_seconds: Callable[[], float]) -> None:
-        unsent = memoryview(json.dumps(said).encode() + b"\n")
+    def send(self, message: Mapping[str, object], left_seconds: Callable[[], float]) -> None:
+        unsent = memoryview(json.dumps(message).encode() + b"\n")
         while unsent:
             self._wait(self._stdin, selectors.EVENT_WRITE, left_seconds())
             try:
@@ -179,10 +179,10 @@ class _Pipe:
         line = bytes(self._unread[:end])
         del self._unread[: end + 1]
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ContainerBroken("the code wrote to the pipe of its container, where it should print") from error
-        return said if isinstance(said, dict) else {}
+        return message if isinstance(message, dict) else {}
 
     def end(self, *, at_once: bool = False) -> None:
         """End the process, and the container if that did not end it; a hanging docker is not waited for."""

@@ -24,8 +24,8 @@ class AnswerTaken(BaseException):
 def serve(lines: TextIO, out: TextIO, tools: Mapping[str, Sequence[str]]) -> None:
     """Run one piece of code after another until the input ends."""
 
-    def send(**said: object) -> None:
-        out.write(json.dumps(said) + "\n")
+    def send(**message: object) -> None:
+        out.write(json.dumps(message) + "\n")
         out.flush()
 
     def asked(name: str, arguments: Mapping[str, object]) -> object:

@@ -181,8 +181,8 @@ class Research:
         if not text.strip():
             return ToolAnswer.own(f"{ERROR} {nothing}")
         if isinstance(result, ToolError):
-            said = f"{ERROR} {self.fence.inline(text, MAX_ERROR_CHARACTERS)}"
-            return ToolAnswer(said, "error", said, text, is_refusal=not result.was_called)
+            message = f"{ERROR} {self.fence.inline(text, MAX_ERROR_CHARACTERS)}"
+            return ToolAnswer(message, "error", message, text, is_refusal=not result.was_called)
         later = self.fence.around(text, GIST_CHARACTERS) if gist is None else gist
         return ToolAnswer(self.fence.around(text), "text", later, text)
 
@@ -192,7 +192,7 @@ class Research:
         words = frozenset(_WORDS.findall(query.casefold())) if isinstance(query, str) else frozenset()
         if self.toolbox.web_search is None or not isinstance(query, str) or not words:
             return ToolAnswer.refusal("give query as text with words in it")
-        days, sort = (None if (said := arguments.get(name)) in ABSENT else said for name in ("recent_days", "sort"))
+        days, sort = (None if (value := arguments.get(name)) in ABSENT else value for name in ("recent_days", "sort"))
         if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MAX_DAYS):
             return ToolAnswer.refusal(f"recent_days is a whole number of days from 1 to {MAX_DAYS}, or left out")
         if sort not in (None, "rank", "date"):

@@ -1,4 +1,4 @@
-"""Running an agent: a model searches, reads, and hands in a valid answer, or there is none."""
+"""Running an agent: a model searches, reads, and hands in a valid answer, or gives up."""
 
 import os
 import sys

@@ -38,7 +38,7 @@ def run_tool_agent(talk: Talk) -> None:
         talk,
         tools=[_Tool(schema, talk) for schema in talk.offered()],
         model=_ToolModel(talk),
-        # What the model is told stands in our prompt, and making these costs more than a step.
+        # Our own prompt has the instructions, and rendering smolagents' templates takes longer than a step.
         prompt_templates=EMPTY_PROMPT_TEMPLATES,
         final_answer_checks=[lambda answer, memory, agent: talk.hand_in(answer)],
     )
@@ -65,7 +65,7 @@ def _run(kind: Any, talk: Talk, **more: Any) -> None:
 
 
 def _raise_unexpected(step: Any, agent: object = None) -> None:
-    """Raise the error of a call or check, unless the model is told of it and may mend it."""
+    """Raise the error of a call or check, unless the model gets to read and mend it."""
     error = step.error
     cause = getattr(error, "__context__", None)
     if error is None or isinstance(cause, AnswerError | CodeFailed):
@@ -159,7 +159,7 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         """Do nothing: the container knows the tools' names, and their code stays here."""
 
     def send_variables(self, variables: object) -> None:
-        """Do nothing: there are none."""
+        """Do nothing: no variable is ever sent."""
 
     def __call__(self, code_action: str) -> CodeOutput:
         """Return what the code printed, in the fence, and whether an answer was taken while it ran."""
@@ -194,8 +194,8 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
     def _observation(self, printed: str) -> str:
         """Return the fenced output of the code, and our complaint about its answer."""
         fenced = self._talk.research.fence.around(printed) if printed.strip() else ""
-        said, self._complaint = self._complaint, ""
-        return "\n".join(filter(None, (fenced, said)))
+        complaint, self._complaint = self._complaint, ""
+        return "\n".join(filter(None, (fenced, complaint)))
 
 
 class _CodeModel(_Model):

@@ -1,7 +1,7 @@
-"""The rules of an agent's loop: smolagents drives it and keeps its memory.
+"""The rules of an agent's loop, while smolagents drives it and keeps its memory.
 
-smolagents must not decide what is sent, which tools are offered when, what counts as an answer, and when the loop ends;
-that is decided here.
+smolagents must not decide the content of requests, the tools on offer, whether an answer is valid, or when the loop
+ends. This module decides that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ MAX_UNUSABLE = 3
 MAX_EARLY = 3
 """Valid answers in a row before enough research; the next one is taken as it is, and marked."""
 _MENDABLE = (UsageError, VenueError, AnswerError, TimeoutError, ConnectionError)
-"""Errors of a tool that the model is told of; all others end the loop."""
+"""Errors of a tool that the model gets to read; all others end the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Talk(Asking):
     def _take(self, answer: object) -> None:
         missing = None if self.submit_only else self.research.missing()
         try:
-            said = read_object(answer, self.form)
+            result = read_object(answer, self.form)
         except AnswerError as error:
             if missing is not None:
                 raise AnswerError(missing) from None
@@ -132,10 +132,10 @@ class Talk(Asking):
             if self.early >= MAX_EARLY:
                 self.submit_only = f"it came {MAX_EARLY} times before what had to be looked up"
             raise AnswerError(missing)
-        if isinstance(said, Abstention):
-            self.write(AbstainedStep(said.reason))
-            raise LoopEnded(abstained(said.reason), "bot")
-        self.decision = said
+        if isinstance(result, Abstention):
+            self.write(AbstainedStep(result.reason))
+            raise LoopEnded(abstained(result.reason), "bot")
+        self.decision = result
 
     def count_unusable(self, why: str) -> None:
         """Count a turn without a usable call; end the loop after too many in a row."""
@@ -212,9 +212,9 @@ class Talk(Asking):
         if self.context.trace is not None:
             self.context.trace.write(step)
 
-    def _write_tool(self, name: str, arguments: object, told: ToolAnswer, began: float) -> None:
-        said = told.words if told.outcome in ("error", "limit") else ""
-        self.write(ToolStep(name, arguments, told.text, told.outcome, said, self.clock() - began))
+    def _write_tool(self, name: str, arguments: object, answer: ToolAnswer, began: float) -> None:
+        words = answer.words if answer.outcome in ("error", "limit") else ""
+        self.write(ToolStep(name, arguments, answer.text, answer.outcome, words, self.clock() - began))
 
     def _calls(self, answer: ChatReply, turns: Sequence[ModelTurn]) -> tuple[ToolCall, ...]:
         """Return the calls of a turn, or the one that its words make; an answer in words hands itself in.

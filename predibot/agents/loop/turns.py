@@ -21,7 +21,7 @@ class ModelTurn:
 
     said: Message
     complaint: str = ""
-    """Why none of its calls was made; `said` has none then."""
+    """Why none of its calls was made; `said` has no calls then."""
     results: list[ToolAnswer] = field(default_factory=list)
 
     def messages(self, room: int | None = None) -> tuple[Message, ...]:
@@ -30,19 +30,19 @@ class ModelTurn:
         With `room` the model's words are cut to so many characters and results to their gists; None sends everything.
         """
         # Most providers refuse an empty message.
-        said = self.said if self.said.text or self.said.tool_calls else replace(self.said, text="(no text)")
+        message = self.said if self.said.text or self.said.tool_calls else replace(self.said, text="(no text)")
         if room is not None:
             # Long arguments are left out: cut ones would not be JSON.
             calls = (
                 call if len(call.arguments_json) <= MAX_OLD_ARGUMENTS else replace(call, arguments_json="{}")
-                for call in said.tool_calls
+                for call in message.tool_calls
             )
-            said = replace(said, text=cut(said.text, room), tool_calls=tuple(calls))
+            message = replace(message, text=cut(message.text, room), tool_calls=tuple(calls))
         if self.complaint:
-            return said, Message("user", self.complaint)
+            return message, Message("user", self.complaint)
         texts = [each.text if room is None else each.gist for each in self.results]
-        told = zip(said.tool_calls, texts, strict=True)
-        return said, *(Message("tool", text, tool_call_id=call.id) for call, text in told)
+        answers = zip(message.tool_calls, texts, strict=True)
+        return message, *(Message("tool", text, tool_call_id=call.id) for call, text in answers)
 
 
 def messages_of(prompt: str, turns: Sequence[ModelTurn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:

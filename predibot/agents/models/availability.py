@@ -1,4 +1,4 @@
-"""Whether a model is available, as far as that can be told before anything is spent on it."""
+"""Whether a model is available, found out without spending anything."""
 
 from urllib.parse import quote
 
@@ -42,10 +42,10 @@ def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name:
         return ""
     except TryAgain as error:
         return f"{error}; start the server, or fix base_url"
-    said = error_words(received.text())
-    is_refused = received.status == 401 and not any(word in said.lower() for word in _NO_LEAVE)
-    is_unknown = received.status == 404 and sent_name in said and f"models/{quote(sent_name)}" not in said
+    message = error_words(received.text())
+    is_refused = received.status == 401 and not any(word in message.lower() for word in _NO_LEAVE)
+    is_unknown = received.status == 404 and sent_name in message and f"models/{quote(sent_name)}" not in message
     if not is_refused and not is_unknown:
         return ""
-    words = f"{endpoint.host} answered {received.status} {one_line(said)!r}"
+    words = f"{endpoint.host} answered {received.status} {one_line(message)!r}"
     return str(failure_of_status(received.status, words, key_name=endpoint.key_name))

@@ -40,32 +40,32 @@ class AnswerUnusable(ModelRefused):
     """An unusable answer came, and asking again would not help: it may have been paid for."""
 
 
-def is_too_long(said: str) -> bool:
+def is_too_long(message: str) -> bool:
     """Return whether a refusal says that a conversation exceeds the model's context."""
-    return any(words in said.lower() for words in _TOO_LONG)
+    return any(words in message.lower() for words in _TOO_LONG)
 
 
 def failure_of_status(
-    status: int, said: str, *, key_name: str, wait_seconds: float | None = None, is_charged: bool = False
+    status: int, message: str, *, key_name: str, wait_seconds: float | None = None, is_charged: bool = False
 ) -> TryAgain | ModelRefused:
     """Return the meaning of an HTTP status other than success.
 
     Args:
-        said: Who answered what, in one line, without secrets.
+        message: Who answered what, in one line, without secrets.
         key_name: The setting that holds the key, for the message.
         wait_seconds: The wait that the provider asks for.
         is_charged: Whether the answer has a usage, so that the try may have been paid for.
     """
-    lowered = said.lower()
+    lowered = message.lower()
     has_credit = status != 402 and not any(words in lowered for words in _NO_CREDIT)
     is_passing = has_credit and (status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500))
     if has_credit and (status in _LOST or (is_charged and is_passing)):
-        return AnswerLost(said, wait_seconds=wait_seconds, ill=status >= 500)
+        return AnswerLost(message, wait_seconds=wait_seconds, ill=status >= 500)
     if is_passing:
         tries = None if wait_seconds is None and status != 429 else MAX_ASKED_TRIES
-        return TryAgain(said, wait_seconds=wait_seconds, tries=tries, ill=status >= 500, too_many=status == 429)
+        return TryAgain(message, wait_seconds=wait_seconds, tries=tries, ill=status >= 500, too_many=status == 429)
     mend = _advice(status, lowered, key_name) if has_credit else "the account has no credit left, top it up"
-    return (AnswerUnusable if is_charged else ModelRefused)(f"{said}; {mend}")
+    return (AnswerUnusable if is_charged else ModelRefused)(f"{message}; {mend}")
 
 
 def _advice(status: int, lowered: str, key_name: str) -> str:

@@ -131,22 +131,22 @@ class Manners:
             return self.choice
         return {"type": "function", "function": {"name": request.forced_tool}}
 
-    def learned(self, said: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
+    def learned(self, message: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
         """Return the manners after a refusal; None if it names nothing that could be changed.
 
         `request` is the original one, before it was made to fit.
         """
-        if status not in REFUSING or not said:
+        if status not in REFUSING or not message:
             return None
-        lessons = self._lessons(said, request)
-        return next((replace(self, **change) for sign, change in lessons if sign.search(said)), None)
+        lessons = self._lessons(message, request)
+        return next((replace(self, **change) for sign, change in lessons if sign.search(message)), None)
 
-    def _lessons(self, said: str, request: ChatRequest) -> Iterator[tuple[re.Pattern[str], dict[str, Any]]]:
+    def _lessons(self, message: str, request: ChatRequest) -> Iterator[tuple[re.Pattern[str], dict[str, Any]]]:
         """Yield what a refusal could teach: the words by which it does, and the change."""
         roles = {each.role for each in request.messages}
         if not self.thinks_within and request.reasoning_effort is not None:
             yield _THINKING, {"thinks_within": True}
-        if setting := self._lesson_on_setting(said, request):
+        if setting := self._lesson_on_setting(message, request):
             yield _ANYTHING, setting
         states = [json.loads(each.state_json) for each in request.messages if each.state_json]
         held = {name for state in states for part in state for name in part} - self.learned_state
@@ -165,21 +165,21 @@ class Manners:
         if may_move:
             yield _ROLES, {"user_after_tool": False}
         if request.answer is not None and RESPONSE_FORMAT not in self.refused:
-            refused = JSON_SCHEMA if "json_object" in said and JSON_SCHEMA not in self.refused else RESPONSE_FORMAT
+            refused = JSON_SCHEMA if "json_object" in message and JSON_SCHEMA not in self.refused else RESPONSE_FORMAT
             yield _FORMAT, {"refused": self.refused | {refused}}
 
-    def _lesson_on_setting(self, said: str, request: ChatRequest) -> dict[str, Any] | None:
+    def _lesson_on_setting(self, message: str, request: ChatRequest) -> dict[str, Any] | None:
         """Return the change after a refusal that names a setting or the answer's length, else None."""
         sent = [name for name in settings_of(request) if name not in self.refused]
-        name = named_in(said, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
+        name = named_in(message, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
         if name in sent:
             return {"refused": self.refused | {name}}
         asked = self.lowered(request) or request.max_output_tokens
-        numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(said) if len(each) <= 12]
-        context = _CONTEXT.search(said)
+        numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(message) if len(each) <= 12]
+        context = _CONTEXT.search(message)
         if name is None and not (context and asked in numbers):
             return None
-        if context or _LIMIT.search(said):
+        if context or _LIMIT.search(message):
             # Request and answer have to fit into the context together.
             most = max((each for each in numbers if 1 < each < asked), default=0)
             if context:
@@ -215,20 +215,20 @@ def settings_of(request: ChatRequest) -> tuple[str, ...]:
     return tuple(name for name in SETTINGS if getattr(request, name) is not None)
 
 
-def named_in(said: str, parameters: Iterable[str]) -> str | None:
+def named_in(text: str, parameters: Iterable[str]) -> str | None:
     """Return the parameter that a text names first, or None.
 
     Examples:
         >>> named_in("Unsupported value: 'reasoning.effort' of a seeded model", ["seed", "reasoning_effort"])
         'reasoning_effort'
     """
-    found = {name: re.search(rf"(?<!\w){name.replace('_', '[._]')}(?!\w)", said) for name in parameters}
+    found = {name: re.search(rf"(?<!\w){name.replace('_', '[._]')}(?!\w)", text) for name in parameters}
     places = {name: match.start() for name, match in found.items() if match is not None}
     return min(places, key=places.__getitem__, default=None)
 
 
 def error_words(text: str) -> str:
-    """Return the words of an error: its known fields, or its text; never what it repeats of the request.
+    """Return the words of an error: its known fields, or its text; never the request, which some errors repeat.
 
     HTML has none. Google's compatible address puts errors into a list, Ollama and llama.cpp send text, FastAPI adds the
     place, and OpenRouter's `metadata` has the words of the provider behind it, maybe as JSON again.

@@ -234,7 +234,7 @@ MOST_OUTPUT_TIMES = 4
 MOST_BYTES_A_TOKEN = 32
 """Over a whole text without its runs; real tokenizers come to 3 to 6, in any language."""
 MOST_BYTES_A_TOKEN_OF_A_RUN = 256
-"""Of one repeated character; the longest such token known is 128 spaces."""
+"""For a run of one character; the longest such token known is 128 spaces."""
 _MOST_BYTES_A_CHARACTER = 4
 _CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """Counts that some providers do not include in the input tokens."""

@@ -16,7 +16,7 @@ from predibot.net.retry import RetryPolicy
 
 
 class _Tries(Protocol):
-    """The payer of a call's tries: told of each failure, and asked before each further try."""
+    """The payer of a call's tries. It hears of each failure, and reserves each further try."""
 
     def failed(self, failure: TryAgain) -> None: ...
 
@@ -77,7 +77,7 @@ class Retry:
                     tries.failed(failure)
                 raise
 
-        reply = self.policy.call(attempt, deadline=deadline, given_up=lambda said: GivenUp(said, lost_tries=lost_tries))
+        reply = self.policy.call(attempt, deadline=deadline, given_up=lambda text: GivenUp(text, lost_tries=lost_tries))
         seconds = self.policy.monotonic() - started
         return replace(reply, seconds=seconds, retries=failed_tries, lost_tries=lost_tries)
 
@@ -86,8 +86,8 @@ class Retry:
             # Spread the calls that wait for the same instant.
             rest_seconds *= self.policy.rng.uniform(1.0, 1.25)
             if self.policy.monotonic() + rest_seconds >= deadline:
-                said = f"{provider} failed again and again and is left alone for a while"
-                raise TryAgain(said, wait_seconds=rest_seconds, tries=1, ill=False)
+                message = f"{provider} failed again and again and is left alone for a while"
+                raise TryAgain(message, wait_seconds=rest_seconds, tries=1, ill=False)
             self.policy.sleep(rest_seconds)
 
 

@@ -1,4 +1,4 @@
-"""Passages: a text in parts that a model can afford, those first that match what it looks for."""
+"""Passages: a text in parts that a model can afford, the most relevant first."""
 
 import math
 import re
@@ -20,7 +20,7 @@ _TERM_SATURATION = 1.2
 _LENGTH_SHARE = 0.75
 _ENGLISH = frozenset({"the", "of", "and", "to", "that", "for", "with", "is", "was", "in"})
 _ENGLISH_SHARE = 0.08
-"""Of a text's words. Models are trained mostly on English, and spend the fewest tokens on it."""
+"""At least so many words of an English text are among these. Models spend the fewest tokens on English."""
 _LONGEST_WORD_LETTERS = 20
 """Longer words are codes, with two letters a token."""
 _CODE_PIECE_CHARACTERS = 3

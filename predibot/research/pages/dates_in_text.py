@@ -218,19 +218,19 @@ def _months() -> tuple[Mapping[str, int], frozenset[str]]:
 
 
 def _possible_days(
-    said: Mapping[str, str | None], months: Mapping[str, int], english: frozenset[str], today: date | None
+    groups: Mapping[str, str | None], months: Mapping[str, int], english: frozenset[str], today: date | None
 ) -> list[date]:
     """Return the days that a match of a form can mean."""
-    day, year = int(said.get("day") or 1), said.get("year") or said.get("short")
-    if name := said.get("name"):
+    day, year = int(groups.get("day") or 1), groups.get("year") or groups.get("short")
+    if name := groups.get("name"):
         lower = name.lower()
         is_sure = name[0].isupper() if lower in english else len(name) >= _LONG_NAME or lower in _SHORT_NAMES
         pairs = [(months[lower], day)] if lower in months and (year or is_sure) else []
-    elif first := said.get("first"):
-        second = said.get("second") or ""
+    elif first := groups.get("first"):
+        second = groups.get("second") or ""
         pairs = [(int(first), int(second)), (int(second), int(first))]
     else:
-        pairs = [(int(said.get("month") or 0), day)]
+        pairs = [(int(groups.get("month") or 0), day)]
     return [on for month, day in pairs if (on := _make_date(year, month, day, today)) is not None]
 
 

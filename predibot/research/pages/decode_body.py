@@ -122,7 +122,7 @@ def decoded(body: bytes, charset: str | None) -> tuple[str, str]:
 
 
 def _decode(body: bytes, name: str) -> str:
-    """Decode a body; what is invalid becomes one character."""
+    """Decode a body; an invalid byte becomes one character."""
     if name == "utf-8":
         return body.decode(errors="replace")
     codecs.register_error("predibot.web", _as_the_web_does)

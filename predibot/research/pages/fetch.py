@@ -65,7 +65,7 @@ class Page:
     content_type: str
     """One of `PAGE_TYPES`."""
     charset: str | None
-    """By the header; the body may state another."""
+    """As the header states it; the body may state another."""
     body: bytes
     fetched_at: datetime
     last_modified_at: datetime | None
@@ -150,24 +150,24 @@ class SafeFetcher:
         context = (self.ssl_context or _ssl_context_of_httpx()) if target.scheme == "https" else None
         pool = httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1)
         with _translated(target), closing(pool), pool.stream("GET", url, headers=headers) as response:
-            said = _decode_headers(response.headers)
+            answer_headers = _decode_headers(response.headers)
             if response.status in _REDIRECTS:
-                return said.get("location", "")
-            content_type = said.get("content-type", "")
+                return answer_headers.get("location", "")
+            content_type = answer_headers.get("content-type", "")
             charset = _CHARSET.search(content_type)
             return Page(
                 final_url=target.url,
                 content_type=_media_type(content_type),
                 charset=charset.group(1) if charset else None,
-                body=self._body(response, said, target, deadline),
+                body=self._body(response, answer_headers, target, deadline),
                 fetched_at=self.now(),
-                last_modified_at=http_date(said.get("last-modified", "")),
+                last_modified_at=http_date(answer_headers.get("last-modified", "")),
             )
 
     def _body(
         self, response: httpcore.Response, headers: Mapping[str, str], target: Target, deadline: Deadline
     ) -> bytes:
-        """Return the body of a page; raise `PageUnavailable` or `PageUnreadable` if there is none of use."""
+        """Return the body of a page; raise `PageUnavailable` or `PageUnreadable` if it is of no use."""
         if response.status != 200:
             raise PageUnavailable(f"{target.host} answers {response.status}{_advice(response.status)}")
         essence = _media_type(headers.get("content-type", ""))
@@ -235,14 +235,14 @@ def _ssl_context_of_httpx() -> ssl.SSLContext:
 
 def _decode_headers(headers: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
     """Return headers by lower-case name; the first of equals counts, except that encodings add up."""
-    said: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for raw_name, raw_value in headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
-        if name == "content-encoding" and name in said:
-            value = f"{said[name]}, {value}"
-            said[name] = value
-        said.setdefault(name, value)
-    return MappingProxyType(said)
+        if name == "content-encoding" and name in by_name:
+            value = f"{by_name[name]}, {value}"
+            by_name[name] = value
+        by_name.setdefault(name, value)
+    return MappingProxyType(by_name)
 
 
 def _media_type(content_type: str) -> str:
@@ -250,7 +250,7 @@ def _media_type(content_type: str) -> str:
 
 
 def _advice(status: int) -> str:
-    """Return what a status tells an agent to do."""
+    """Return advice for the agent about a status."""
     if status in (401, 402, 403, 407, 451):
         return ", the page is barred; take another source"
     if status in (404, 410):

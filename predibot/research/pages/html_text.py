@@ -47,16 +47,12 @@ def main_text(html: str, url: str) -> str:
 
     By trafilatura with tables, but without comments, links and formatting: these options did best on the recorded pages
     (F1 0.962 of 4-gram shingles; 0.955 preferring precision, 0.960 preferring recall, 0.953 without tables). Its
-    deduplication is off: it remembers other pages, so a text would depend on what was read before. If trafilatura finds
+    deduplication is off: it remembers other pages, so a text would depend on the pages before it. If trafilatura finds
     nothing, all blocks of the page's main part are taken; if these say nothing, the longest text in the data of its
     scripts (`__NEXT_DATA__` and its like).
 
-    Args:
-        html: Decoded; read up to `MAX_HTML_CHARACTERS` and `MAX_TAGS`.
-        url: A hint for the extraction, never fetched.
-
-    Returns:
-        Text without control and invisible characters; empty if there is none.
+    `html` is read up to `MAX_HTML_CHARACTERS` and `MAX_TAGS`. `url` is a hint for the extraction, never fetched. The
+    text has no control or invisible characters; it may be empty.
     """
     html = _XML_DECLARATION.sub("", bounded(html), count=1)
     if not html.strip():

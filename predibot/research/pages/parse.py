@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("bs4", "htmldate", "lxml.html", "pypdf", "trafilatura")
 MAX_SENTENCES = 50_000
-"""Of a page, and lines; cutting half a million one-letter ones into parts takes seconds."""
+"""Lines count too; cutting half a million one-letter ones into parts takes seconds."""
 _SENTENCE_ENDS = re.compile(r"\n|[.!?\u3002\uff01\uff1f]\s")
 MAX_LINKS = 200
 _WORDS_CHARACTERS, _URL_CHARACTERS = 120, 300

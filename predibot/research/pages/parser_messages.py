@@ -43,7 +43,7 @@ class PageSource:
     """The time left for parsing; after that the parser is killed."""
     body: bytes
     last_modified_at: datetime | None = None
-    """By the server."""
+    """As the server states it."""
 
     def fields(self) -> tuple[bytes, ...]:
         """Return the source as fields."""
@@ -107,12 +107,12 @@ class Parsed:
 
 def answer_of(fields: Sequence[bytes]) -> "Parsed | Obstacle":
     """Parse a parser's answer; raise `ValueError` if no honest parser would give it."""
-    kind, *said = (field.decode() for field in fields)
-    if kind == "unreadable" and len(said) == 1 and said[0] in Obstacle.__members__:
-        return Obstacle[said[0]]
-    if kind != "parsed" or len(said) != 8:
+    kind, *rest = (field.decode() for field in fields)
+    if kind == "unreadable" and len(rest) == 1 and rest[0] in Obstacle.__members__:
+        return Obstacle[rest[0]]
+    if kind != "parsed" or len(rest) != 8:
         raise ValueError("neither a page nor why there is none")
-    title, text, confidence, *dates, links = said
+    title, text, confidence, *dates, links = rest
     if len(title) > MAX_TITLE_CHARACTERS or not 0 < len(text) <= MAX_TEXT_CHARACTERS + MAX_NOTE_CHARACTERS:
         raise ValueError("more text than a page has, or none")
     if len(links) > MAX_LINKS_CHARACTERS:

@@ -50,7 +50,7 @@ class ParserLimits:
     seconds: float = 20.0
     """For parsing one page; real ones take a tenth of a second."""
     resident_bytes: int = 240 * 2**20
-    """Of one process, libraries included."""
+    """For one process, libraries included."""
     data_bytes: int = 200 * 2**20
     """Without libraries, where the kernel enforces it; large readable pages take 180 MB."""
     kept_bytes: int = 100 * 2**20
@@ -196,8 +196,8 @@ class ParserProcess:
                     f"the parser was ended by signal {ended_by} before it was ready, as by a system without memory "
                     "left; make room and try again"
                 )
-            said = self._pipe("stderr").read(_SAID_BYTES).decode(errors="replace").split("\n")
-            why = next((line for line in reversed(said) if line.strip()), "it says nothing")
+            lines = self._pipe("stderr").read(_SAID_BYTES).decode(errors="replace").split("\n")
+            why = next((line for line in reversed(lines) if line.strip()), "it says nothing")
             raise PageUnavailable(f"no parser starts here ({why[:_SAID_CHARACTERS]}); install predibot anew")
 
     def _fields(self, ends: Deadline, max_bytes: int = MAX_ANSWER_BYTES) -> tuple[bytes, ...]:

@@ -28,7 +28,6 @@ class Reading:
     """A paragraph a line, without control characters."""
     date: PageDate
     body_sha256: str
-    """Of the page as fetched."""
     links: str
     """A link a line: its words and its address."""
 

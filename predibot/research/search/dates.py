@@ -45,7 +45,7 @@ def latest_instant(text: object, *, now: datetime) -> datetime | None:
     """Return the latest instant that a provider's date can mean, or None if it cannot be parsed.
 
     A day means its end, in the zone where it ends last; so does midnight, which many providers write for a day. An age
-    counts one unit less than stated, because nobody knows how it was rounded.
+    counts one unit less than stated, because it may have been rounded up.
 
     Examples:
         >>> now = datetime(2026, 1, 9, tzinfo=UTC)

@@ -28,7 +28,7 @@ def search_provider(
         clock: The ages of results are counted from it.
         base_url: The user's own SearXNG, or a replacement of the provider's own address.
         usd_per_call: None is unknown, or 0 if the provider is free.
-        backends: For ddgs, in their order, as far as its kind of search has them. None are the default.
+        backends: For ddgs, in their order; those that its kind of search lacks are ignored. None are the default.
     """
     if name not in PROVIDER_NAMES:
         raise UsageError(f"no search provider {name!r}. {did_you_mean(name, PROVIDER_NAMES)}")

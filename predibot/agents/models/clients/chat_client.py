@@ -81,10 +81,10 @@ class ChatClient(ABC):
         value = self._send(fitting, manners, seconds)
         if (failed := error_of(value)) is not None:
             status, words = failed
-            said = f"{self.name} answered an error: {one_line(words)}"
+            message = f"{self.name} answered an error: {one_line(words)}"
             # An error without a status, such as a gateway's time-out, came while the model was at work.
             is_charged = status is None or has_usage(value)
-            failure = failure_of_status(status or 502, said, key_name=self._key_name, is_charged=is_charged)
+            failure = failure_of_status(status or 502, message, key_name=self._key_name, is_charged=is_charged)
             value = Refusal(failure, words, status or 502)
         if isinstance(value, Refusal):
             raise self._learn(value, request, manners)

@@ -114,8 +114,8 @@ def _find_call(calls: list[dict[str, Any]], piece: object) -> dict[str, Any]:
     A piece continues the latest call with its index, or the latest of all if it has none. A piece with a name begins a
     new call if its id is new, because Google gives all calls one index, or if it has neither id nor index.
     """
-    said = piece if isinstance(piece, dict) else {}
-    index, own_id, function = said.get("index"), said.get("id"), said.get("function")
+    fields = piece if isinstance(piece, dict) else {}
+    index, own_id, function = fields.get("index"), fields.get("id"), fields.get("function")
     same = [each for each in calls if index is None or each.get("index", 0) == index]
     named = isinstance(function, dict) and function.get("name")
     if not same or (named and (own_id != same[-1].get("id") if own_id else index is None)):

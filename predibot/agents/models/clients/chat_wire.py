@@ -29,9 +29,9 @@ MAX_CALL_USD = 1_000.0
 MAX_STATE_CHARACTERS = 200_000
 """A longer state of a turn is dropped whole, since its provider would refuse half of it."""
 MAX_DEPTH = 50
-"""Of decoded answers; the deepest known one has about ten levels."""
+"""The deepest known answer has about ten levels."""
 _MOST_DIGITS = 400
-"""Of a whole number; Python itself refuses 4,301, and no count has 20."""
+"""Python itself refuses 4,301 digits, and no count has 20."""
 _MINIMAX = {"1002": 429, "1004": 401, "1008": 402, "1039": 429, "2013": 400, "2049": 401, "2056": 429}
 """MiniMax's own codes as HTTP statuses: platform.minimax.io, "Error Codes"."""
 _COUNTS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "cost")
@@ -90,8 +90,8 @@ def _message_body(message: Message) -> dict[str, object]:
     return written
 
 
-def _function(**said: object) -> dict[str, object]:
-    return {"type": "function", "function": said}
+def _function(**fields: object) -> dict[str, object]:
+    return {"type": "function", "function": fields}
 
 
 def sendable(text: str) -> str:
@@ -311,7 +311,7 @@ def count_of(value: object) -> int | None:
 
 
 def shallow(value: object, levels: int = MAX_DEPTH) -> object:
-    """Return decoded JSON in which values deeper than any answer's are replaced, so that recursion over it is safe."""
+    """Return decoded JSON without values that are deeper than any answer's, so that recursion over it is safe."""
     if not isinstance(value, dict | list):
         return value
     if levels == 0:

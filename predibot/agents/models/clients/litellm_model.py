@@ -98,8 +98,8 @@ class LiteLLMModel(ChatClient):
             # litellm returns nothing for a 422 when it may drop parameters.
             return {"error": {"code": 422}} if response is None else _decode_response(response, key)
         except (ValueError, RecursionError) as error:
-            said = f"{self.name} answered what cannot be read ({type(error).__name__})"
-            raise AnswerLost(said, tries=1, ill=False) from None
+            message = f"{self.name} answered what cannot be read ({type(error).__name__})"
+            raise AnswerLost(message, tries=1, ill=False) from None
 
     def _arguments(self, request: ChatRequest, manners: Manners, seconds: float) -> dict[str, Any]:
         """Return the arguments for litellm, without address and key; litellm may drop none silently."""
@@ -139,24 +139,24 @@ class LiteLLMModel(ChatClient):
 
     def _failure(self, error: Exception, key: Key | None, *, is_counted: bool) -> TryAgain | ModelRefused:
         # Mask before cutting: a cut could leave an unrecognisable piece of the key.
-        said = one_line(f"{self.name}: {masked_text(str(error), key)}")
+        message = one_line(f"{self.name}: {masked_text(str(error), key)}")
         causes = _causes(error)
         headers = _headers(causes)
         status = getattr(error, "status_code", None)
         if headers is None and any(isinstance(each, httpx.ConnectError | httpx.ConnectTimeout) for each in causes):
-            return TryAgain(f"{said}; no connection", tries=MAX_CONNECT_TRIES)
+            return TryAgain(f"{message}; no connection", tries=MAX_CONNECT_TRIES)
         if any(isinstance(each, httpx.DecodingError) for each in causes):
-            return AnswerUnusable(f"{said}; the answer was too long or compressed")
-        if headers is None and key is None and any(words in said.lower() for words in _NO_KEY):
+            return AnswerUnusable(f"{message}; the answer was too long or compressed")
+        if headers is None and key is None and any(words in message.lower() for words in _NO_KEY):
             return ModelRefused(f"{self.name} needs a key; set {self._key_name}")
         if not isinstance(status, int) or status < 300 or (headers is None and status >= 500) or status == 408:
             # litellm calls a missing or partial answer a server's error.
-            return AnswerLost(said)
+            return AnswerLost(message)
         # An error inside a successful answer is charged; litellm keeps neither its usage nor its headers.
         in_a_success = headers is None and type(causes[-1]) is Exception
         return failure_of_status(
             status,
-            said,
+            message,
             key_name=self._key_name,
             wait_seconds=asked_wait_seconds(headers or {}, datetime.now(UTC)),
             is_charged=in_a_success or is_counted,

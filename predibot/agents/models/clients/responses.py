@@ -1,7 +1,7 @@
 """A client for OpenAI's models that work in the background of the Responses API, such as those for deep research.
 
-A job is started once, polled until it is done, and cancelled if nobody waits for it any more. It costs dollars, so no
-other is started while it may still be at work.
+A job is started once, polled until it is done, and cancelled if its caller gives up. It costs dollars, so no other job
+is started while it may still be at work.
 """
 
 import json
@@ -98,13 +98,13 @@ def _report_body(request: ChatRequest, model: str) -> dict[str, object]:
     """Return the JSON that starts a report; raise `ModelRefused` if tools are used: these models bring their own."""
     if request.tools or any(message.role == "tool" for message in request.messages):
         raise ModelRefused(f"{model} writes reports and calls no tools of ours; use it with strategy 'deep_research'")
-    said = [{"role": each.role, "content": sendable(each.text)} for each in request.messages]
-    system = "\n\n".join(each["content"] for each in said if each["role"] == "system")
+    messages = [{"role": each.role, "content": sendable(each.text)} for each in request.messages]
+    system = "\n\n".join(each["content"] for each in messages if each["role"] == "system")
     body = {
         "model": model,
         "background": True,
         "instructions": system or None,
-        "input": [each for each in said if each["role"] != "system"],
+        "input": [each for each in messages if each["role"] != "system"],
         "tools": [{"type": SEARCH_TOOL}],
         "max_output_tokens": request.max_output_tokens,
         "max_tool_calls": request.max_searches,
@@ -125,7 +125,7 @@ class ResponsesModel(OpenAICompatibleModel):
     open_jobs: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
-        """Arrange for jobs to be cancelled that nobody waits for."""
+        """Arrange for abandoned jobs to be cancelled."""
         OpenAICompatibleModel.__post_init__(self)
         self.table_name = self.name if self.endpoint.host == host_of(OPENAI_URL) else ""
         # This protocol has no seed.
@@ -188,15 +188,15 @@ class ResponsesModel(OpenAICompatibleModel):
 
     def _cancel_late(self, job: _Job) -> _Job:
         """Cancel a job at the deadline; return it if it was done after all."""
-        said = f"{self.name}: job {job.id} was not done in time and"
+        message = f"{self.name}: job {job.id} was not done in time and"
         try:
             job = self._fetch_job("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
         except (ModelError, TryAgain) as error:
             self.open_jobs.discard(job.id)
-            raise AnswerLost(f"{said} could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
+            raise AnswerLost(f"{message} could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
         if job.is_done:
             return job
-        raise AnswerLost(f"{said} was cancelled", tries=1, ill=False)
+        raise AnswerLost(f"{message} was cancelled", tries=1, ill=False)
 
     def _parse_job(self, received: Received) -> _Job:
         try:

@@ -89,15 +89,15 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
     if tree is None:
         return PageDate(None, None, "unknown")
     statements = [*_meta_statements(tree), *_markup_statements(tree), *_json_ld_statements(tree, url)]
-    own_day = max((_day(said.at) for said in statements if said.is_own and said.at), default=date.min)
+    own_day = max((_day(each.at) for each in statements if each.is_own and each.at), default=date.min)
     # Drop whole days that people read: the article's own instants on such a day say more.
-    statements = [said for said in statements if said.is_own or said.at is None or not _is_within(said.at, own_day)]
+    statements = [each for each in statements if each.is_own or each.at is None or not _is_within(each.at, own_day)]
     in_address = _date_in_address(url)
     confidence: Confidence = "stated"
     # A site's front page has other pages' headlines, whatever its template states.
     is_front = urlsplit(url).path in ("", "/") and not urlsplit(url).query
-    if is_front or not any(said.is_own and said.at for said in statements):
-        statements, confidence = [said for said in statements if said.at and in_address], "found"
+    if is_front or not any(each.is_own and each.at for each in statements):
+        statements, confidence = [each for each in statements if each.at and in_address], "found"
     published, modified = _latest(statements, "published"), _latest(statements, "modified")
     day = max((_day(dated) for dated in (published, modified) if dated), default=date.min)
     if in_address is not None and _day(in_address) > day:
@@ -111,7 +111,7 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
         # The text comes from the data of a script, and so do its dates.
         visible += " ".join(script.text or "" for script in tree.iter("script"))
     if (
-        any(said.at is None for said in statements)
+        any(each.at is None for each in statements)
         or is_younger("\n".join([page_title(html), *_headings(tree), text]), day)
         or was_changed(visible, day, is_known=modified is not None)
     ):
@@ -128,7 +128,7 @@ def date_of_file(last_modified_at: datetime | None, text: str) -> PageDate:
 
 
 def dated(text: object) -> Dated | None:
-    """Parse a date in a page's data; return None if it is none.
+    """Parse a date in a page's data; return None if that fails.
 
     Examples:
         >>> dated("2026-02-13").latest_at.isoformat(), dated("2026-02-13T10:00:00+01:00").text
@@ -178,7 +178,7 @@ def _is_within(dated: Dated, day: date) -> bool:
 
 
 def _latest(statements: Iterable[_Statement], kind: str) -> Dated | None:
-    found = (said.at for said in statements if said.kind == kind and said.at is not None)
+    found = (each.at for each in statements if each.kind == kind and each.at is not None)
     return max(found, key=lambda dated: dated.latest_at, default=None)
 
 
@@ -221,7 +221,7 @@ def _markup_statements(tree: "HtmlElement") -> Iterator[_Statement]:
         is_own = home is not tree or element.getparent().tag in ("head", "body")
         names = (element.get("itemprop") or element.get("property") or "").split()
         for name in names:
-            found += [(home, said) for said in _statements(name.rpartition(":")[2], value, is_own=is_own)]
+            found += [(home, statement) for statement in _statements(name.rpartition(":")[2], value, is_own=is_own)]
         is_shown = home is not tree or says_changed(element.getparent().text or "") or _is_near_title(element)
         if not names and is_shown and (at := dated(value)):
             found.append((home, _Statement("modified", at, is_own=False)))
@@ -232,9 +232,9 @@ def _markup_statements(tree: "HtmlElement") -> Iterator[_Statement]:
     outermost = [home for home in titled if titled.isdisjoint(home.iterancestors())]
     # Several articles without the title are a list; a single one beside it is a neighbour.
     is_list = len(outermost) > 1 if titled else len(homes) > 1 or tree.find(".//h1") is not None
-    for home, said in found:
+    for home, statement in found:
         if home in titled or not titled:
-            yield replace(said, is_own=said.is_own and not is_list)
+            yield replace(statement, is_own=statement.is_own and not is_list)
 
 
 def _article_of(element: "HtmlElement") -> "HtmlElement | None":
@@ -297,8 +297,8 @@ def _json_ld_statements(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
         try:
             things += _linked_objects(json.loads(script.text or "", strict=False))
         except (ValueError, RecursionError):
-            for name, said in _IN_BROKEN_JSON.findall(script.text or ""):
-                yield from _statements(name, said, is_own=False)
+            for name, statement in _IN_BROKEN_JSON.findall(script.text or ""):
+                yield from _statements(name, statement, is_own=False)
     pages = [url, *tree.xpath("//link[@rel='canonical']/@href"), *tree.xpath("//meta[@property='og:url']/@content")]
     # Templates may leave the front page's address in.
     places = [place for page in pages if any((place := _address(url, page))[1:])]
@@ -316,8 +316,8 @@ def _json_ld_statements(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
             continue
         is_own = is_article and is_of is not False and not is_part and (is_found or not is_list)
         for name, value in thing.items():
-            for said in _statements(name, value, is_own=is_own):
-                yield replace(said, kind="modified") if is_part or not is_article else said
+            for statement in _statements(name, value, is_own=is_own):
+                yield replace(statement, kind="modified") if is_part or not is_article else statement
 
 
 def _linked_objects(value: object) -> Iterator[tuple[dict[str, object], bool]]:

@@ -133,7 +133,7 @@ _CHOICES = _any(
     r"acept|rechazar|aceitar|accett|accepteren|akkoord|akcept|zgadzam|принять",
 )  # fmt: skip
 _CONSENT_SHARE = 0.6
-"""Of the page's words."""
+"""This share of a page's words asks for consent."""
 _PROSE_WORDS, _WALL_WORDS = 8, 25
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -144,8 +144,8 @@ _DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 def wall_of(html: str, text: str) -> Obstacle | None:
     """Return the kind of wall that a page is, or None.
 
-    A page with an article is no wall, whatever else it says: what counts is how little remains without the wall's
-    sentences. On a page that asks for consent, most sentences are the wall's. `text` would be shown; it may be empty.
+    A page with an article is no wall, whatever else it says. So the decision rests on how little prose remains without
+    the wall's sentences. On a page that asks for consent, most sentences are the wall's. `text` may be empty.
     """
     tree = tree_of(html)
     if tree is None:

@@ -57,26 +57,26 @@ class DdgsSearch:
         """Return the results of the first backend that has any. ddgs takes `after` in four steps only."""
         span = None if after is None else shortest_span(self.clock() - after, _SPANS)
         limit = {} if span is None else {"timelimit": span}
-        ends, said = self.monotonic() + self.deadline_seconds, list[str]()
+        ends, failures = self.monotonic() + self.deadline_seconds, list[str]()
         for backend in self.backends or BACKENDS[self.kind]:
             seconds = min(_TRY_SECONDS, ends - self.monotonic())
             if seconds < _LEAST_SECONDS:
-                said.append(f"{backend} was not asked for want of time")
+                failures.append(f"{backend} was not asked for want of time")
                 continue
             try:
                 rows = in_time(lambda b=backend, s=seconds: self._ask_backend(query, count, b, s, limit), seconds)  # type: ignore[misc]
             except TimeoutError:
-                said.append(f"{backend} gave no answer in {seconds:.3g} s")
+                failures.append(f"{backend} gave no answer in {seconds:.3g} s")
                 continue
             except SearchFailed as failure:
-                said.append(str(failure))
+                failures.append(str(failure))
                 continue
             found = self._results(rows, backend)
             if found:
-                return SearchAnswer(found[:count], self.usd_per_call, tuple(said))
-            said.append(f"{backend} showed {len(rows) or 'no'} results{' without an address' if rows else ''}")
+                return SearchAnswer(found[:count], self.usd_per_call, tuple(failures))
+            failures.append(f"{backend} showed {len(rows) or 'no'} results{' without an address' if rows else ''}")
         raise SearchFailed(
-            f"{self.name} found nothing out ({'; '.join(said)}), which may as well mean that it is refused"
+            f"{self.name} found nothing out ({'; '.join(failures)}), which may as well mean that it is refused"
         )
 
     def _results(self, rows: Sequence[Mapping[str, Any]], backend: str) -> tuple[SearchResult, ...]:

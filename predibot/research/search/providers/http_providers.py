@@ -86,7 +86,6 @@ OWN_URLS = {
     "exa": "https://api.exa.ai",
     "serper": "https://google.serper.dev",
 }
-"""Of providers that take a key."""
 _SPANS = (("day", 1), ("month", 31), ("year", 366))
 _FIELDS = {
     "searxng": ("results", "title", "url", "content", "publishedDate"),
