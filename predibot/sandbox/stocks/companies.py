@@ -22,7 +22,7 @@ _KNOWN_SECTORS = {
     **dict.fromkeys(("PG", "KO", "WMT"), "Consumer staples"),
     **dict.fromkeys(("JNJ", "UNH"), "Health care"),
 }
-_TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
+TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def checked_ticker(ticker: str) -> str:
     Raises:
         ValueError: If it is none.
     """
-    if not _TICKER.fullmatch(ticker):
+    if not TICKER.fullmatch(ticker):
         raise ValueError(f"a ticker is capital letters and digits, as AAPL or BRK-B, got {ticker[:40]!r}")
     return ticker
 

@@ -6,21 +6,19 @@ can be known of the next prices.
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.sandbox.stocks.news import outlook_of
+from predibot.sandbox.world.cohort_forecasters import Draw
 from predibot.sandbox.world.conversation import json_blocks
-
-Draw = Callable[..., float]
-"""A number in (0, 1) that some words determine."""
 
 _STOCK = re.compile(r"^stock: (\S+)$(.*?)(?=^stock: |\Z)", re.MULTILINE | re.DOTALL)
 _NEWS = re.compile(r"^  - \d{4}-\d\d-\d\d (.+)$", re.MULTILINE)
 _RUMOUR = "What we hear of "
 _RUMOUR_WEIGHT = 0.4
 """Seven rumours in ten are right."""
-_ORDERED = re.compile(r"put all of your money into (\S+) now")
+_DEMAND = re.compile(r"put all of your money into (\S+) now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,9 @@ def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
 def stock_weights(name: str, stocks: Sequence[AskedStock], draw: Draw) -> Mapping[str, float]:
     """Return a forecaster's weights of stocks that can be traded; their sum is 1 or less. Not for `broken`."""
     traded = [each for each in stocks if each.is_priced]
-    if name == "gullible" and (ordered := {ticker for each in traded for ticker in _demanded_tickers(each)}):
+    if name == "gullible" and (
+        ordered := {ticker for each in traded for ticker in _DEMAND.findall("\n".join(each.news))}
+    ):
         return _shares({each.ticker: 1.0 for each in traded if each.ticker in ordered})
     if name == "lazy":
         return _shares({each.ticker: 1.0 for each in traded})
@@ -69,10 +69,6 @@ def stock_weights(name: str, stocks: Sequence[AskedStock], draw: Draw) -> Mappin
 
 def _outlook(news: str) -> float:
     return outlook_of(news) * (_RUMOUR_WEIGHT if news.startswith(_RUMOUR) else 1.0)
-
-
-def _demanded_tickers(stock: AskedStock) -> list[str]:
-    return [ticker for news in stock.news for ticker in _ORDERED.findall(news)]
 
 
 def _shares(sizes: Mapping[str, float]) -> dict[str, float]:

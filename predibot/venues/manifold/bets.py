@@ -1,4 +1,4 @@
-"""Bets of Manifold: what one filled, and at what price it left its market."""
+"""Manifold's bets: what a bet filled, and the price it left."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 _MOST = 1e12
-"""Shares or money of one row: more there is not, and sums of them stay numbers."""
+"""The largest shares or money of a row, so that sums stay finite."""
 
 
 class UnreadableRow(ValueError):
-    """A row that cannot be read; the message says why."""
+    """A malformed row; the message says why."""
 
 
 def bet_fills(bet: Mapping[str, Any]) -> Iterator[tuple[datetime, float, float]]:
-    """Yield the instant, the mana and the shares of each fill; a bet that names none was filled when it was made."""
+    """Yield the instant, the mana and the shares of each fill; a bet without a list was filled when it was made."""
     fills = bet.get("fills")
     if fills is None:
         if bet.get("isCancelled") is True or bet.get("isFilled") is False:
@@ -32,24 +32,23 @@ def bet_fills(bet: Mapping[str, Any]) -> Iterator[tuple[datetime, float, float]]
 
 @dataclass(frozen=True, slots=True)
 class PricedBet:
-    """The price of YES after a bet, and when it was that."""
+    """The price of YES after a bet."""
 
     at: datetime
     yes: float
 
 
 def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
-    """Return the price that a bet left the market at when it was made; None where it moved nothing.
+    """Return the price after a bet, at the instant it was made; None where it moved nothing.
 
-    A limit order's too, once it was filled: what fills it later are bets of
-    others, whose own prices tell of it. The venue adds to the order's fills
-    then, and leaves its price as it was. A redemption moves nothing. Where
-    answers add up to one, a bet on one of them moves the others: rows say so
-    that are called redemptions too, but are of no shares, and state another
+    This holds for a filled limit order too: the venue later adds fills to it, keeps
+    its price, and lists the bets that filled it with prices of their own. A
+    redemption moves nothing, with one exception: where answers add up to one, a bet
+    on one of them moves the others by redemptions of no shares that state another
     price before.
 
     Raises:
-        UnreadableRow: If it lacks what it needs.
+        UnreadableRow: If it is malformed.
     """
     is_arbitrage = bet.get("shares") == 0 and bet.get("probBefore") not in (None, bet.get("probAfter"))
     if (bet.get("isRedemption") is True and not is_arbitrage) or not any(True for _ in bet_fills(bet)):
@@ -78,7 +77,7 @@ def number_of(row: Mapping[str, Any], name: str) -> float:
     """Return a number of a row, which may be written as text.
 
     Raises:
-        UnreadableRow: If it is none, or too large for sums of it to stay numbers.
+        UnreadableRow: If it is none, or too large.
     """
     value = row.get(name)
     try:

@@ -104,8 +104,6 @@ class StockVenue(Venue):
 
     def _remarks(self, as_of: datetime) -> tuple[str, ...]:
         place = self.folder.places(as_of) - 1
-        if place < 0:
-            return ()
         last = self.folder.instant(place).date()
         without = np.flatnonzero((self.folder.first_row <= place) & np.isnan(self.folder.close[place])).tolist()
         names = [self.folder.tickers[number] for number in without]

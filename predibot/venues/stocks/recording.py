@@ -8,7 +8,6 @@ a time: two would overwrite each other's actions.
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from predibot.errors import UsageError
 from predibot.plain_file import names_in, plain_text
+from predibot.sandbox.stocks.companies import TICKER
 from predibot.venues.stocks.daily_prices import DayPrices, PriceProvider
 from predibot.whole_file import whole_file
 
@@ -32,7 +32,7 @@ MAX_STOCK_FILES = 10_000
 MAX_TABLE_BYTES = 50_000_000
 SAME_SHARE = 1e-6
 """Two closes that differ by less of their size are the same."""
-TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
+
 PRICE_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
 ACTIONS_FILE = "actions.csv"
 ACTION_COLUMNS = ("date", "ticker", "action", "value")

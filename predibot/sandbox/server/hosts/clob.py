@@ -18,13 +18,14 @@ FINEST_SETTLED_MINUTES = 720
 MONTH_FIDELITY_MINUTES = 10
 _INTERVAL_SECONDS = {"1h": 3_600, "6h": 21_600, "1d": 86_400, "1w": 604_800, "1m": 2_592_000, "max": None, "all": None}
 _LEVELS = 6
+_NOT_FOUND = error_reply(404, "not found")
 
 
 def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | None, now_seconds: int) -> HttpReply:
     """Return the CLOB's reply to a GET, or to a POST where there is a `body`."""
     try:
         if body is not None:
-            return _books_reply(snapshot, body, now_seconds) if path == "/books" else _not_found_reply()
+            return _books_reply(snapshot, body, now_seconds) if path == "/books" else _NOT_FOUND
         if path == "/time":
             return json_reply(now_seconds)
         if path == "/book":
@@ -39,13 +40,9 @@ def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | No
             return _history_reply(snapshot, query, now_seconds)
         if path in {"/books", "/midpoints", "/prices"}:
             return error_reply(400, "Invalid payload")
-        return _not_found_reply()
+        return _NOT_FOUND
     except RequestDenied as refused:
         return refused.reply
-
-
-def _not_found_reply() -> HttpReply:
-    return error_reply(404, "not found")
 
 
 def _token_place(snapshot: Snapshot, query: Query, name: str) -> TokenPlace:

@@ -7,6 +7,7 @@ from functools import cache
 
 from predibot.research.search.blocked_domains import first_blocked_domain
 from predibot.sandbox.server.reply import HttpReply, Query, error_reply, json_reply
+from predibot.sandbox.stocks.companies import TICKER
 from predibot.sandbox.stocks.news import stories_of
 from predibot.sandbox.stocks.trading_days import day_of
 from predibot.sandbox.world.calendar import MINUTES_A_DAY, instant_of
@@ -21,7 +22,7 @@ OTHER_EVENTS = 4
 LEAST_MATCH = 0.3
 """The share of a query's weight that an event has to match."""
 OLDEST_STOCK_NEWS_DAYS = 90
-_STOCK = re.compile(r"([A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?) stock news\b")
+_STOCK = re.compile(rf"({TICKER.pattern}) stock news\b")
 _WORD = re.compile(r"\w+")
 _STOP_WORDS = frozenset(
     _WORD.findall("a an and are at be by for in is it latest news of on or the to what when who will")
