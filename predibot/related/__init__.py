@@ -1,1 +1,1 @@
-"""Relatedness: which beliefs move together, by what their prices did, their tags and their words; pure."""
+"""Relatedness: which markets move together, judged by their prices, tags and words; pure."""

@@ -1,4 +1,4 @@
-"""Beliefs: markets with their words, tags and daily prices, as they were known as of an instant."""
+"""Beliefs: markets with their words, tags and daily prices as of an instant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,17 +14,15 @@ _DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarketPrices:
-    """The last price of each UTC day on which a market had one, (p,) each: by market, and then by day."""
+    """The last price of each market on each UTC day, (p,) each, sorted by market and day."""
 
     market: Ints
     """The row of the market."""
     day: Ints
-    """Days since 1970."""
     price_yes: Floats
-    """Strictly between 0 and 1."""
 
     def __post_init__(self) -> None:
-        """Refuse prices that no market has, or out of order."""
+        """Refuse prices outside (0, 1), and rows out of order."""
         same_length(market=self.market, day=self.day, price_yes=self.price_yes)
         refuse("price_yes", self.price_yes, ~((self.price_yes > 0.0) & (self.price_yes < 1.0)), "each is in (0, 1)")
         step = np.diff(self.market)
@@ -34,14 +32,14 @@ class MarketPrices:
 def daily_prices(
     market: Ints, at_seconds: Floats, price_yes: Floats, *, settled_at: Floats, as_of: float
 ) -> MarketPrices:
-    """Return the last price of each day that was known at an instant, without what markets paid.
+    """Return the last price of each day that was known at an instant, without payouts.
 
-    What is seen at the settlement of a market or later, and a price of exactly 0 or 1, is a payout.
+    A price of exactly 0 or 1, and any price from a market's settlement on, is a payout.
 
     Args:
-        market: The row of the market of each price, (o,).
-        at_seconds: When it was seen, in seconds since 1970, (o,); of equal instants the last row counts.
-        price_yes: Of YES, (o,), in [0, 1].
+        market: The market's row, for each price, (o,).
+        at_seconds: When each price was seen, in seconds since 1970, (o,); of equal instants the last row counts.
+        price_yes: (o,), in [0, 1].
         settled_at: When each market was settled, in seconds since 1970, (n,); NaN for never.
         as_of: The instant in seconds since 1970; nothing later is looked at.
     """
@@ -60,19 +58,17 @@ def daily_prices(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beliefs:
-    """The n markets that are compared."""
+    """The n markets that are compared; each field is (n,)."""
 
     market_ids: tuple[str, ...]
     event_ids: tuple[str, ...]
-    """Of the event of each, (n,)."""
     texts: tuple[str, ...]
-    """What is asked, (n,)."""
+    """The questions."""
     tags: tuple[frozenset[str], ...]
-    """(n,); empty where there are none."""
     domains: tuple[str, ...]
-    """The category of each, (n,)."""
+    """Their categories."""
     volume_usd: Floats
-    """What was traded, (n,); NaN where the venue does not say."""
+    """NaN where the venue does not say."""
     prices: MarketPrices
 
     def __post_init__(self) -> None:
@@ -90,11 +86,7 @@ class Beliefs:
         return len(self.market_ids)
 
     def only(self, kept: NDArray[np.bool_] | Ints | Sequence[int]) -> Self:
-        """Return some of the markets.
-
-        Args:
-            kept: Which, (n,); or their rows in the order that is wanted.
-        """
+        """Return some of the markets: those marked in a mask of (n,), or those of some rows in that order."""
         rows = np.flatnonzero(kept) if np.asarray(kept).dtype == np.bool_ else np.asarray(kept, dtype=np.int64)
         place = np.full(self.n, -1)
         place[rows] = np.arange(rows.size)
@@ -107,5 +99,5 @@ class Beliefs:
         return type(self)(ids, events, texts, tags, domains, self.volume_usd[rows], prices)
 
     def in_order(self) -> Self:
-        """Return the markets by event and then by id, whatever order they came in."""
+        """Return the markets sorted by event and id."""
         return self.only(sorted(range(self.n), key=lambda row: (self.event_ids[row], self.market_ids[row])))

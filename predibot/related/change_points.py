@@ -1,4 +1,4 @@
-"""Change points: the days on which a market's price moved as it rarely does."""
+"""Change points: the days on which a market's price moved unusually far."""
 
 from dataclasses import dataclass
 
@@ -11,37 +11,35 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.clusters import ROUNDING
 
 MIN_DELTAS = 6
-"""With fewer nothing can be said to be rare."""
 RARE = 2.0
 """Standard deviations."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Deltas:
-    """What changed from one day to the next, (d,) each: by market, and then by day; over a gap nothing is told."""
+    """Changes from one day to the next, (d,) each, sorted by market and day; none across a gap."""
 
     market: Ints
     day: Ints
-    """The later of both."""
+    """The later of the two days."""
     change: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChangePoints:
-    """The change points of n markets, (c,) each: by market, and then by day."""
+    """The change points of n markets, (c,) each, sorted by market and day."""
 
     market: Ints
     day: Ints
     markets: int
-    """n."""
 
     @property
     def counts(self) -> Ints:
-        """Return how many each market has, (n,)."""
+        """Return the number of each market's change points, (n,)."""
         return np.bincount(self.market, minlength=self.markets).astype(np.int64)
 
     def by_day(self, first: int, days: int) -> sparse.csr_array:
-        """Return where they are, (n, days), 1 for each."""
+        """Return a matrix (n, days) with a 1 for each change point."""
         cells = (np.ones(self.day.size), (self.market, self.day - first))
         return sparse.csr_array(cells, shape=(self.markets, days))
 
@@ -56,14 +54,14 @@ def deltas(prices: MarketPrices, *, logits: bool = False) -> Deltas:
 def change_points(changes: Deltas, markets: int) -> ChangePoints:
     """Return the days whose change is more than `RARE` standard deviations (ddof 1) off the market's mean change.
 
-    A market with fewer than `MIN_DELTAS` changes, or with changes that are all alike, has none.
+    A market with fewer than `MIN_DELTAS` changes, or with equal changes, has none.
 
     Args:
         changes: Of prices, or of logits.
-        markets: How many markets there are, n.
+        markets: n.
 
-    Source:
-        BeliefBench, section 5.2, which names the z-score and no threshold.
+        Source:
+            BeliefBench, section 5.2, which names the z-score but no threshold.
     """
     n = np.bincount(changes.market, minlength=markets)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -73,21 +71,21 @@ def change_points(changes: Deltas, markets: int) -> ChangePoints:
     largest = np.zeros(markets)
     np.maximum.at(largest, changes.market, np.abs(changes.change))
     told: NDArray[np.bool_] = (n >= MIN_DELTAS) & (deviation > ROUNDING * largest)
-    # Exactly two deviations, but for rounding, is not more.
+    # Rounding must not turn exactly two deviations into more.
     rare = told[changes.market] & (np.abs(off) > RARE * (1.0 + ROUNDING) * deviation[changes.market])
     return ChangePoints(changes.market[rare], changes.day[rare], markets)
 
 
 def volatile_share(changes: Deltas, markets: int, *, window_days: int, least_deviation: float) -> Floats:
-    """Return in which share of the windows the daily logit returns have at least a deviation, (n,).
+    """Return the share of windows whose daily logit returns vary enough, (n,).
 
-    A window is so many returns on days that follow one another; NaN for a market that has none.
+    A window is a run of returns on consecutive days; NaN for a market without one.
 
     Args:
         changes: Of logits.
         markets: How many markets there are, n.
         window_days: w, 2 or more.
-        least_deviation: gamma, of the standard deviation (ddof 1), 0 or more.
+        least_deviation: gamma, the least standard deviation (ddof 1), 0 or more.
 
     Source:
         BeliefBench, equation 2.

@@ -1,4 +1,4 @@
-"""Clusters of related events: average linkage of S, in which only jumps count that chance does not explain."""
+"""Clusters of related events: average linkage of S, which ignores common jumps that chance explains."""
 
 from collections.abc import Mapping
 
@@ -15,32 +15,30 @@ from predibot.related.texts import tf_idf
 from predibot.scoring.arguments import Floats, Ints
 
 RELATED = 0.6
-"""From this S on events are joined, and markets are neighbours."""
+"""The least S of joined events and of neighbouring markets."""
 FALSE_DISCOVERIES = 0.001
-"""The share of pairs that may have jumped on equal days by chance, of those of which it is said that they did not."""
+"""The accepted share of false alarms among pairs said to jump together."""
 _LEAST_SHARED = 2
-"""One common day is none: two markets that jump once each do so together once in a while."""
+"""One common day is too few: two markets that jump once each coincide now and then."""
 _CELLS_AT_ONCE = 4_000_000
 _ROUNDING = 1e-6
-"""Of scores in single precision."""
 
 
 def related_events(beliefs: Beliefs) -> Mapping[str, str]:
-    """Return the cluster of each event by its id: the first id, in the order of ids, of those it is related to.
+    """Return the cluster of each event, by event id; a cluster is named by its first event id.
 
-    Average linkage, cut where the mean S of two clusters is below `RELATED`.
+    Clusters are joined by average linkage while their mean S is at least `RELATED`.
 
-    S of two events is the largest of their markets. Change points of daily
-    noise coincide by chance; in this S they count only for two markets whose
-    logits jumped on equal days more often than chance explains (`shared_jumps`).
-    The order of the markets does not matter.
+    S of two events is the largest S of their markets. Daily noise has change
+    points that coincide by chance, so they count only for markets that jumped
+    together more often than chance explains (`shared_jumps`).
     """
     beliefs = beliefs.in_order()
     names, event = np.unique(np.array(beliefs.event_ids, dtype=np.str_), return_inverse=True)
     if names.size < 2:
         return {str(name): str(name) for name in names}
     vectors, shared = tf_idf(beliefs.texts), shared_jumps(beliefs)
-    # Without jumps S is one half at most, so that an event none of whose markets jumped with another's stands alone.
+    # Without common jumps S is at most one half, so such an event stands alone.
     jumped = np.bincount(event, np.asarray(shared.sum(axis=1)), names.size) > 0.0
     kept = np.flatnonzero(jumped[event])
     alone, names = names[~jumped].tolist(), names[jumped]
@@ -52,7 +50,7 @@ def related_events(beliefs: Beliefs) -> Mapping[str, str]:
     close = np.zeros((names.size, names.size), dtype=np.float32)
     for rows, columns, block in features.blocks():
         scores = block.moved_together(shared[rows, columns].toarray()).scores()
-        # By event first along the columns, then along the rows: the largest of each.
+        # The largest S of two events: first over columns, then over rows.
         ours, theirs = event[rows], event[columns]
         starts = np.flatnonzero(np.diff(theirs, prepend=-1))
         best = np.maximum.reduceat(np.nan_to_num(scores), starts, axis=1)
@@ -68,8 +66,8 @@ def related_events(beliefs: Beliefs) -> Mapping[str, str]:
 def _average_linkage(close: NDArray[np.float32]) -> Ints:
     """Return the cluster of each of e events, (e,).
 
-    Two clusters are joined only where some two of their events are as close as the cut, so that each connected group
-    of such events can be told by itself: of thousands most stand alone.
+    Clusters can only join where two of their events are as close as the cut. So each connected group of such events
+    is clustered by itself; most events stand alone.
     """
     near = close >= RELATED - _ROUNDING
     np.fill_diagonal(near, False)
@@ -90,14 +88,13 @@ def _average_linkage(close: NDArray[np.float32]) -> Ints:
 
 
 def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
-    """Return which markets of different events jumped on equal days more often than chance explains, (n, n).
+    """Return which markets of different events jumped together more often than chance explains, (n, n).
 
-    A jump is a change point of a market's logits. Of two markets with a and b
-    jumps on the N days on which both have a change, the number of common days
-    is hypergeometric where nothing relates them; the pairs whose number is too
-    large for it are told by Benjamini and Hochberg's procedure at
-    `FALSE_DISCOVERIES`, over all pairs of markets of different events. Fewer
-    than two common days are never enough.
+    A jump is a change point of a market's logits. Two unrelated markets have a
+    hypergeometric number of common jumps, given the jumps of each on the days
+    with a change in both. Benjamini and Hochberg's procedure at
+    `FALSE_DISCOVERIES` picks the pairs with too many, over all pairs of
+    different events. Fewer than two common days are never enough.
 
     Source:
         Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57(1), 289-300.
@@ -126,7 +123,7 @@ def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
             both = moved[a].multiply(moved[b])
             of_a, of_b = (np.asarray(both.multiply(jumped[each]).sum(axis=1)) for each in (a, b))
             chance = _by_chance(shared, np.asarray(both.sum(axis=1)), of_a, of_b)
-            # What is above this is no discovery, whatever the others are.
+            # A larger p-value is no discovery, whatever the others are.
             low = chance <= FALSE_DISCOVERIES
             found.append((a[low], b[low], chance[low]))
     ours, theirs, chance = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -139,21 +136,21 @@ def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
 
 
 def _by_chance(shared: Floats, days: Floats, of_a: Floats, of_b: Floats) -> Floats:
-    """Return how probable at least so many common days are, (k,); few cases differ, and each is worked out once."""
+    """Return the chance of at least so many common days, (k,); each distinct case is computed once."""
     cases, case = np.unique(np.stack([shared, days, of_a, of_b]), axis=1, return_inverse=True)
     chance = np.array([_tail(*map(int, each)) for each in cases.T], dtype=np.float64)
     return chance[case]
 
 
 def _tail(shared: int, days: int, of_a: int, of_b: int) -> float:
-    """Return the hypergeometric probability of at least so many common days; scipy.stats takes a second to load."""
+    """Return the upper hypergeometric tail, as scipy.stats would; that takes a second to load."""
     k = np.arange(shared, min(of_a, of_b) + 1)
     logs = _log_choose(of_a, k) + _log_choose(days - of_a, of_b - k) - _log_choose(days, np.array(of_b))
     return float(np.exp(logs).sum())
 
 
 def _log_choose(n: int, k: Ints) -> Floats:
-    """Return the logarithm of how many ways there are to choose k of n; minus infinity for none."""
+    """Return the logarithm of the binomial coefficient; minus infinity where it is zero."""
     possible = (k >= 0) & (k <= n)
     ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(np.maximum(n - k, 0) + 1.0)
     return np.where(possible, ways, -np.inf)

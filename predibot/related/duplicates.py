@@ -1,4 +1,4 @@
-"""Duplicates: questions that ask what another one asks, by their texts alone."""
+"""Duplicates: questions that ask the same as another, judged by their texts alone."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,38 +12,38 @@ from predibot.scoring.arguments import Floats
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """What a text is a duplicate of."""
+    """The kept text that another one repeats."""
 
     of: str
-    """The name under which that was kept."""
+    """The name of the kept text."""
     similarity: float
     """The cosine of both, in [0, 1]."""
 
 
 @dataclass(slots=True)
 class KeptTexts:
-    """The texts seen so far, in the order of their rank; what comes later changes nothing that was said before.
+    """The texts seen so far, by rank; later texts change no earlier verdict.
 
-    A text is a duplicate of one that was kept where nothing that `differences`
-    looks at differs, and the cosine of both is at least `at_least`. By TF-IDF
-    (no `embed`) both are compared as they are spelt after folding, and a word is as rare as
-    in the texts seen so far.
+    A text repeats a kept one if `differences` finds no different fact and their
+    cosine is at least `at_least`. Without `embed` that is the cosine of TF-IDF:
+    words are compared after folding, and their rarity is that in the texts seen
+    so far.
     """
 
     at_least: float
     embed: Embed | None = None
     _seen: list[QuestionWording] = field(default_factory=list)
     _known: Counter[str] = field(default_factory=Counter)
-    """How many of them have each word."""
+    """In how many texts each word is."""
     _kept: dict[frozenset[tuple[str, int]], list[tuple[str, str, QuestionWording]]] = field(default_factory=dict)
-    """By the facts, which a duplicate has too: name, text, and what it says."""
+    """By facts, which duplicates share: name, text and wording."""
 
     def duplicate(self, name: str, text: str) -> Duplicate | None:
-        """Return what a text is a duplicate of, the highest ranked first; else keep it under a name, and return None.
+        """Return the highest ranked kept text that a text repeats; keep the text and return None if there is none.
 
         Args:
-            name: What it is called where a later one is its duplicate.
-            text: The next one in the order of rank.
+            name: Names the text in later duplicates.
+            text: The next one by rank.
         """
         said = said_by(text)
         self._seen.append(said)
@@ -59,9 +59,9 @@ class KeptTexts:
         return None
 
     def _by_words(self, kept: QuestionWording, less: Counter[str], more: Counter[str]) -> float:
-        """Return the cosine of a text and the same with some words less and some more."""
+        """Return the cosine of a text and the same text with words taken out and put in."""
         words = Counter(kept.telling.split())
-        # Facts are said with the same words, and those that count as equal are written alike.
+        # Both texts spell their facts alike.
         others = words - less + more
         texts = [" ".join(each.elements()) for each in (words, others)]
         return _cosine(tf_idf([*texts, *(said.telling for said in self._seen)])[[0, 1]].toarray())

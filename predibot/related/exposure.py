@@ -1,4 +1,4 @@
-"""Exposure: how much of what a bot staked lies on events that move together."""
+"""Exposure: how much of a bot's stakes lies on events that move together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ from predibot.scoring.records.track_record import TrackRecord
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """What a bot staked on one group of related events."""
+    """A bot's stakes on one group of related events."""
 
     events: tuple[str, ...]
-    """Their ids, that with the largest stakes first; one event that is related to none stands alone."""
+    """Event ids, the largest stakes first."""
     staked_usd: float
     share: float
-    """Of all that the bot staked, in (0, 1]."""
+    """Share of all stakes of the bot, in (0, 1]."""
     open_usd: float
-    """What of it is on markets that have not paid."""
+    """Stakes on markets that have not paid."""
     bets: int
 
 
 @dataclass(frozen=True, slots=True)
 class Exposures:
-    """How a bot's stakes are spread over groups of related events."""
+    """A bot's stakes by groups of related events."""
 
     groups: tuple[Exposure, ...] = ()
-    """The largest first; none without a bet."""
+    """The largest first."""
     staked_usd: float = 0.0
 
     @property
     def effective(self) -> float | None:
-        """Return over how many groups of equal size the stakes would be as concentrated; None without a bet.
+        """Return the effective number of groups; None without a bet.
 
         Source:
             One over the Herfindahl-Hirschman index.
@@ -45,18 +45,18 @@ class Exposures:
 def exposures(
     record: TrackRecord, bot: str, *, event_of_market: Sequence[str], cluster_of: Mapping[str, str]
 ) -> Exposures:
-    """Return how the dollars that a bot staked are spread, as of the record's instant.
+    """Return a bot's stakes by groups of related events, as of the record's instant.
 
-    Every decision made by then counts; stakes on both sides of one market add up, as each was at risk.
+    Stakes on both sides of one market add up, as each was at risk.
 
     Args:
-        record: What was bet.
-        bot: The name of one of its bots.
+        record: The bets.
+        bot: One of its bots.
         event_of_market: The id of the event of each of its markets, (n_m,).
-        cluster_of: The name of the group of each event, by the event's id; one that is absent stands alone.
+        cluster_of: The group of each event by event id; an absent event stands alone.
 
     Raises:
-        ValueError: If it is no record, or the markets are others.
+        ValueError: If the record is none, or has other markets.
     """
     instance_of("record", record, TrackRecord)
     if len(event_of_market) != record.payout_yes.size:

@@ -1,4 +1,4 @@
-"""Features: in which four ways two markets are alike, and the one score S made of them; block by block."""
+"""Features: four likenesses of two markets and the score S made of them, computed block by block."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,23 +14,23 @@ from predibot.related.texts import Vectors, tf_idf
 from predibot.scoring.arguments import Floats, Ints
 
 WITHIN_DAYS = 2
-"""delta: change points less than so many days apart are one thing."""
+"""delta: change points closer than this count as one."""
 GAP_DAYS = 7.0
-"""tau: at so many days between the nearest change points their nearness is one half."""
+"""tau: the distance of change points at which their nearness is one half."""
 FEATURES = ("synchrony", "tags", "nearness", "text")
 _CELLS_AT_ONCE = 2_000_000
-"""Of a block, 16 MB an array of them."""
+"""16 MB for each array of a block."""
 _FREQUENT_SHARE = 0.02
 _FREQUENT = 32
-"""Columns that more rows have are multiplied as a table, which is faster than one by one."""
+"""Columns with more rows than this are multiplied as a dense table, which is faster."""
 _DECIMALS = 9
-"""Beyond them sums may differ by the order of the markets."""
+"""Further digits depend on the order of the markets."""
 _NEVER = np.iinfo(np.int16).max
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureWeights:
-    """The weight of each feature, zero or more, together 1."""
+    """The weight of each feature; they are shares of 1."""
 
     synchrony: float = 0.25
     tags: float = 0.25
@@ -38,7 +38,7 @@ class FeatureWeights:
     text: float = 0.25
 
     def __post_init__(self) -> None:
-        """Refuse what are no shares of one."""
+        """Refuse weights that are no shares of one."""
         if not all(0.0 <= each <= 1.0 for each in self.each) or abs(sum(self.each) - 1.0) > 1e-9:
             raise ValueError(f"the weights are {self.each}; each is in [0, 1], and they add up to 1")
 
@@ -56,13 +56,13 @@ class Block:
     """The features of r markets with c others, (r, c) each, in [0, 1]; NaN where one is missing."""
 
     synchrony: Floats
-    """s1: the share of change points less than `WITHIN_DAYS` from one of the other's, the mean of both directions."""
+    """s1: the share of change points within `WITHIN_DAYS` of one of the other market; mean of both directions."""
     tags: Floats
-    """s2: common tags of all tags of both; missing where neither has any."""
+    """s2: common tags, as a share of all tags of both; missing where neither has any."""
     nearness: Floats
     """s3: 1 / (1 + days between the nearest change points / `GAP_DAYS`)."""
     text: Floats
-    """s4: the cosine of their texts; missing where one says nothing."""
+    """s4: the cosine of their texts; missing where one is empty."""
 
     @property
     def each(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -70,7 +70,7 @@ class Block:
         return self.synchrony, self.tags, self.nearness, self.text
 
     def scores(self, weights: FeatureWeights = EQUAL) -> Floats:
-        """Return S, (r, c), in [0, 1]: the weighted mean of the features that are there; NaN where none has a weight.
+        """Return S, (r, c), in [0, 1]: the weighted mean of the features that are there; NaN without any.
 
         Source:
             BeliefBench, equations 3 to 7, which take s1 in one direction and s4 as 1 - cos.
@@ -85,24 +85,20 @@ class Block:
         return np.round(found, _DECIMALS)
 
     def moved_together(self, really: NDArray[np.bool_]) -> Self:
-        """Return the block with change points that count only in some places.
-
-        Args:
-            really: In which, (r, c).
-        """
+        """Return the block with s1 and s3 only where change points count, by a mask of (r, c)."""
         changed = {name: np.where(really, getattr(self, name), 0.0) for name in ("synchrony", "nearness")}
         return replace(self, **changed)
 
 
 class Features:
-    """The markets of some beliefs, prepared to be compared: sparse words and tags, change points as sorted days."""
+    """Markets that are ready to be compared: sparse words and tags, change points as sorted days."""
 
     def __init__(self, beliefs: Beliefs, vectors: Vectors | None = None) -> None:
-        """Prepare them.
+        """Prepare n markets.
 
         Args:
-            beliefs: The n markets.
-            vectors: Of their texts; TF-IDF where they are left out.
+            beliefs: The markets.
+            vectors: Of their texts; left out, TF-IDF.
         """
         self.n = beliefs.n
         self.points = change_points(deltas(beliefs.prices), self.n)
@@ -148,7 +144,7 @@ class Features:
         return Block(synchrony, tags, nearness, text)
 
     def blocks(self) -> Iterator[tuple[slice, slice, Block]]:
-        """Yield every pair of markets in some block, with the rows and columns it is of; some stand there twice."""
+        """Yield rows, columns and features of blocks that hold every pair of markets, some pairs twice."""
         first = 0
         while first < self.n:
             end = min(self.n, first + max(1, _CELLS_AT_ONCE // (self.n - first)))
@@ -167,7 +163,7 @@ class Pairs:
 
 
 def pairs_from(features: Features, at_least: float) -> Pairs:
-    """Return all pairs of markets whose S is at least so much, by the first and then by the second."""
+    """Return all pairs of markets whose S is at least a limit, sorted by first and second."""
     found: list[tuple[Ints, Ints, Floats]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
     for rows, columns, block in features.blocks():
         scores = block.scores()
@@ -179,7 +175,7 @@ def pairs_from(features: Features, at_least: float) -> Pairs:
 
 
 def _span(points: ChangePoints) -> tuple[int, int]:
-    """Return the first day of all change points, and how many days there are up to the last."""
+    """Return the first day of all change points and the number of days to the last."""
     if not points.day.size:
         return 0, 1
     first = int(points.day.min())
@@ -191,10 +187,10 @@ def _ends(points: ChangePoints) -> Ints:
 
 
 def _gaps(by_day: sparse.csr_array) -> NDArray[np.int16]:
-    """Return how many days from each day to the nearest change point of each market, (days, n)."""
+    """Return the days from each day to each market's nearest change point, (days, n)."""
     there = by_day.toarray().T > 0.0
     days = np.arange(there.shape[0], dtype=np.int32)[:, np.newaxis]
-    # What lies beyond is further than anything.
+    # Days outside the span are infinitely far.
     before = np.maximum.accumulate(np.where(there, days, np.int32(-_NEVER)), axis=0)
     after = np.minimum.accumulate(np.where(there, days, np.int32(2 * _NEVER))[::-1], axis=0)[::-1]
     nearest: NDArray[np.int16] = np.minimum(np.minimum(days - before, after - days), _NEVER).astype(np.int16)
@@ -208,7 +204,7 @@ def _says(vectors: Vectors) -> NDArray[np.bool_]:
 
 
 def _products(vectors: Vectors) -> Callable[[slice, slice], Floats]:
-    """Return what gives the inner products of some rows with some others as a table."""
+    """Return a function that computes a table of inner products of rows and columns."""
     if isinstance(vectors, np.ndarray):
         dense = vectors
         return lambda rows, columns: np.asarray(dense[rows] @ dense[columns].T, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Filters: which markets say enough to be compared, and which two of them were open together."""
+"""Filters: which markets trade and move enough to be compared, and on which days two were both open."""
 
 from dataclasses import dataclass
 
@@ -15,34 +15,28 @@ class Filters:
     """What a market must have to be compared."""
 
     least_traded: float = 0.25
-    """The share of each domain's markets, those of least volume, that are left out."""
+    """The share of each domain's markets that is left out, by least volume."""
     window_days: int = 7
-    """w."""
     least_deviation: float = 0.1
-    """gamma: of the daily logit returns of a window."""
+    """gamma: least standard deviation of a window's daily logit returns."""
     volatile_share: float = 0.3
-    """alpha: of the windows, that have at least that deviation."""
+    """alpha: least share of windows with that deviation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filtered:
-    """Which markets are kept, and how many are not."""
+    """The markets that are kept, and the numbers of others."""
 
     kept: NDArray[np.bool_]
-    """(n,)."""
     little_traded: int
     flat: int
-    """Of those traded enough, how many moved too little, or have no window of `window_days` returns."""
+    """Markets that traded enough, but moved too little or have no whole window."""
     volume_unknown: int
-    """How many passed the first filter because their venue states no volume."""
+    """Markets that are kept although their venue states no volume."""
 
 
 def filtered(beliefs: Beliefs, filters: Filters) -> Filtered:
-    """Return which markets pass the filters.
-
-    Args:
-        beliefs: The n markets.
-        filters: What they must have.
+    """Return which of n markets pass the filters.
 
     Source:
         BeliefBench, section 5.1. A volume at the quantile itself is kept.
@@ -70,7 +64,7 @@ def filtered(beliefs: Beliefs, filters: Filters) -> Filtered:
 
 
 def open_days(beliefs: Beliefs) -> tuple[Ints, Ints]:
-    """Return the first and the last day on which each market had a price, (n,) each; of one without, none: 1 and 0."""
+    """Return each market's first and last day with a price, (n,) each; 1 and 0 without any."""
     first, last = np.ones(beliefs.n, dtype=np.int64), np.zeros(beliefs.n, dtype=np.int64)
     begins = np.flatnonzero(np.diff(beliefs.prices.market, prepend=-1))
     ends = np.append(begins[1:], beliefs.prices.market.size) - 1
@@ -80,13 +74,13 @@ def open_days(beliefs: Beliefs) -> tuple[Ints, Ints]:
 
 
 def overlap_days(first: Ints, last: Ints, ours: Ints, theirs: Ints) -> Ints:
-    """Return on how many days two markets were both open, 0 where they never were; in the shape of both rows together.
+    """Return the number of days on which two markets were both open, in the common shape of `ours` and `theirs`.
 
     Args:
-        first: The first day of each market, (n,).
-        last: The last one, (n,).
+        first: Each market's first day, (n,).
+        last: Each market's last day, (n,).
         ours: Rows of markets.
-        theirs: Rows of others, of a shape that fits.
+        theirs: Rows of other markets.
     """
     days: Ints = np.minimum(last[ours], last[theirs]) - np.maximum(first[ours], first[theirs]) + 1
     priced = (last >= first)[ours] & (last >= first)[theirs]

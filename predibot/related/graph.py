@@ -1,4 +1,4 @@
-"""The graph of beliefs: which events are related, what belongs together by it, and the chains between two of them."""
+"""The graph of beliefs: related events, connected groups of them, and chains between two events."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,31 +15,30 @@ from predibot.related.texts import Embed
 from predibot.scoring.arguments import Floats
 
 _NEAREST = 1e-9
-"""How far apart events of S = 1 are: zero would be no edge."""
+"""The distance at S = 1; zero would be no edge."""
 _MOST_SPANNED = 200
-"""Of a larger group no longest chain is told."""
+"""Larger groups have no longest chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Two related events, by the most alike markets of both; the first comes before the second in the order of ids."""
+    """Two related events, joined by their most alike markets; the first has the lower id."""
 
     first: str
     second: str
     first_market: str
     second_market: str
     score: float
-    """S, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventGroup:
-    """Events that are connected, by whatever way."""
+    """Events that are connected, directly or through others."""
 
     events: tuple[str, ...]
-    """In the order of ids, two or more."""
+    """In the order of ids."""
     chain: tuple[str, ...]
-    """The shortest path between the two that are furthest apart; empty of a group too large to look for them."""
+    """The shortest path between the two furthest apart; empty for a group that is too large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +46,19 @@ class BeliefGraph:
     """Events as nodes, and an edge where S is large enough."""
 
     events: tuple[str, ...]
-    """All that were compared, in the order of ids."""
+    """All compared events, in the order of ids."""
     edges: tuple[Edge, ...]
     """The strongest first."""
     groups: tuple[EventGroup, ...]
     """The largest first."""
     at_least: float
     markets: int
-    """How many there were, filtered ones too."""
+    """Number of markets, filtered ones too."""
     left_out: Filtered | None
-    """What the filters did; None where they are off."""
+    """None without filters."""
 
     def neighbours(self, event_id: str) -> tuple[tuple[str, Edge], ...]:
-        """Return the events an edge leads to, the strongest first; none of one that is not in the graph."""
+        """Return the events that share an edge with one, the strongest first."""
         return tuple(
             (each.second if each.first == event_id else each.first, each)
             for each in self.edges
@@ -67,7 +66,7 @@ class BeliefGraph:
         )
 
     def chain(self, first: str, second: str) -> tuple[str, ...]:
-        """Return the shortest path over 1 - S between two events, both included; empty where none leads there.
+        """Return the shortest path over 1 - S between two events, both included; empty if they are not connected.
 
         Raises:
             ValueError: If one is not in the graph.
@@ -87,18 +86,18 @@ def graph_of(
     embed: Embed | None = None,
     at_least: float = RELATED,
 ) -> BeliefGraph:
-    """Return the graph of events that were open on a common day and whose S is at least so much.
+    """Return the graph of events that were open on a common day and have a high enough S.
 
-    S of two events is the largest of their markets. The order of the markets does not matter.
+    S of two events is the largest S of their markets.
 
     Args:
         beliefs: All markets.
         filters: Which of them are compared; None for all.
         embed: What turns texts into vectors; TF-IDF where it is left out.
-        at_least: From which S on there is an edge, in (0, 1].
+        at_least: The least S of an edge, in (0, 1].
 
     Raises:
-        ValueError: If the limit is no such share.
+        ValueError: If `at_least` is out of range.
 
     Source:
         BeliefBench, section 7: a graph of edges above 0.6, chains by shortest path over 1 - S.
@@ -130,14 +129,14 @@ def _groups(events: tuple[str, ...], edges: tuple[Edge, ...]) -> Iterator[EventG
         chain: list[int] = []
         if rows.size <= _MOST_SPANNED:
             far, before = dijkstra(apart[rows][:, rows], return_predecessors=True)
-            # Of equally long ones the first in the order of ids.
+            # Ties go to the lower ids.
             start, end = divmod(int(np.argmax(np.round(far, 9))), rows.size)
             chain = [int(rows[row]) for row in _path(before[start], start, end)]
         yield EventGroup(tuple(events[row] for row in rows), tuple(events[row] for row in chain))
 
 
 def _distances(events: tuple[str, ...], edges: tuple[Edge, ...]) -> sparse.csr_array:
-    """Return 1 - S of each edge both ways, (e, e)."""
+    """Return 1 - S of each edge, both ways, (e, e)."""
     place = {event: row for row, event in enumerate(events)}
     ends = np.array([(place[each.first], place[each.second]) for each in edges], dtype=np.int64).reshape(-1, 2)
     far: Floats = np.array([max(_NEAREST, 1.0 - each.score) for each in edges])

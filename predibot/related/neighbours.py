@@ -1,4 +1,4 @@
-"""Neighbours of an event: the events that are most like it, and why."""
+"""Neighbours of an event: the events most like it, and why."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,51 +18,50 @@ _SAYS_NOTHING = FREE_WORDS | {"and", "by", "from", "not", "or"}
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """The two most alike markets of two events, and what makes them so."""
+    """An event like another one: the most alike markets of both, and why."""
 
     event_id: str
     market_id: str
     own_market_id: str
     score: float
-    """S, in [0, 1]."""
     features: tuple[float | None, ...]
-    """In the order of `features.FEATURES`; None where one is missing."""
+    """In the order of `FEATURES`; None where one is missing."""
     shared_jumps: tuple[tuple[int, int], ...]
-    """The days since 1970 of change points less than two days apart: the event's own, and the neighbour's."""
+    """Days since 1970 of change points less than two days apart: the event's, and the neighbour's."""
     tags: tuple[str, ...]
-    """What both are tagged with."""
+    """Common tags."""
     words: tuple[str, ...]
-    """The common words that make their texts most alike, the most telling first."""
+    """The common words that count most in their likeness, by weight."""
     common_days: int
-    """On how many days both were open."""
+    """Days on which both were open."""
 
     @property
     def relevance(self) -> str:
-        """Return which of `CLASSES` the score is in."""
+        """Return the class of the score, one of `CLASSES`."""
         return CLASSES[int(relevance_class([self.score])[0])]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The neighbours of an event, the most alike first, and what could not be compared."""
+    """The neighbours of an event, the most alike first, with counts of markets."""
 
     event_id: str
     neighbours: tuple[Neighbour, ...]
     markets: int
-    """How many there were in all."""
+    """All markets."""
     own_markets: int
-    """How many of the event's own are compared; the filters may leave none."""
+    """The event's own markets that are compared; the filters may leave none."""
     left_out: Filtered | None
-    """What the filters did; None where they are off."""
+    """None without filters."""
 
 
 def neighbours_of(
     event_id: str, beliefs: Beliefs, *, filters: Filters | None, embed: Embed | None = None
 ) -> Neighbourhood:
-    """Return every event that was open at the same time, by S of the most alike markets of both.
+    """Return every event that was open at the same time, sorted by S of the most alike markets.
 
     Args:
-        event_id: Whose neighbours.
+        event_id: The event.
         beliefs: All markets.
         filters: Which of them are compared; None for all.
         embed: What turns texts into vectors; TF-IDF where it is left out.
@@ -89,7 +88,7 @@ def neighbours_of(
     best: dict[str, tuple[float, int, int]] = {}
     for ours, theirs in zip(*np.nonzero(~np.isnan(scores)), strict=True):
         name = compared.event_ids[theirs]
-        # Of equal scores the first market by its id.
+        # Ties go to the market of the lower id.
         if name not in best or scores[ours, theirs] > best[name][0]:
             best[name] = float(scores[ours, theirs]), int(ours), int(theirs)
     words, vocabulary = weighted_words(compared.texts)
@@ -117,5 +116,5 @@ def neighbours_of(
 
 
 def _near(ours: Sequence[int], theirs: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return the change points that are less than `WITHIN_DAYS` apart, by day."""
+    """Return pairs of change points less than `WITHIN_DAYS` apart, by day."""
     return tuple((day, other) for day in ours for other in theirs if abs(day - other) < WITHIN_DAYS)

@@ -1,4 +1,4 @@
-"""News: which events a dated page touches, by what it was read for and by what moves with that."""
+"""News: which events a dated page touches, directly or through related events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ class Touched:
 
     event_id: str
     score: float | None
-    """S with the event it was read for; None where it is that event itself."""
+    """S with the event that the page was read for; None for that event itself."""
     jumped_on: int | None
-    """The day since 1970 nearest to the page's, less than two days off, on which one of its markets jumped."""
+    """The nearest day since 1970 on which one of its markets jumped, less than two days off the page's."""
 
 
 def touched_by(
     day: int, read_for: Sequence[str], graph: BeliefGraph, jumps: Mapping[str, Sequence[int]]
 ) -> tuple[Touched, ...]:
-    """Return the events that a page touches: those it was read for, and then their neighbours, the strongest first.
+    """Return the events that a page touches: those it was read for, then their neighbours, the strongest first.
 
     Args:
-        day: When it was published, in days since 1970.
-        read_for: The ids of the events it was read for, each once.
-        graph: Who moves with whom.
+        day: Day of publication, in days since 1970.
+        read_for: Ids of the events that the page was read for.
+        graph: The graph of related events.
         jumps: The days on which markets of each event jumped (`jumps_of`).
     """
     scores: dict[str, float] = {}
@@ -44,7 +44,7 @@ def touched_by(
 
 
 def jumps_of(beliefs: Beliefs) -> Mapping[str, tuple[int, ...]]:
-    """Return the change points of the markets of each event that has any, as days since 1970, each once."""
+    """Return the days since 1970 on which markets of each event jumped, by event."""
     points = change_points(deltas(beliefs.prices), beliefs.n)
     days: dict[str, set[int]] = {}
     for market, day in zip(points.market.tolist(), points.day.tolist(), strict=True):
@@ -56,6 +56,6 @@ def _nearest(day: int, jumped: Sequence[int]) -> int | None:
     if not jumped:
         return None
     days = np.asarray(jumped)
-    # Of two as near the earlier one.
+    # Ties go to the earlier day.
     best = int(days[np.argmin(np.abs(days - day))])
     return best if abs(best - day) < WITHIN_DAYS else None

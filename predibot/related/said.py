@@ -1,4 +1,4 @@
-"""What a question says: the facts two questions must share to be one, and the words they may spell as they like."""
+"""The wording of a question: facts that duplicates share, and words whose spelling may differ."""
 
 import re
 import unicodedata
@@ -40,7 +40,7 @@ _NUMBER = re.compile(
 _TOGETHER = re.compile(r"(?<![^\W_])\d+(?:[/:.-]\d+)+(?![^\W_])")
 """Scores, times and ranges: their parts have an order."""
 _FIRST_FACT = 0xF0000
-"""From here on characters are private: one stands for each fact while the text is taken apart."""
+"""First of the private characters that stand for facts while a text is split."""
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
 _TOKEN = re.compile("([\U000f0000-\U0010ffff])|[^\\W_]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -71,24 +71,24 @@ FREE_WORDS = _listed("""
     of in on at to for with as that this these those it its he she they his her their there
     who whom whose what which when where whether how if so s
     """)
-"""Words that say nothing by themselves; one at the beginning of a sentence is no name."""
+"""Words without a meaning of their own; at the start of a sentence they are no names."""
 _DIRECTED = _listed("""
     beat beats defeat defeats outperform outperforms outscore outscores overtake overtakes surpass surpasses exceed
     exceeds acquire acquires buy buys sue sues invade invades attack attacks strike strikes bomb bombs replace replaces
     succeed succeeds endorse endorses pardon pardons fire fires sanction sanctions recognize recognizes annex annexes
     ban bans arrest arrests indict indicts kill kills than over above below under ahead against before after to
     """)
-"""Words whose two sides cannot be exchanged, whatever stands there."""
+"""Words whose two sides cannot be exchanged."""
 _MUTUAL = _listed("""
     meet meets marry marries divorce divorces face faces fight fights play plays debate debates merge merges reunite
     reunites vs versus v
     """)
-"""Words that say the same of both sides: of any other in a sentence the names on its sides cannot be exchanged."""
+"""Words whose two sides can be exchanged. Around any other word of a sentence, names cannot be."""
 _AUXILIARIES = _listed("will would shall should can could may might is are was were do does did has have had")
-"""What makes words a sentence; in a headline the order of names says little."""
+"""Words that mark a sentence; in a headline the order of names says little."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "de", "mis", "anti", "counter", "a", "re", "ex", "pre", "post")
 _MIN_LETTERS = 5
-"""Shorter words that differ in a letter are other words."""
+"""Shorter words that differ by a letter are different words."""
 _SPELLINGS = (
     (re.compile(r"is(e|ed|es|er|ers|ing|ation|ations)$"), r"iz\1"),
     (re.compile(r"ys(e|ed|es|er|ers|ing)$"), r"yz\1"),
@@ -100,7 +100,7 @@ _SPELLINGS = (
     (re.compile(r"^(\w*gram)me(s?)$"), r"\1\2"),
     (re.compile(r"yy$"), "y"),
 )
-"""British endings in the American way; what is folded needlessly is folded in both texts."""
+"""British endings and their American forms; folding too much does no harm, as both texts are folded."""
 _SPELT: Mapping[str, str] = dict(
     pair.split("/")
     for pair in _listed("""
@@ -114,7 +114,7 @@ _SPELT: Mapping[str, str] = dict(
 
 
 class Token(NamedTuple):
-    """A word of a text, or a number or date of it in one way of writing."""
+    """A word of a text, or a number or date in a normal form."""
 
     word: str
     is_fact: bool
@@ -123,20 +123,19 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuestionWording:
-    """A question, taken apart."""
+    """The words of a question by their roles."""
 
     tokens: tuple[Token, ...]
-    """In the order of the text."""
 
     facts: frozenset[tuple[str, int]] = field(init=False)
-    """What must not differ, each with how often it is said: numbers, dates, negations, opposites."""
+    """Numbers, dates, negations and opposites with their counts; duplicates share all."""
     words: Counter[str] = field(init=False)
-    """Its other words that say something by themselves, as they are spelt after folding."""
+    """Other meaningful words, folded."""
     names: frozenset[str] = field(init=False)
-    """Those of them that are, or may be, names."""
+    """Words that may be names."""
 
     def __post_init__(self) -> None:
-        """Count once what every comparison asks for."""
+        """Count what every comparison needs."""
         facts = Counter(token.word for token in self.tokens if token.is_fact)
         words = Counter(token.word for token in self.tokens if not token.is_fact and token.word not in FREE_WORDS)
         object.__setattr__(self, "facts", frozenset(facts.items()))
@@ -145,16 +144,16 @@ class QuestionWording:
 
     @property
     def telling(self) -> str:
-        """Return all of its words that say something by themselves, facts too, as one text."""
+        """Return all meaningful words, facts too, as one text."""
         return " ".join(token.word for token in self.tokens if token.word not in FREE_WORDS)
 
 
 def said_by(text: str) -> QuestionWording:
-    """Return what a text says.
+    """Return the wording of a text.
 
-    Case, accents, punctuation and British or American spelling leave no trace.
-    A word is taken for a name where it has a capital letter; where all words
-    have one, or none has, any but the commonest may be one.
+    Case, accents, punctuation and British or American spelling do not matter. A
+    capital letter marks a name; where all words have one, or none has, any but
+    the commonest words may be names.
 
     Examples:
         >>> [token.word for token in said_by("Will the Labour Party NOT win 1,000 seats by 5th March?").tokens]
@@ -167,7 +166,7 @@ def said_by(text: str) -> QuestionWording:
     text = re.sub(r"\b(?:can't|cannot)\b", "can not", text, flags=re.I)
     text = re.sub(r"n't\b", " not", text, flags=re.I)
     text = re.sub(r"'s\b|(?<=s)'(?!\w)", "", text, flags=re.I)
-    # Abbreviations are words without their full stops.
+    # Abbreviations lose their full stops.
     text = re.sub(r"\b(?:[^\W\d_]\.){2,}", lambda found: found[0].replace(".", ""), text)
     text = re.sub(r"(?<=[^\W\d_])-(?=[^\W\d_])", "", text)
     facts: list[str] = []
@@ -205,7 +204,7 @@ def _tokens(text: str, facts: list[str]) -> Iterator[Token]:
     found = list(_TOKEN.finditer(text))
     words = [each[0] for each in found if each[1] is None]
     plain = [word for word in words if word.casefold() not in FREE_WORDS | _FACTS]
-    # In a sentence the first word has a capital, and most others have none; elsewhere capitals tell nothing.
+    # Capitals mark names only in a sentence, where most words have none.
     telling = not words[0].islower() and any(word.islower() for word in plain) if words else False
     for each in found:
         if each[1] is not None:
@@ -241,21 +240,20 @@ def differences(
 ) -> tuple[Counter[str], Counter[str]] | None:
     """Return the words that only one of two questions has, or None where they ask different things.
 
-    They do where a number, date, negation or opposite differs; where a word that
-    may be a name does; where one word is the other with a prefix; and where the
-    sides of a word such as `beat`, or the numbers of two things, are exchanged. A word
-    that is spelt otherwise by one letter does not count as different, unless both
-    spellings are known.
+    Questions ask different things where a fact or a possible name differs, where
+    one word is the other with a prefix, or where the sides of a word such as
+    `beat`, or the numbers of two things, are exchanged. A difference of one
+    letter does not count, unless both spellings are known.
 
     Args:
-        first: What one says.
-        second: What the other says.
-        known: How many of all texts have each word.
+        first: The wording of one.
+        second: The wording of the other.
+        known: In how many texts each word is.
     """
     if first.facts != second.facts:
         return None
     apart = first.words.keys() ^ second.words.keys()
-    # Nearly all pairs end here: two words may still be one word of the other text.
+    # Most pairs end here; the others may differ by a compound, two words in one text.
     if not apart.isdisjoint(first.names | second.names) and not any(_halves(word, apart) for word in apart):
         return None
     ours, theirs = first.words - second.words, second.words - first.words
@@ -276,7 +274,7 @@ def differences(
 
 
 def _match_compounds(whole: Counter[str], parts: Counter[str]) -> None:
-    """Take out what one text writes as one word and the other as two: `ceasefire` and `cease-fire`."""
+    """Remove compounds that one text writes as two words: `ceasefire` and `cease-fire`."""
     for word in list(whole):
         if halves := _halves(word, parts):
             del whole[word]
@@ -285,7 +283,7 @@ def _match_compounds(whole: Counter[str], parts: Counter[str]) -> None:
 
 
 def _halves(word: str, parts: Container[str]) -> tuple[str, ...]:
-    """Return the two words that a word is put together of; nothing where there are none."""
+    """Return the two parts of a compound; empty where there are none."""
     cuts = range(1, len(word))
     return next(((word[:cut], word[cut:]) for cut in cuts if word[:cut] in parts and word[cut:] in parts), ())
 
@@ -295,7 +293,7 @@ def _negates(word: str, other: str) -> bool:
 
 
 def _is_slip(word: str, other: str) -> bool:
-    """Return whether two long words with one beginning differ by a letter more, less or changed, or two exchanged."""
+    """Return whether two long words with the same start differ by one edit or one swap of letters."""
     short, long = sorted((word, other), key=len)
     if len(short) < _MIN_LETTERS or len(long) - len(short) > 1 or short[0] != long[0]:
         return False
@@ -307,7 +305,7 @@ def _is_slip(word: str, other: str) -> bool:
 
 
 def _exchanged(first: QuestionWording, second: QuestionWording) -> bool:
-    """Return whether two things changed their places around a word, or their numbers."""
+    """Return whether two names changed sides of a word, or two things their numbers."""
     ours, theirs = (
         [token.word for token in each.tokens if token.word not in FREE_WORDS - _DIRECTED] for each in (first, second)
     )
@@ -329,7 +327,7 @@ def _exchanged(first: QuestionWording, second: QuestionWording) -> bool:
 
 
 def _numbers_of(said: QuestionWording) -> frozenset[tuple[str, str]]:
-    """Return each number with the word before it that is none; years and dates have none."""
+    """Return each number with the word before it, but no years and dates."""
     found, last = [], ""
     for token in said.tokens:
         if token.is_fact and token.word.lstrip("#$€£¥+-")[:1].isdigit():

@@ -1,4 +1,4 @@
-"""Texts: words that are weighed by how rare they are, and how like two texts are by them."""
+"""Texts as vectors of words, weighted by rarity."""
 
 import re
 from collections import Counter
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Vectors: TypeAlias = sparse.csr_array | NDArray[np.float64]
-"""A row a text, (n, d): of length 1, or of zeros where the text says nothing."""
+"""A row for each text, (n, d): of length 1, or zeros for a text without words."""
 Embed: TypeAlias = Callable[[Sequence[str]], Vectors]
-"""What turns texts into vectors; the cosine of two rows is how like the texts are."""
+"""Turns texts into vectors; the likeness of two texts is the cosine of their rows."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W_]+")
 def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
     """Return the texts by their words, (n, words): each word's count times its rarity ln((1 + n) / (1 + df)) + 1.
 
-    Case and punctuation do not matter. The words stand in the order of the alphabet.
+    Case and punctuation do not matter. Words are in alphabetical order.
 
     Source:
         Spärck Jones (1972), smoothed as scikit-learn's TfidfVectorizer with the token pattern `[^\\W_]+`.
@@ -34,7 +34,7 @@ def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
 
 
 def weighted_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    """Return what `tf_idf` does, and the words of its columns."""
+    """Return the vectors of `tf_idf` and the words of the columns."""
     counts = [Counter(_WORD.findall(text.casefold())) for text in texts]
     number = {word: place for place, word in enumerate(sorted({word for each in counts for word in each}))}
     starts = np.concatenate([[0], np.cumsum([len(each) for each in counts])]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""FeatureWeights of the features, fitted to what people say of pairs of markets."""
+"""Weights of the features, fitted to people's labels of pairs of markets."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -10,33 +10,32 @@ from predibot.related.features import FEATURES, FeatureWeights
 from predibot.scoring.arguments import Floats, Ints, numbers, refuse
 
 _COARSE, _FINE = 20, 100
-"""Into how many parts one is divided: first on a grid of all weights, then around the best of them."""
+"""Parts of one: first on a grid of all weights, then around the best."""
 _AROUND = 5
 
 
 @dataclass(frozen=True, slots=True)
 class FittedWeights:
-    """FeatureWeights, and how well S with them agrees with the labels they were fitted to."""
+    """Fitted weights, and how well S agrees with the labels."""
 
     weights: FeatureWeights
     mean_squared_error: float
     pearson: float | None
-    """Of S and the labels; None where either is always the same."""
+    """None where S or the labels do not vary."""
     pairs: int
-    """How many had a label and a feature that was there."""
+    """Pairs with a label and a feature."""
 
 
 def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     """Return the weights, hundredths that add up to 1, by which S has the least mean squared error.
 
-    A feature that is missing drops out of its pair as it does of S; one that every
-    pair lacks has no weight, as nothing is known of it. Of weights
-    that do equally well the first by the order of `FEATURES` are taken, those of
-    the least weight first. Fit them on a development set, and judge them on another.
+    A missing feature drops out of its pair, as in S; a feature that every pair
+    lacks has weight 0. Ties go to the lowest weights in the order of `FEATURES`.
+    Fit the weights on a development set, and judge them on another.
 
     Args:
-        features: Of each pair in the order of `FEATURES`, (n, 4), each in [0, 1], NaN where one is missing.
-        labels: How related people say it is, (n,), each in [0, 1].
+        features: In the order of `FEATURES`, (n, 4), each in [0, 1] or NaN.
+        labels: How related each pair is, (n,), each in [0, 1].
 
     Raises:
         ValueError: If lengths differ, a value is out of range, or no pair is left.
@@ -73,7 +72,7 @@ def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
 
 
 def _grid(parts: int, middle: Ints, reach: int) -> Ints:
-    """Return all weights in whole parts that add up to all of them, within a reach of others, (k, 4)."""
+    """Return all weights in whole parts of one, within reach of a middle, (k, 4)."""
     ranges = [range(max(0, each - reach), min(parts, each + reach) + 1) for each in middle[:3].tolist()]
     rows = [(*some, parts - sum(some)) for some in product(*ranges) if parts - sum(some) >= 0]
     return np.array(rows, dtype=np.int64)
@@ -81,7 +80,7 @@ def _grid(parts: int, middle: Ints, reach: int) -> Ints:
 
 def _best(weights: Ints, values: Floats, there: NDArray[np.bool_], labels: Floats) -> Ints:
     errors = np.mean((_scores(weights, values, there) - labels) ** 2, axis=1)
-    # Where no feature of a pair has a weight there is no S, and nothing can be said of these weights.
+    # Weights under which some pair has no S are not judged.
     best: Ints = weights[int(np.argmin(np.where(np.isnan(errors), np.inf, np.round(errors, 12))))]
     return best
 

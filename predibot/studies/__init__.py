@@ -1,1 +1,1 @@
-"""Studies: what a paper asks, on its own data; each registers one `Study`, and nothing outside imports one."""
+"""Studies of papers on data of their own. Each registers one `Study`; nothing outside imports one."""

@@ -1,1 +1,1 @@
-"""What relates markets: read from a ledger or an archive as of an instant, and put to use."""
+"""Relatedness of the markets of a ledger or an archive as of an instant."""

@@ -1,4 +1,4 @@
-"""Beliefs of a ledger or of a venue of the past, as of an instant, and which events of a ledger belong together."""
+"""Beliefs of a ledger or a past venue as of an instant, and clusters of a ledger's events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from predibot.related.beliefs import Beliefs, MarketPrices, daily_prices
 from predibot.related.clusters import related_events
 
 _YEARS = timedelta(days=3 * 366)
-"""How far back prices are read of a venue; a ledger has what it has."""
+"""How far back prices of a venue are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBeliefs:
-    """Beliefs as of an instant, and what their events and markets are called; texts of others."""
+    """Beliefs as of an instant, with the titles of their events and markets, which are untrusted."""
 
     as_of: datetime
     venue_name: str
@@ -34,14 +34,14 @@ class KnownBeliefs:
 
 
 def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> KnownBeliefs:
-    """Return the markets of all events that a run played by the instant, with the prices that were seen by then.
+    """Return the markets of all events that runs played by an instant, with the prices seen by then.
 
-    What events were called, and how they were tagged, is what the last such run froze. Markets of more than two
-    outcomes, and shares, have no YES, and are left out.
+    Titles and tags are those that the last such run froze. Markets without a YES
+    (more than two outcomes, or shares) are left out.
 
     Args:
         connection: A reading transaction.
-        venue: Whose instruments, as runs name it.
+        venue: As runs name it.
         as_of: Nothing later is read.
 
     Raises:
@@ -63,7 +63,7 @@ def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> Kn
 
 
 def beliefs_of_venue(venue: Venue, as_of: datetime) -> KnownBeliefs:
-    """Return the markets that a venue of the past lists as of an instant, with their prices of three years.
+    """Return the markets that a past venue lists as of an instant, with prices of three years.
 
     Raises:
         VenueError: If its list, its prices or its resolutions could not be read.
@@ -73,7 +73,7 @@ def beliefs_of_venue(venue: Venue, as_of: datetime) -> KnownBeliefs:
 
 
 def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) -> KnownBeliefs:
-    """Return the markets of some events of a venue of the past, with their prices of three years.
+    """Return the markets of some events of a past venue, with prices of three years.
 
     Raises:
         VenueError: If prices or resolutions could not be read.
@@ -93,12 +93,12 @@ def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) ->
 
 
 def related_in_ledger(connection: Connection, venue: str, as_of: datetime) -> Mapping[str, str]:
-    """Return which events of a ledger belong together as of an instant, by `related_events` with equal weights."""
+    """Return the clusters of a ledger's events as of an instant (`related_events`)."""
     return related_events(beliefs_of_ledger(connection, venue, as_of).beliefs)
 
 
 def _comparable(events: Sequence[Event]) -> list[tuple[Event, Market]]:
-    """Return each market with a YES, and its event; a market that two events list counts for the first."""
+    """Return each market with a YES and its event; the first event of a market counts."""
     found: Mapping[str, tuple[Event, Market]] = {
         market.id: (event, market)
         for event in reversed(events)

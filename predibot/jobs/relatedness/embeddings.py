@@ -1,4 +1,4 @@
-"""Embeddings: texts as vectors of a sentence-transformer that is on this machine already."""
+"""Embeddings: texts as vectors of a sentence-transformer that is already on this machine."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from predibot.scoring.arguments import Floats
 
 
 def opened_embedding(model: str) -> Embed:
-    """Return what turns texts into vectors of length 1, by a sentence-transformer.
+    """Return a function that turns texts into vectors of length 1, by a sentence-transformer.
 
-    Nothing is downloaded: the model is a folder, or a name that was downloaded before.
+    Nothing is downloaded.
 
     Args:
         model: Its folder, as a path that begins with `/` or `.`, or its name in the cache of Hugging Face.
@@ -47,7 +47,7 @@ def opened_embedding(model: str) -> Embed:
         vectors = np.asarray(transformer.encode(list(texts), show_progress_bar=False), dtype=np.float64)
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         empty = np.array([[not text.strip()] for text in texts])
-        # A text that says nothing has no direction, whatever the model makes of it.
+        # An empty text has no direction, whatever the model makes of it.
         unit: Floats = np.where(empty | (length == 0.0), 0.0, vectors / np.where(length == 0.0, 1.0, length))
         return unit
 

@@ -14,7 +14,7 @@ from predibot.related.news import Touched, jumps_of, touched_by
 
 @dataclass(frozen=True, slots=True)
 class TouchingNews:
-    """Something with a date, and what it touches."""
+    """A dated page and the events that it touches."""
 
     news: DatedNews
     touched: tuple[Touched, ...]
@@ -22,14 +22,14 @@ class TouchingNews:
 
 @dataclass(frozen=True, slots=True)
 class KnownGraph:
-    """A graph, what its events are called, and the news that touch them."""
+    """A graph with the titles of its events and the news that touch them."""
 
     graph: BeliefGraph
     known: KnownBeliefs
     news: tuple[TouchingNews, ...] = ()
-    """The newest first; none of an archive, which has read nothing."""
+    """The newest first; empty for an archive."""
     chain: tuple[str, ...] = ()
-    """The one that was asked for."""
+    """The chain between the two `ends`."""
 
 
 def graph_at(
@@ -41,18 +41,18 @@ def graph_at(
     ends: tuple[str, str] | None = None,
     news: tuple[DatedNews, ...] = (),
 ) -> KnownGraph:
-    """Return the graph of what is known as of an instant.
+    """Return the graph of beliefs with its news and chain.
 
     Args:
-        known: What is known of markets.
+        known: The beliefs.
         filters: Which markets are compared; None for all.
         model: The sentence-transformer that compares texts; None for TF-IDF.
-        at_least: From which S on there is an edge.
-        ends: The events between which a chain is asked for.
-        news: What was read by then.
+        at_least: The least S of an edge.
+        ends: Two events to find a chain between.
+        news: Pages read by then.
 
     Raises:
-        UsageError: If no edge can be from there on, one of the ends is not in the graph, or there is no such model.
+        UsageError: If `at_least` is out of range, an end is not in the graph, or there is no such model.
     """
     if not 0.0 < at_least <= 1.0:
         raise UsageError(f"--at-least is {at_least:g}; it must be above 0, and 1 at most")

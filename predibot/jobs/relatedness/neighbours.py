@@ -1,4 +1,4 @@
-"""The neighbours of one event, with what it and they are called."""
+"""The neighbours of one event, with titles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """The neighbours of an event, and what it and they are called."""
+    """The neighbours of an event, with titles."""
 
     found: Neighbourhood
     known: KnownBeliefs
@@ -28,7 +28,7 @@ def relations_of(event_id: str, known: KnownBeliefs, *, filters: Filters | None,
 
     Args:
         event_id: Its id at the venue.
-        known: What is known of markets.
+        known: The beliefs.
         filters: Which markets are compared; None for all.
         model: The sentence-transformer that compares texts; None for TF-IDF.
 
@@ -42,11 +42,7 @@ def relations_of(event_id: str, known: KnownBeliefs, *, filters: Filters | None,
 
 
 def require_event(event_id: str, known: Sequence[str]) -> None:
-    """Refuse an event of which nothing is known.
-
-    Raises:
-        UsageError: If it is none of these.
-    """
+    """Raise a UsageError for an event that is not among the known ones."""
     if event_id not in known:
         near = nearest(event_id, known)
         hint = f"Did you mean {near!r}?" if near else f"There are: {first_of(known, _NAMED) or 'none'}"

@@ -1,4 +1,4 @@
-"""Bounds: by which date, or above or below which number, a question asks; of what is not sure it is said so."""
+"""Bounds: the date, number or range in a question, and whether its direction is sure."""
 
 import calendar
 import re
@@ -11,9 +11,9 @@ from itertools import pairwise
 from predibot.related.said import said_by
 
 MOST_CHARACTERS = 600
-"""Of a longer text nothing is told: it is no question that a venue asks."""
+"""Longer texts are no questions and have no bound."""
 PAST_DAYS = 45
-"""A date without a year that was so many days ago may be that one, or next year's."""
+"""A date without a year in the last so many days may also be next year's."""
 
 
 def _listed(words: str) -> frozenset[str]:
@@ -26,21 +26,21 @@ _THAN = {"more": 1, "greater": 1, "higher": 1, "less": -1, "fewer": -1, "lower":
 _OR = {"more": 1, "greater": 1, "higher": 1, "above": 1, "less": -1, "fewer": -1, "lower": -1, "below": -1}
 _SINKS = _listed("dip dips drop drops fall falls")
 _UNSURE = _listed("hit hits at to u")
-"""A number after one of these is a bound, and nobody can tell of which side."""
+"""A number after one of these is a bound of an unknown side."""
 _TURNED = _listed("""
     not no never none nobody nothing neither nor without cannot fail fails avoid avoids refuse refuses only exactly
     unless instead until through #1
 """)
-"""What turns an order round, or leaves none."""
+"""Words that reverse or destroy the order of bounds."""
 _STATES = _listed("""
     is are was have has had remain remains stay stays still keep keeps hold holds last lasts survive survives continue
     continues maintain maintains lead leads own owns between
 """)
-"""What may be over again on a later date, so that `by` may mean `on`."""
+"""States that may end again, so that `by` may mean `on`."""
 _HAPPENED = re.compile(
     r"\w{3,}ed|\w+(?:wn|ught|aken|iven|osen|oken|itten)|out|made|cut|won|built|hit|sent|held|sold|found|lost|eaten"
 )
-"""What follows `be` where something happens once."""
+"""Words after `be` for something that happens once."""
 _DATE = re.compile(r"(\d{1,2})/(\d{1,2})|month (\d{1,2})|((?:19|20)\d\d)")
 _LEVEL = re.compile(r"([-+]?)([$€£¥]?)([-+]?)(\d+(?:\.\d+)?)(%|bps|pp)?(\+?)")
 _WRITTEN = r"[$€£¥]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,9})?)"
@@ -51,21 +51,21 @@ _TENS = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion"
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What remains of a question without its bound, and the bound."""
+    """A bound, and the question around it."""
 
     form: tuple[str, ...]
-    """The words, with a mark in the bound's place: questions of one form differ by their bounds alone."""
+    """The words with a mark in place of the bound; questions of one form differ by bounds alone."""
     value: Decimal | date
     direction: int
-    """Which way the probability must not fall as the value grows: 1, -1 where it must not rise, 0 for not sure."""
+    """1 if the probability must not fall as the value grows, -1 if it must not rise, 0 if unsure."""
 
 
 def date_bound(question: str, asked_on: date) -> Bound | None:
-    """Return the date by or before which something is to happen; None where none, or more than one, is said.
+    """Return the date by or before which something is to happen; None without exactly one.
 
     Args:
-        question: What is asked; text of others.
-        asked_on: When: a date without a year is the next one. One of the last `PAST_DAYS` days is not sure.
+        question: Untrusted text.
+        asked_on: A date without a year is the next such date; within `PAST_DAYS` before this day it is unsure.
 
     Examples:
         >>> date_bound("Will it rain by June 30?", date(2025, 9, 1)).value
@@ -88,7 +88,7 @@ def date_bound(question: str, asked_on: date) -> Bound | None:
         year = int(words[end]) if end < len(words) and re.fullmatch(r"(?:19|20)\d\d", words[end]) else None
         end += year is not None
         if said[4] is not None and end < len(words):
-            # In the midst of a text it is a number like others.
+            # Inside a text it is a number like others.
             continue
         kind = "day" if said[1] else "month" if said[3] else "year"
         form = (*words[:start], f"<{kind}>", *words[end:])
@@ -102,10 +102,7 @@ def date_bound(question: str, asked_on: date) -> Bound | None:
 
 
 def level_bound(question: str) -> Bound | None:
-    """Return the number above or below which something is to be; None where none, or more than one, is said.
-
-    Args:
-        question: What is asked; text of others.
+    """Return the number above or below which something is to be; None without exactly one.
 
     Examples:
         >>> level_bound("Will the index close above 4,200 on May 5?").value
@@ -125,22 +122,22 @@ def level_bound(question: str) -> Bound | None:
     if len(found) != 1 or _RANGE.search(question[:MOST_CHARACTERS]):
         return None
     form, value, side = found[0]
-    # Who is above more is so more rarely.
+    # Being above a higher number is rarer.
     return Bound(form, value, 0 if _TURNED & set(words) else -side)
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The numbers of which a question asks, from low to high; infinite where it is open."""
+    """The numbers that a question asks about, from low to high; an open end is infinite."""
 
     low: Decimal
     high: Decimal
     step: Decimal
-    """The last place of the numbers as they are written: of 10 to 19 it is 1."""
+    """The last decimal place of the numbers: 1 for 10 to 19."""
 
 
 def span_of(question: str) -> Range | None:
-    """Return which numbers a question asks about; None where it says none, several, or which is not sure.
+    """Return the numbers that a question asks about; None without exactly one sure range.
 
     Examples:
         >>> span_of("Will they cut between $50-100b?").high, span_of("Fewer than 5 seats?").low
@@ -164,7 +161,7 @@ def span_of(question: str) -> Range | None:
 
 
 def cover_everything(spans: Sequence[Range]) -> bool:
-    """Return whether ranges follow one another over all numbers, without a gap of more than a step.
+    """Return whether ranges cover all numbers, without overlaps or gaps of more than a step.
 
     Examples:
         >>> cover_everything([span_of(each) for each in ("below 10", "10 to 19", "20 or more")])
@@ -186,7 +183,7 @@ def _words(question: str) -> tuple[str, ...]:
 
 
 def _date(said: re.Match[str], year: int | None, asked_on: date) -> date | None:
-    """Return the date that is said, the first of a month or year; None where it is none, or which is not sure."""
+    """Return the stated date, or the first day of a stated month or year; None if it is none or unsure."""
     if said[4]:
         return date(int(said[4]), 1, 1)
     month, day = int(said[1] or said[3]), int(said[2] or 1)
@@ -204,23 +201,23 @@ def _date(said: re.Match[str], year: int | None, asked_on: date) -> date | None:
 
 
 def _may_end(words: Sequence[str]) -> bool:
-    """Return whether what is asked may be so by one date and not by a later one, as far as words tell."""
+    """Return whether the words allow the event to be true by one date and false by a later one."""
     if (_TURNED | _STATES) & set(words):
         return True
     for place, word in enumerate(words):
         after = words[place + 1] if place + 1 < len(words) else ""
         if word == "be" and not _HAPPENED.fullmatch(after):
             return True
-        # So many, and no more.
+        # An exact number.
         if word == "will" and after.isdigit():
             return True
     return False
 
 
 def _side(words: tuple[str, ...], place: int, *, plus: bool) -> tuple[int, int, int] | None:
-    """Return on which side of a number something is to be, and from where to where that is said; None for no bound."""
+    """Return the side of a bound, and where its words start and end; None for no bound."""
     before, earlier = (words[place - by] if place >= by else "" for by in (1, 2))
-    # Degrees are a word of their own.
+    # Degrees are a separate word.
     next_one = place + 2 if words[place + 1 : place + 2] in (("c",), ("f",)) else place + 1
     after = words[next_one : next_one + 2]
     if len(after) == 2 and after[0] == "or" and after[1] in _OR:
@@ -236,7 +233,7 @@ def _side(words: tuple[str, ...], place: int, *, plus: bool) -> tuple[int, int, 
     if {before, earlier} == {"over", "under"} or before in _UNSURE:
         return 0, place, place + 1
     if before in _ABOVE or before in _BELOW:
-        # Of `at least` both words go.
+        # Both words of `at least` go.
         start = place - 2 if before in ("least", "most") and earlier == "at" else place - 1
         return (1 if before in _ABOVE else -1), start, place + 1
     return None

@@ -1,4 +1,4 @@
-"""Coherence: how far a bot's forecasts of one event break the rules of probability, beside the prices it saw."""
+"""Coherence: how far a bot's forecasts of one event, and the prices it saw, break the rules of probability."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,38 +21,37 @@ RULES: tuple[Rule, ...] = ("exclusive", "dates", "thresholds")
 
 @dataclass(frozen=True, slots=True)
 class RuleGroup:
-    """Two markets or more of one event that are bound by one rule of probability."""
+    """Two or more markets of one event under one rule of probability."""
 
     rule: Rule
     markets: tuple[int, ...]
-    """Their rows. Nested ones stand in the order in which probabilities must not fall."""
+    """Rows; nested markets in the order in which probabilities must not fall."""
     exhaustive: bool = False
-    """Whether exactly one pays YES, and not at most one."""
+    """Whether exactly one pays YES, rather than at most one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """What binds markets, and what might."""
+    """Groups of markets under a rule, and groups of an uncertain rule."""
 
     sure: tuple[RuleGroup, ...]
     unsure: tuple[tuple[int, ...], ...]
-    """Rows of markets that differ by a date or a number alone, of which nobody can tell what it binds."""
+    """Rows of markets that differ only by a date or number whose direction is unclear."""
 
 
 def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: Floats) -> Groups:
     """Return the groups of some markets.
 
-    That some exclude each other is what the venue says. They leave nothing out
-    where their questions name ranges that follow one another over all numbers.
-    Nested are those of one event whose questions differ by the date by which,
-    or the number above or below which, and by nothing else.
+    The venue says which markets exclude each other. They are exhaustive if their
+    questions name ranges that cover all numbers. Markets of one event are nested
+    if their questions differ only by a date or a bound.
 
     Args:
-        questions: What each market asks, (n,); texts of others.
+        questions: (n,); untrusted texts.
         event: The event of each, (n,).
-        exclusive: The group of each in which at most one pays YES, (n,), -1 for none.
-        asked_at: When each was asked first, in seconds since 1970, (n,): by it a date without a year is read.
-            Markets with NaN were not asked, and are in no group.
+        exclusive: The group in which at most one pays YES, (n,), -1 for none.
+        asked_at: When each was first asked about, in seconds since 1970, (n,). It tells the year of a date.
+            Markets with NaN are in no group.
     """
     same_length(questions=np.empty(len(questions)), event=event, exclusive=exclusive, asked_at=asked_at)
     sure, unsure = list[RuleGroup](), list[tuple[int, ...]]()
@@ -81,7 +80,7 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
 
 
 def _nested(rows: Sequence[int], bounds: Sequence[Bound | None]) -> Iterator[tuple[tuple[int, ...], bool]]:
-    """Yield the markets whose bounds alone differ, in their order, and whether that is sure."""
+    """Yield sets of markets that differ only by their bounds, in order, and whether the order is sure."""
     by_form = defaultdict[tuple[str, ...], list[tuple[int, Bound]]](list)
     for row, bound in zip(rows, bounds, strict=True):
         if bound is not None:
@@ -90,11 +89,11 @@ def _nested(rows: Sequence[int], bounds: Sequence[Bound | None]) -> Iterator[tup
         if len(members) < 2:
             continue
         times = Counter(bound.value for _, bound in members)
-        # What says the same twice is not told apart by it.
+        # Equal bounds give no order.
         told = [(row, bound) for row, bound in members if bound.direction and times[bound.value] == 1]
         rest = [row for row, bound in members if not (bound.direction and times[bound.value] == 1)]
         if len(told) > 1:
-            # Of one form all bounds are dates, or all numbers, and of one side.
+            # Bounds of one form are of one type and side.
             told.sort(key=lambda each: (each[1].value, each[0]), reverse=told[0][1].direction < 0)
             yield tuple(row for row, _ in told), True
         else:
@@ -104,7 +103,7 @@ def _nested(rows: Sequence[int], bounds: Sequence[Bound | None]) -> Iterator[tup
 
 
 ALL = "all"
-"""The name of what is over every rule."""
+"""The name of the score over all rules."""
 _ROUNDING = 1e-9
 _PERIODS = 10
 
@@ -114,24 +113,24 @@ class CoherenceScore:
     """The mean breach of a rule, of an event or of a period."""
 
     name: str
-    """The rule, or the event; empty of a period."""
+    """The rule or event; empty for a period."""
     bot: float
     market: float
     broken: float
-    """The share of groups, decision by decision, whose rule the bot broke at all, in [0, 1]."""
+    """The share of groups whose rule the bot broke at all, in [0, 1]."""
     market_broken: float
     n: int
-    """How many groups, each counted with every decision on it."""
+    """Groups, each counted once for every decision on it."""
     events: int
     interval: Estimate | None = None
-    """Of the bot's mean, by clusters of events; None where nobody asks, as of a single event."""
+    """Of the bot's mean, by clusters of events; None for a single event."""
     difference: Comparison | None = None
     """The bot's mean less the market's."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoherencePeriod:
-    """Some slots that followed one another."""
+    """Consecutive slots."""
 
     first_slot: float
     """In seconds since 1970."""
@@ -144,17 +143,17 @@ class Coherence:
     """How coherent one bot is."""
 
     rules: tuple[CoherenceScore, ...] = ()
-    """Over everything first, then by rule; none where nothing binds any of its forecasts."""
+    """Over all rules first, then by rule."""
     events: tuple[CoherenceScore, ...] = ()
     """The worst event first."""
     periods: tuple[CoherencePeriod, ...] = ()
-    """By time, equally many slots each."""
+    """By time, with equal numbers of slots."""
     groups: int = 0
-    """Groups it stated two probabilities or more of, in some decision."""
+    """Groups of which a decision states two or more probabilities."""
     exhaustive: int = 0
-    """Those of them of which it is known that one market pays YES."""
+    """Those of them in which exactly one market pays YES."""
     unsure_groups: int = 0
-    """Sets of markets that differ by a date or a number alone, of which nobody can tell what it binds."""
+    """Sets of markets that differ only by a date or number whose direction is unclear."""
     unsure_markets: int = 0
 
 
@@ -163,26 +162,24 @@ def coherence_of(
 ) -> Coherence:
     """Return how far the forecasts of a bot break the rules of probability.
 
-    A rule binds the markets of one group (`groups_of`) that one decision stated
-    probabilities of. Of markets that exclude each other they must not sum to
-    more than one, max(0, sum - 1), and to no less where they leave nothing out,
-    |sum - 1|. Of nested ones an earlier date must not be more probable than a
-    later one, max(0, p earlier - p later), nor a higher threshold than a lower
-    one; of several the largest such difference counts. It is what a bet of one share each
-    way against the bot wins, however things turn out. Beside it stands the same of the
-    prices that were shown with those very markets.
-
-    No outcome is looked at, so that every decision made by the record's instant
-    counts, also those that are in no score as their models may know what happened.
+    A rule binds the probabilities that one decision states for a group
+    (`groups_of`). The probabilities of exclusive markets must not sum to more
+    than one: max(0, sum - 1); those of exhaustive markets must sum to one:
+    |sum - 1|. An earlier date must not be more probable than a later one, nor a
+    higher threshold than a lower one: the largest such difference counts. The
+    breach is what a bet of one share each way against the bot wins, whatever
+    happens. The same is computed for the prices that were shown with the
+    markets. Outcomes do not matter, so every decision by the record's instant
+    counts, also those of models that may know what happened.
 
     Args:
-        record: What was asked and said.
-        questions: What each of its markets asks, (n_m,).
-        bot: The name of one of its bots.
-        uncertainty: Of the intervals; left out there are none.
+        record: The forecasts.
+        questions: Of its markets, (n_m,).
+        bot: One of its bots.
+        uncertainty: Of the intervals; left out, there are none.
 
     Raises:
-        ValueError: If it is no record, or the lengths differ.
+        ValueError: If the record is none, or the lengths differ.
     """
     instance_of("record", record, TrackRecord)
     if bot not in record.bots:
@@ -215,7 +212,7 @@ def coherence_of(
 
 
 def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
-    """Return what each decision of a bot came to on each group it stated two probabilities or more of."""
+    """Return the breaches of each decision on each group of which it states two or more probabilities."""
     rows = np.flatnonzero(
         (record.decision_bot == record.bots.index(bot))[record.bet_decision]
         & record.made()[record.bet_decision]
@@ -234,7 +231,7 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
             said[place, column], priced[place, column] = record.bet_probability[bets], record.bet_price_yes[bets]
         n = (~np.isnan(said)).sum(axis=1)
         kept = n >= 2
-        # Of k probabilities of 1 the sum is k - 1 too much, and of two one is 1 too high.
+        # The most: k probabilities of 1 sum to k - 1 too much; nested ones differ by 1.
         most = n[kept] - 1.0 if group.rule == "exclusive" else np.ones(int(kept.sum()))
         ours, theirs = breach(group, said)[kept], breach(group, priced)[kept]
         found.append((np.full(most.size, number), decisions[kept], ours, theirs, most))
@@ -249,9 +246,9 @@ def breach(group: RuleGroup, probabilities: Floats) -> Floats:
     """Return how far probabilities break the rule of a group, (d,), 0 or more.
 
     Args:
-        group: Of k markets.
-        probabilities: Of YES, (d, k), in its order; NaN where one was not stated. Of markets that leave nothing
-            out sums below one break no rule where one was not.
+        group: It has k markets.
+        probabilities: Of YES, (d, k), in the group's order; NaN for one not stated. A sum below one breaks no rule if
+            one is missing.
 
     Examples:
         >>> breach(RuleGroup("exclusive", (0, 1)), np.array([[0.7, 0.5], [0.3, 0.5]])).round(6).tolist()
@@ -271,22 +268,22 @@ def breach(group: RuleGroup, probabilities: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Breaches:
-    """How far decisions break the rules of groups, a row for each decision and group, (n,) each."""
+    """Breaches by decision and group, (n,) each."""
 
     group: Ints
-    """Which of the groups that are sure."""
+    """Index of a sure group."""
     decision: Ints
-    """The row of the decision in the record."""
+    """Row of the record."""
     bot: Floats
-    """How far the bot's probabilities break the rule, 0 or more."""
+    """The bot's breach, 0 or more."""
     market: Floats
-    """How far the prices it was shown of the same markets do."""
+    """The breach of the prices that it saw."""
     most: Floats
-    """How far one can at most."""
+    """The largest possible breach."""
     event: Ints
 
     def score(self, name: str, rows: Ints) -> CoherenceScore:
-        """Return the means over some rows."""
+        """Return the mean breach over some rows."""
         bot, market = self.bot[rows], self.market[rows]
         return CoherenceScore(
             name=name,
@@ -299,7 +296,7 @@ class Breaches:
         )
 
     def with_intervals(self, parts: Mapping[str, Ints], uncertainty: Uncertainty | None) -> Iterator[CoherenceScore]:
-        """Yield those of several sets of rows, with their intervals where somebody asks."""
+        """Yield the scores of several sets of rows, with intervals if `uncertainty` is given."""
         none: list[None] = [None] * len(parts)
         means: Sequence[Estimate | None] = none
         compared: Sequence[Comparison | None] = none
@@ -316,7 +313,7 @@ class Breaches:
 
 
 def _groups_in(record: TrackRecord, questions: Sequence[str]) -> Groups:
-    """Return the groups of what was asked, as decisions that were made by the instant tell it."""
+    """Return the groups of the markets that decisions by the record's instant are about."""
     decision, market = record.asked()
     made = record.made()[decision]
     decision, market = decision[made], market[made]

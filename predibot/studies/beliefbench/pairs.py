@@ -1,4 +1,4 @@
-"""Pairs of questions: the rows of their data set, what is asked of each, and the draw, the same on every machine."""
+"""Pairs of questions: the rows of their data set, their items, and the draw, which is the same on every machine."""
 
 import hashlib
 import json
@@ -11,51 +11,50 @@ from typing import Any, ClassVar
 from predibot.studies.label_game import MAX_MONEY, LabelItem, Rows
 
 LABELS = ("0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0")
-"""How related two questions are, by the score that a pair has; the last has its upper end too."""
+"""Ranges of the score S; the last includes its upper end."""
 REASONINGS = ("logical", "causal", "confounding", "narrative")
-"""What an answer's reasons may rest on: a judge's labels."""
+"""A judge's labels: kinds of reasons."""
 ACROSS = "across"
-"""The domain of a pair whose questions are of two."""
+"""The domain of a pair of two domains."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a data set of pairs was made of."""
+    """How a data set of pairs was made."""
 
     as_of: str
-    """The instant, with its zone; nothing later was looked at."""
+    """The instant, with its zone; nothing later was read."""
     venue: str
-    """Whose markets they are."""
     seed: int
-    """Of the draw of pairs, where there are more than are kept."""
+    """Of the draw of the kept pairs."""
     settings: Mapping[str, float | str]
-    """Of the filters, the weights of the features, and what compared the texts."""
+    """Filters, weights of the features, and what compared the texts."""
     funnel: Mapping[str, int]
-    """How many markets and pairs there were at each stage, in order."""
+    """Markets and pairs at each stage, in order."""
     pairs: Mapping[str, Mapping[str, int]]
-    """How many pairs there were, by domain and label, kept or not."""
+    """All pairs by domain and label, kept or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedMarket:
-    """A market that pairs are made of."""
+    """A market of a pair."""
 
     id: str
     event: str
     title: str
     description: str
     tags: tuple[str, ...]
-    """By their slugs."""
+    """Slugs of its tags."""
     domain: str
     volume_usd: float | None
     """None where the venue does not say."""
     first_on: str
-    """The date of its first price; a market is not known to be older."""
+    """The date of its first price."""
     last_on: str
     """The date of its last price by the instant of the data set."""
 
     def __post_init__(self) -> None:
-        """Refuse days that are none or in the wrong order, and a volume that nobody can have traded."""
+        """Refuse impossible dates and volumes."""
         first, last = self.days
         if first > last:
             raise ValueError(f"first_on is {self.first_on}, after last_on, which is {self.last_on}")
@@ -64,36 +63,34 @@ class PairedMarket:
 
     @property
     def text(self) -> str:
-        """Return all that is said of it."""
+        """Return title and description."""
         return f"{self.title}\n{self.description}"
 
     @property
     def days(self) -> tuple[int, int]:
-        """Return its first and its last day by their ordinals."""
+        """Return the ordinals of its first and last day."""
         return date.fromisoformat(self.first_on).toordinal(), date.fromisoformat(self.last_on).toordinal()
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """Two markets with the features of how they moved and are worded, and the score made of them, each in [0, 1]."""
+    """Two markets with their features and score, each in [0, 1]."""
 
     first: str
     second: str
     domain: str
-    """Of both; `ACROSS` where they differ."""
+    """The common domain, or `ACROSS`."""
     synchrony: float
     tags: float | None
-    """None where neither has any."""
     nearness: float
     text: float | None
-    """None where one says nothing."""
     score: float
     """S."""
     label: str
-    """The one of `LABELS` that the score is in."""
+    """The range of the score, one of `LABELS`."""
 
     def __post_init__(self) -> None:
-        """Refuse a market with itself, numbers outside [0, 1], and a label that the score is not in."""
+        """Refuse a market with itself, numbers outside [0, 1], and a label that does not fit the score."""
         if self.first == self.second:
             raise ValueError(f"first and second are both {self.first[:60]!r}; a pair is of two markets")
         if not all(0.0 <= each <= 1.0 for each in (self.score, *self.features) if each is not None):
@@ -111,7 +108,7 @@ class LabelledPair:
 
     @property
     def features(self) -> tuple[float | None, ...]:
-        """Return them in the order in which they are weighed."""
+        """Return the features in the order of `FEATURES`."""
         return self.synchrony, self.tags, self.nearness, self.text
 
 
@@ -121,14 +118,14 @@ PAIR_FILES: Mapping[str, type] = {"about": About, "markets": PairedMarket, "pair
 
 @dataclass(frozen=True, slots=True)
 class PairItem(LabelItem):
-    """Two questions that a label is asked for."""
+    """Two questions to be labelled."""
 
     hidden: ClassVar = ("markets", "truth")
     id: str
     texts: tuple[tuple[str, str], tuple[str, str]]
-    """The title and the description of each: all that a model is shown."""
+    """Title and description of each: all that a model is shown."""
     markets: tuple[PairedMarket, PairedMarket] | None = None
-    """What baselines may know of them, and no model; None in what a bot is shown, as the next one."""
+    """For baselines only; no model is shown them."""
     truth: LabelledPair | None = None
 
     @property
@@ -159,15 +156,14 @@ class PairItem(LabelItem):
 def drawn_pairs(
     rows: Rows, *, per_class: int, domains: Collection[str], seed: int
 ) -> tuple[tuple[PairItem, ...], tuple[str, ...]]:
-    """Return what a run asks about, by domain, label and rank, and a note for each domain that lacks pairs of a label.
+    """Return the items of a run by domain, label and rank, and a note for each domain that lacks pairs of a label.
 
-    Of each domain and label the first pairs by a rank that only the seed and
-    the ids of both markets decide.
+    The rank of a pair depends only on the seed and the ids of both markets.
 
     Args:
         rows: Of the data set.
-        per_class: How many pairs of each domain and label are drawn at most.
-        domains: Which of them; empty for all.
+        per_class: At most so many pairs of each domain and label.
+        domains: Empty for all.
         seed: Of the draw.
 
     Raises:
@@ -188,7 +184,7 @@ def drawn_pairs(
             few += [f"{label}: {len(pairs)}"] if len(pairs) < per_class else []
         if few:
             notes.append(f"{domain} has fewer than {per_class} pairs of some labels ({', '.join(few)})")
-    # Whichever of both markets comes first.
+    # In either order.
     if twice := [names for names, n in Counter(tuple(sorted((p.first, p.second))) for p in chosen).items() if n > 1]:
         raise ValueError(f"{'~'.join(twice[0])[:60]} is there more than once; make the data set again")
     return _items(chosen, rows("markets")), tuple(notes)

@@ -1,4 +1,4 @@
-"""Activity: what venues say of somebody's trades, read as changes of what is held."""
+"""Activity: a user's trades on a venue, read as changes of holdings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,21 +12,21 @@ _MOVES_NO_SHARES = frozenset(
 
 
 def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = (), *, no_first: bool = False) -> Change | None:
-    """Return what one row of the Data API's activity did to what is held of its market; None where it moves nothing.
+    """Return the change of holdings by one row of the Data API's activity; None where it moves nothing.
 
-    Which outcome a row is of is told by its token (`asset`), else by its name
-    (`outcome`), and only else by its place: `outcomeIndex` is 999 in rows since
-    July 2026 (Polymarket/rs-clob-client and others).
+    The outcome is that of the token (`asset`), else of the name (`outcome`), else
+    of the place: `outcomeIndex` is 999 in rows since July 2026
+    (Polymarket/rs-clob-client and others).
 
-    TRADE buys or sells one outcome. SPLIT makes a share of both out of a
-    dollar, MERGE is the reverse. REDEEM is the payout. CONVERSION turns NO of
-    some markets of a group into YES of the others; a row says one outcome of
-    one market, NO going and YES coming. Only trades are paid or sold.
+    TRADE buys or sells one outcome. SPLIT turns a dollar into a share of both,
+    MERGE is the reverse. REDEEM is the payout. CONVERSION turns NO of some
+    markets of a group into YES of the others; a row removes NO or adds YES of
+    one market. Only trades move money.
 
     Args:
         row: As the Data API wrote it.
-        tokens: Of YES and NO of its market; empty where they are not known.
-        no_first: Whether its market lists No before Yes, which is what a place counts from.
+        tokens: YES and NO of its market; empty if unknown.
+        no_first: Whether its market lists No before Yes; places count in that order.
 
     Raises:
         UnreadableRow: If it lacks what its type needs.
@@ -57,7 +57,7 @@ def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = (), *, no_
 
 
 def _is_yes(row: Mapping[str, Any], tokens: Sequence[str], *, no_first: bool) -> bool:
-    """Return whether a row is of YES, by its token, its name or its place, the surest that it states."""
+    """Return whether a row is of YES: by its token, else its name, else its place."""
     token, name, place = row.get("asset"), row.get("outcome"), row.get("outcomeIndex")
     if tokens and token not in (None, ""):
         if str(token) not in tokens:
@@ -74,11 +74,10 @@ def _is_yes(row: Mapping[str, Any], tokens: Sequence[str], *, no_first: bool) ->
 
 
 def manifold_changes(bet: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield what a bet did to what its bettor holds, a limit order at each of its fills.
+    """Yield the changes of holdings by a bet; a limit order changes them at each fill.
 
-    What a cancelled order had filled before was staked, and what it had not
-    never is. Redemptions pair shares that are worth the same either way, and
-    are left out: neither side's net stake comes from them.
+    Fills of an order that was cancelled later count. Redemptions are left out:
+    they pair shares that are worth the same either way, and are no stake.
 
     Raises:
         UnreadableRow: If it lacks what it needs.

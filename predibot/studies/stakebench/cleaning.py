@@ -1,4 +1,4 @@
-"""Cleaning: which comments are long enough, English and mostly words, and which topic a market is of."""
+"""Cleaning: picks comments that are long enough, English and mostly words, and sorts markets by topic."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9'&.+-]*[a-z0-9+]|[a-z0-9]", re.IGNORECASE)
 
 
 def without_urls(text: str) -> str:
-    """Return a comment without addresses, and without the space that they leave.
+    """Return a comment without web addresses and the space around them.
 
     Examples:
         >>> without_urls("see https://example.org/a?b  now")
@@ -29,12 +29,12 @@ def without_urls(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The words that sort comments and markets; `parse_words` reads them."""
+    """The words by which comments and markets are sorted."""
 
     function_words: frozenset[str]
     puzzles: tuple[str, ...]
     splits: Mapping[Platform, tuple[str, ...]]
-    """The splits of each platform, in the order in which they are looked for; the last takes the rest."""
+    """The splits of each platform in the order of search; the last takes the rest."""
     topics: Mapping[str, tuple[str, ...]]
     """The words and phrases of each split, in lower case."""
 
@@ -42,9 +42,9 @@ class WordLists:
 def parse_words(text: str) -> WordLists:
     """Return the words of a file of lines `name: word, phrase, ...`; `#` begins a comment.
 
-    `english` are function words, `puzzles` what no market may be about,
-    `splits.PLATFORM` the splits of a platform, and every other name is a split.
-    A name may have several lines.
+    `english` are function words, `puzzles` words of markets that are left out,
+    `splits.PLATFORM` the splits of a platform. Every other name is a split. A
+    name may have several lines.
 
     Raises:
         ValueError: If a line is none, a split has no words, or a platform has none.
@@ -74,7 +74,7 @@ Rejected = Literal["short", "not English", "not words"]
 
 
 def rejection(text: str, words: WordLists) -> Rejected | None:
-    """Return why a comment is not taken, looked at without its addresses; None where it is.
+    """Return why a comment is left out, ignoring web addresses; None where it is not.
 
     Examples:
         >>> rejection("too short", parse_words("splits.manifold: other\\nsplits.polymarket: other"))
@@ -91,21 +91,14 @@ def rejection(text: str, words: WordLists) -> Rejected | None:
 
 
 def is_puzzle(question: str, words: WordLists) -> bool:
-    """Return whether a market is about a puzzle or a game of words, and so is not taken."""
+    """Return whether a market is about a puzzle or a game of words; such markets are left out."""
     return _has(_padded(question), words.puzzles)
 
 
 def split_of(platform: Platform, question: str, labels: Iterable[str], words: WordLists) -> str:
-    """Return the split of a market: the first of its platform's whose words its question or labels have.
+    """Return the split of a market: the first one of its platform with a word in the question, else in a label.
 
-    Words are whole words, phrases words one after the other; the question comes
-    before the labels, which are broader.
-
-    Args:
-        platform: Whose splits.
-        question: Of the market.
-        labels: What the venue files it under.
-        words: Of all splits.
+    Only whole words count. The question comes first, as labels are broader.
     """
     for said in (_padded(question), _padded(" ".join(labels))):
         for split in words.splits[platform]:
@@ -119,7 +112,7 @@ def _words(text: str) -> list[str]:
 
 
 def _padded(text: str) -> str:
-    # What joins the words of a label says nothing.
+    # Labels join words with hyphens and underscores.
     return f" {' '.join(_words(text.replace('-', ' ').replace('_', ' ')))} "
 
 

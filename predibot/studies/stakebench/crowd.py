@@ -1,4 +1,4 @@
-"""The crowd itself: markets, their prices, and what each person wrote and did, from a seed."""
+"""A simulated crowd: markets, prices, comments and trades from a seed."""
 
 import random
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Literal
 Kind = Literal["trade", "split", "merge", "convert", "redeem", "limit", "cancelled", "redemption"]
 
 BEGINS = 1_767_225_600
-"""2026-01-01T00:00Z in unix seconds."""
+"""2026-01-01T00:00Z in Unix seconds."""
 DAY = 86_400
 LASTS_DAYS = 60
 PLACED_BEFORE = 3_600
 """Seconds from a limit order to its first fill."""
 LONG_THREAD = 760
-"""Comments of one thread, more than the venue serves."""
+"""Comments of a thread that is longer than the venue serves."""
 
 _TOPICS = (
     "Will Bitcoin close above ${n}k in March?",
@@ -32,17 +32,17 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What moved somebody's shares in a market, at a second."""
+    """A change of a user's shares in a market."""
 
     at: int
     kind: Kind
     yes: int
-    """Shares, negative where they went."""
+    """Shares; negative where they leave."""
     no: int
     paid: int
-    """Of the one side that was traded: bought less sold, in the venue's currency."""
+    """Paid less received, in the venue's currency."""
     order: int = 0
-    """Of a limit order's fills: which order they belong to, counted from 1."""
+    """The limit order that a fill belongs to, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +59,34 @@ class CrowdComment:
 
 @dataclass(frozen=True, slots=True)
 class CrowdMarket:
-    """A market with all that happened in it."""
+    """A market with its whole history."""
 
     number: int
     question: str
     series: int | None
-    """The series whose thread it shares; its own event's where None."""
+    """The series whose thread it shares; None for a thread of its own."""
     closes: int
     pays_yes: bool
     prices: tuple[tuple[int, int], ...]
     """(second, thousandths of YES), in order."""
     deeds: dict[str, tuple[Deed, ...]]
-    """By user, in order."""
     said: tuple[CrowdComment, ...]
 
     @property
     def thread(self) -> str:
-        """Return whose comments it shows."""
+        """Return the id of its thread."""
         return f"s{self.series}" if self.series is not None else f"e{self.number}"
 
     def price_at(self, second: int) -> int:
-        """Return the thousandths of YES at a second."""
+        """Return the price of YES at a second, in thousandths."""
         return next((price for at, price in reversed(self.prices) if at <= second), self.prices[0][1])
 
 
 def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000) -> tuple[CrowdMarket, ...]:
-    """Return a crowd: about so many comments, each thread counted once for each market that shows it.
+    """Return a crowd with about so many comments, counting each thread for every market that shows it.
 
-    Of a crowd on Polymarket the markets 0 to 2 share one thread, and market 3
-    has more comments than the venue serves.
+    On Polymarket the markets 0 to 2 share a thread, and market 3 has more comments
+    than the venue serves.
     """
     rng = random.Random(f"crowd|{seed}|{manifold}")
     users = [f"0x{rng.getrandbits(160):040x}" if not manifold else f"u{rng.getrandbits(64):016x}" for _ in range(70)]
@@ -119,7 +118,7 @@ def _said(rng: random.Random, users: list[str], number: int, count: int) -> tupl
         words = rng.choice(_WORDS).format(
             mood=rng.choice(("bullish", "bearish")), n=rng.randrange(100), more=rng.choice(("more", "less"))
         )
-        # A tenth is cleaned away: too short, addresses only, or another language.
+        # Cleaning removes a tenth: too short, addresses only, or another language.
         if rng.random() < 0.1:
             words = rng.choice(
                 ("to the moon", "https://example.org/a/page/of/its/own", "да это же совершенно ясно всем")
@@ -131,12 +130,12 @@ def _said(rng: random.Random, users: list[str], number: int, count: int) -> tupl
 
 
 def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ...]:
-    """Return what one person did in one market; three in ten never traded."""
+    """Return a user's changes in a market; three in ten users never trade."""
     if rng.random() < 0.3:
         return ()
     yes = no = order = 0
     found: list[Deed] = []
-    # In bursts, so that some trades of one minute come to nothing.
+    # Trades come in bursts, so that some within a minute cancel out.
     moments = sorted(rng.sample(range(BEGINS, closes - DAY), rng.randrange(2, 9)))
     for moment in moments:
         for at in (moment, moment + rng.randrange(1, 50)) if rng.random() < 0.2 else (moment,):
@@ -170,7 +169,7 @@ def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ..
                 sells = held > 0 and rng.random() < 0.45
                 moved = -min(held, size) if sells else size
                 deed = _traded(at, "trade", moved, price, is_yes=is_yes)
-            # What a limit order brings is not sold again: who knows when it is filled.
+            # Shares of a limit order are not sold again, as its fills come later.
             if kind not in ("cancelled", "redemption"):
                 yes, no = yes + deed.yes, no + deed.no
             found.append(deed)
@@ -187,7 +186,7 @@ def _traded(at: int, kind: Kind, moved: int, price: int, *, is_yes: bool, order:
 def _prices(
     rng: random.Random, closes: int, deeds: dict[str, tuple[Deed, ...]], *, manifold: bool
 ) -> tuple[tuple[int, int], ...]:
-    """Return a walk of the price: on Manifold a step at each bet, else one every twelve hours."""
+    """Return a random walk of prices: a step at each bet on Manifold, else every twelve hours."""
     if manifold:
         placed: dict[tuple[str, int], int] = {}
         seconds = set()
@@ -196,7 +195,7 @@ def _prices(
                 if deed.kind == "trade":
                     seconds.add(deed.at)
                 elif deed.kind == "limit":
-                    # It shows one price, which is that of its placing.
+                    # Its only price is that at its placing.
                     placed.setdefault((user, deed.order), deed.at - PLACED_BEFORE)
         seconds.update(placed.values())
     else:

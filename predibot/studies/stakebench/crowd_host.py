@@ -1,4 +1,4 @@
-"""The two dialects in which venues serve comments and trades, with the limits that they really have."""
+"""The hosts of a simulated crowd, in the dialects and with the limits of both venues."""
 
 import json
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ _CHOSEN_OUTSIDE = 999
 
 
 class CrowdHost:
-    """What answers for a crowd, as both venues would."""
+    """Answers for a crowd as both venues do."""
 
     def __init__(self, markets: tuple[CrowdMarket, ...]) -> None:
         """Serve these markets."""
         self.markets = markets
         self.requests: list[str] = []
-        """The targets that were asked for, in order."""
+        """Requested targets, in order."""
         self._by_condition = {condition_id(market): market for market in markets}
         self._by_token = {f"{market.number}1": market for market in markets}
         self._by_contract = {f"c{market.number}": market for market in markets}
@@ -107,7 +107,7 @@ class CrowdHost:
 
 
 def condition_id(market: CrowdMarket) -> str:
-    """Return the id by which trades name a market, which comments do not know."""
+    """Return the id of a market in trades; comments do not have it."""
     return f"0x{market.number + 1:064x}"
 
 
@@ -192,7 +192,7 @@ def _manifold_comment(said: CrowdComment) -> dict[str, Any]:
 
 
 def _bets_of(market: CrowdMarket) -> list[dict[str, Any]]:
-    """Return the bets of a market: a limit order is one, made before its fills."""
+    """Return the bets of a market; a limit order is one bet, made before its fills."""
     found: list[dict[str, Any]] = []
     orders: dict[tuple[str, int], dict[str, Any]] = {}
     for user, deeds in market.deeds.items():
@@ -222,7 +222,7 @@ def _bets_of(market: CrowdMarket) -> list[dict[str, Any]]:
                     continue
                 placed = deed.at - PLACED_BEFORE
                 bet |= {"createdTime": placed * 1_000, "limitProb": 0.5, "isFilled": True, "fills": [fill]}
-                # Its fills are added to it, and its price stays that of its placing.
+                # Its fills are added to it; its price stays that of its placing.
                 bet |= {"isCancelled": False, "probAfter": market.price_at(placed) / 1_000}
                 orders[user, deed.order] = bet
             found.append(bet)

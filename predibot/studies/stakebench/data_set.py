@@ -11,7 +11,7 @@ from predibot.studies.stakebench.positions import ACTION_HOURS, Action, Side
 from predibot.studies.stakebench.windows import LONGEST_DAYS, Direction
 
 Resolved = Literal[-1, 0, 1]
-"""1 for YES, -1 for NO, 0 for anything else."""
+"""1: YES, -1: NO, 0: anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +27,23 @@ class LabelledComment:
     at: str
     text: str
     side: Side | None
-    """None without a position."""
     size: float
     action: Action | None
-    """What followed within 48 hours; None without a position, or where the shares held tell nothing."""
+    """First action within 48 hours; None without a position, or where the shares mean nothing."""
     actions: tuple[Action, ...]
-    """What followed within each of `ACTION_HOURS`; empty where `action` is None."""
+    """First action within each of `ACTION_HOURS`; empty where `action` is None."""
     resolved: Resolved
     ever_held: bool
-    """Whether the writer had ever held anything in the market."""
+    """Whether the writer had held anything in the market before."""
     truncated: bool
     """Whether its thread may have more comments than were served."""
     volume: float
-    """Of the market, in the venue's currency."""
+    """Volume of the market in the venue's currency."""
     closed: str
-    """When trading in the market ended."""
+    """The end of trading."""
 
     def __post_init__(self) -> None:
-        """Refuse what nobody can have held, done or paid."""
+        """Refuse impossible positions, actions and amounts."""
         if not abs(self.size) <= MAX_MONEY or not 0.0 <= self.volume <= MAX_MONEY:
             raise ValueError(f"size is {self.size:g} and volume {self.volume:g}; they are amounts of money")
         if len(self.actions) != (0 if self.action is None else len(ACTION_HOURS)):
@@ -71,7 +70,7 @@ class LabelledWindow:
     comments: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what is no window of a market."""
+        """Refuse impossible windows."""
         prices = (self.price_before, self.price_after)
         if not all(0.0 <= price <= 1.0 for price in prices) or not 1 <= self.days <= LONGEST_DAYS or not self.comments:
             raise ValueError(
@@ -90,4 +89,4 @@ def _instant(name: str, text: str) -> None:
 
 
 FILES: Mapping[str, type] = {"comments": LabelledComment, "windows": LabelledWindow}
-"""What a line of each file is, by the file's name without its ending."""
+"""The type of a line, by the file's name without its ending."""

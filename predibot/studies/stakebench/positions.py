@@ -1,4 +1,4 @@
-"""Positions: what somebody held in a market at an instant, on which side, how much, and what they did next."""
+"""Positions: what a user held in a market at an instant, and what they did next."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,37 +9,37 @@ Side = Literal["YES", "NO"]
 Action = Literal["flip", "increase", "decrease", "hold"]
 ACTIONS: tuple[Action, ...] = ("flip", "increase", "decrease", "hold")
 ACTION_HOURS = (6, 12, 24, 48, 72)
-"""Windows whose actions are compared, in hours."""
+"""Windows in which actions are compared."""
 ACTION_WINDOW = timedelta(hours=48)
 NETTED = timedelta(minutes=1)
-"""Changes within so long of the first of them are one."""
+"""Changes this soon after the first count as one."""
 DUST_SHARES = 1e-6
-"""Fewer are what floats and fees leave of none: the venues count in millionths."""
+"""Fewer shares are rounding: the venues count in millionths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one trade, or whatever else moves shares, did to somebody's holdings in a market."""
+    """A change of a user's holdings in a market, by a trade or otherwise."""
 
     at: datetime
     yes: float
-    """Shares of YES, negative where they went."""
+    """Shares of YES; negative where they leave."""
     no: float
     yes_paid: float = 0.0
-    """Of what was bought less what was sold of YES, in the venue's currency; nothing where no trade moved shares."""
+    """Paid for YES less received, in the venue's currency; 0 without a trade."""
     no_paid: float = 0.0
     ends: bool = False
-    """Whether it is the payout, after which nothing is held, and which nobody chose."""
+    """Whether it is the payout, after which nothing is held."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPosition:
-    """What was held, as a comment's label."""
+    """The label of a comment by what its writer held."""
 
     side: Side | None
-    """None where nothing was held, or as much of either side."""
+    """None where nothing was held, or equally much of both sides."""
     size: float
-    """Bought less sold in the venue's currency, negative where profit was taken; 0 without a position."""
+    """Bought less sold in the venue's currency; negative after profits, 0 without a position."""
 
 
 NOTHING = LabelledPosition(None, 0.0)
@@ -47,23 +47,22 @@ NOTHING = LabelledPosition(None, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What somebody's changes come to at an instant."""
+    """The sum of a user's changes at an instant."""
 
     yes: float = 0.0
     no: float = 0.0
     yes_paid: float = 0.0
     no_paid: float = 0.0
     ever: bool = False
-    """Whether anything was ever held."""
 
     @property
     def net(self) -> float:
-        """Return the shares of YES less those of NO, and 0 for what is dust."""
+        """Return the shares of YES less those of NO; 0 for dust."""
         net = self.yes - self.no
         return 0.0 if abs(net) <= DUST_SHARES else net
 
     def after(self, change: Change) -> "Holdings":
-        """Return them after one more change; the payout ends all."""
+        """Return the holdings after a change; the payout leaves none."""
         if change.ends:
             return Holdings(yes_paid=self.yes_paid, no_paid=self.no_paid, ever=self.ever)
         return Holdings(
@@ -76,9 +75,9 @@ class Holdings:
 
 
 def holdings_at(changes: Sequence[Change], at: datetime) -> Holdings:
-    """Return what was held just before an instant, from somebody's changes in the order of their instants.
+    """Return the holdings just before an instant, from changes in order.
 
-    A change at the very instant came after the comment, as far as anybody can tell.
+    A change at the very instant counts as later.
     """
     held = Holdings()
     for change in changes:
@@ -89,7 +88,7 @@ def holdings_at(changes: Sequence[Change], at: datetime) -> Holdings:
 
 
 def position_by_shares(held: Holdings) -> LabelledPosition:
-    """Return the side of which more shares are held, and what was bought less what was sold (Polymarket).
+    """Return the side with more shares, and the money bought less sold (Polymarket).
 
     Examples:
         >>> position_by_shares(Holdings(yes=10.0, no=4.0, yes_paid=5.0, no_paid=3.0))
@@ -102,7 +101,7 @@ def position_by_shares(held: Holdings) -> LabelledPosition:
 
 
 def position_by_mana(held: Holdings) -> LabelledPosition:
-    """Return the side on which more is staked net, and how much (Manifold); none where neither is above zero.
+    """Return the side with the larger net stake, and that stake (Manifold); none where neither is above zero.
 
     Examples:
         >>> position_by_mana(Holdings(yes_paid=20.0, no_paid=50.0))
@@ -118,19 +117,19 @@ def position_by_mana(held: Holdings) -> LabelledPosition:
 def first_action(
     changes: Sequence[Change], side: Side, at: datetime, *, window: timedelta = ACTION_WINDOW
 ) -> Action | None:
-    """Return what somebody with a position did first to it within a window after an instant.
+    """Return the first action of a user with a position within a window after an instant.
 
-    Changes within a minute of the first of them are taken together, and go by
-    where they come to nothing. The payout is nobody's action, and ends the window.
+    Changes within a minute count as one, and are ignored if they cancel out. The
+    payout is no action, and ends the window.
 
     Args:
         changes: In the order of their instants.
-        side: That the position was on.
-        at: Of the comment; what happens at that instant happens after it.
-        window: How long after it, its end within.
+        side: Of the position.
+        at: Of the comment; changes at that instant count as later.
+        window: Its end is inside.
 
     Returns:
-        None where the shares held do not lie on the side that was paid for, so that no change of them tells anything.
+        None where the shares are not on the paid side, so that their changes mean nothing.
 
     Examples:
         >>> from datetime import UTC
@@ -162,5 +161,5 @@ def _action(before: float, after: float) -> Action:
 
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Return changes by their instants; those of one instant stay as they came."""
+    """Return changes sorted by instant; equal instants keep their order."""
     return tuple(sorted(changes, key=lambda change: change.at))

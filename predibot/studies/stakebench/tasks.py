@@ -1,4 +1,4 @@
-"""The tasks on comments, and the draw of what they are asked about: the same on every machine."""
+"""Tasks on comments, and the draw of their items, which is the same on every machine."""
 
 import hashlib
 import heapq
@@ -19,17 +19,17 @@ TaskName = Literal["G1", "G2", "G2before", "G3", "G3f", "G3d", "G4"]
 SubjectKind = Literal["comment", "window"]
 NEUTRAL = "NEUTRAL"
 CROWD = "O2"
-"""Not asked: how often the side on which most was staked in the markets of a split was the one that won."""
+"""No task for bots: how often the side with the larger stakes won in the markets of a split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is asked of a text."""
+    """A task on a text."""
 
     name: TaskName
     kind: SubjectKind
     labels: tuple[str, ...]
-    """Those that an answer may be; the true ones come first, and what abstains, if anything does, is `NEUTRAL`."""
+    """Possible answers; the possible truths come first."""
 
 
 TASKS: Mapping[str, Task] = {
@@ -37,7 +37,7 @@ TASKS: Mapping[str, Task] = {
     for task in (
         Task("G1", "comment", ("YES", "NO")),
         Task("G2", "comment", ("YES", "NO", NEUTRAL)),
-        # What people wrote before they held anything, which only an audit looks at.
+        # Comments from before the first position, for an audit only.
         Task("G2before", "comment", ("YES", "NO", NEUTRAL)),
         Task("G3", "comment", ("flip", "increase", "decrease", "hold")),
         Task("G3f", "comment", ("flip", "hold")),
@@ -49,26 +49,26 @@ TASKS: Mapping[str, Task] = {
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is known of an item besides what is shown; no bot may see it but what learns from other markets."""
+    """What no bot is shown of an item; baselines may learn from the truth of other markets."""
 
     label: str
     stakes: tuple[tuple[str, float], ...] = ()
-    """The sides and sizes behind the shown comments; of a comment its writer's, where there is a position."""
+    """Sides and sizes of the positions behind the comments."""
     user: str = ""
     resolved: int = 0
     """1 for YES, -1 for NO, 0 for anything else."""
     volume: float = 0.0
     days_left: float = 0.0
-    """From the text to the end of trading."""
+    """Days from the text to the end of trading."""
     actions: tuple[str, ...] = ()
-    """What its writer did within each of `ACTION_HOURS`; empty where that is not asked for."""
+    """The writer's first action within each of `ACTION_HOURS`; only in G3."""
     written: int = 0
-    """How many comments its writer has below the market; 0 of a window."""
+    """Comments of the writer below the market; 0 for a window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item(LabelItem):
-    """A text that a label is asked for, with what is shown beside it."""
+    """A text to be labelled, with what is shown beside it."""
 
     task: str
     id: str
@@ -78,27 +78,26 @@ class Item(LabelItem):
     question: str
     texts: tuple[str, ...]
     side: str | None = None
-    """Shown where the task is what a writer with a position does next."""
+    """Shown in the tasks on the writer's next action."""
     size: float | None = None
-    """What was staked, shown with the side; negative where profit was taken."""
+    """The stake, shown with the side; negative after profits."""
     price: float | None = None
-    """The mean price of YES while the texts were written, shown where the task is where it goes."""
+    """The mean price of YES while the texts were written; shown in G4."""
     truth: Truth | None = None
-    """None in what a bot is shown."""
 
     @property
     def subject_id(self) -> str:
-        """Return by what name decisions on it go."""
+        """Return the subject of decisions on it."""
         return f"{self.task}/{self.id}"
 
     @property
     def platform(self) -> str:
-        """Return where it was written."""
+        """Return the platform."""
         return self.split.partition("/")[0]
 
     @property
     def topic(self) -> str:
-        """Return what its market is about."""
+        """Return the topic of its market."""
         return self.split.partition("/")[2]
 
     @classmethod
@@ -121,18 +120,17 @@ class Item(LabelItem):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a run asks about."""
+    """The items of a run."""
 
     items: tuple[Item, ...]
-    """By task, split and rank."""
     crowds: Mapping[str, tuple[int, int]]
-    """By split: in how many markets the side on which most was staked won, and of how many it can be said."""
+    """By split: markets in which the side with the larger stakes won, and markets where that is known."""
     notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class _Draw:
-    """Keeps the first so many of what it is offered, by a rank that only seed, task and id decide."""
+    """Keeps the first items by a rank that depends on seed, task and id only."""
 
     seed: int
     most: int
@@ -142,7 +140,7 @@ class _Draw:
     def offer(self, key: tuple[str, ...], id_: str, thing: object) -> None:
         rank = int.from_bytes(hashlib.sha256(f"{self.seed}|{key[0]}|{id_}".encode()).digest()[:8], "big")
         self.seen[key] += 1
-        # Numbered, so that two of one rank and id, which a file may hold, are never compared themselves.
+        # The number keeps items of equal rank and id from being compared.
         heap, entry = self.kept[key], (-rank, id_, -self.seen[key], thing)
         if len(heap) < self.most:
             heapq.heappush(heap, entry)
@@ -154,17 +152,11 @@ class _Draw:
 
 
 def drawn(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> Drawn:
-    """Return what a run asks about: of each task so many instances a split, or all that there are.
+    """Return the items of a run: up to `per_split` for each task and split.
 
-    G1 has as many comments with a position as without. A split of a task with
-    fewer than twelve instances is left out, and a note says so. The files are
-    read twice, and no more of them is held than what is drawn and one market.
-
-    Args:
-        rows: Of the data set.
-        tasks: Which of `TASKS` are asked.
-        per_split: How many instances a task and split has at most.
-        seed: Of the draw.
+    G1 has as many comments with a position as without. A split with fewer than
+    twelve items is left out of a task, and a note says so. The files are read
+    twice; only drawn items and one market are held in memory.
     """
     draw, crowds = _Draw(seed, per_split), dict[str, tuple[int, int]]()
     for _, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):
@@ -202,7 +194,7 @@ def _offer_market(draw: _Draw, comments: Sequence[LabelledComment], tasks: Colle
 
 
 def _chosen(draw: _Draw, per_split: int) -> tuple[list[tuple[str, Any]], list[str]]:
-    """Return what is asked by task, the splits in order, and a note for each that has too little."""
+    """Return the drawn rows by task and split, and a note for each split that has too few."""
     found: list[tuple[str, Any]] = []
     notes = []
     order = {name: number for number, name in enumerate(TASKS)}
@@ -269,7 +261,7 @@ def _window(row: LabelledWindow, said: Mapping[str, LabelledComment]) -> Item:
 
 
 def stake_sign(stakes: Iterable[tuple[str, float]]) -> int:
-    """Return where stakes point, magnitudes counting: 1 for YES, -1 for NO, 0 for a tie; without a side none counts."""
+    """Return the side with the larger stakes, by magnitude: 1 for YES, -1 for NO, 0 for a tie."""
     held: Any = [(side, size) for side, size in stakes if side in ("YES", "NO")]
     says = stake_weighted_direction([side for side, _ in held], [size for _, size in held])
     return {"UP": 1, "DOWN": -1, None: 0}[says]

@@ -1,4 +1,4 @@
-"""Windows: stretches of a market with enough positioned comments, and where its odds went in the one after."""
+"""Windows: stretches of a market with enough comments of position holders, and the move of its price after each."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -20,16 +20,15 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class StepPath:
-    """The prices of YES, each of them until the next, by the instants at which they became that."""
+    """Prices of YES; each holds from its instant until the next."""
 
     instants: tuple[datetime, ...]
-    """In order."""
     yes: tuple[float, ...]
     ends_at: datetime | None = None
-    """When trading ended: after it there is no price, the payout being none."""
+    """The end of trading, after which there is no price; a payout is none."""
 
     def mean(self, start: datetime, end: datetime) -> float | None:
-        """Return the time-weighted price over [start, end); None where nothing was known of a part of it.
+        """Return the time-weighted price over [start, end); None where a part has no price.
 
         Examples:
             >>> from datetime import UTC
@@ -50,26 +49,26 @@ class StepPath:
 
 @dataclass(frozen=True, slots=True)
 class MarketWindow:
-    """A stretch of a market that a move of its odds is asked about."""
+    """A stretch of a market, and its prices in it and after it."""
 
     start: datetime
     days: int
     comments: tuple[int, ...]
-    """Which of the positioned comments lie in it, by their numbers."""
+    """The numbers of the position holders' comments in it."""
     price_before: float
-    """The mean price of YES over [start, start + days)."""
+    """Mean price of YES over [start, start + days)."""
     price_after: float
-    """Over as many days after it."""
+    """Mean price over as many days after it."""
 
     @property
     def direction(self) -> Direction:
-        """Return where the odds went."""
+        """Return where the price went."""
         return "UP" if self.price_after > self.price_before else "DOWN"
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The windows of a market, and how many there would have been with prices or a move."""
+    """The windows of a market, and counts of those left out."""
 
     found: tuple[MarketWindow, ...]
     unpriced: int
@@ -79,13 +78,13 @@ class Windows:
 def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
     """Return the windows of a market, one after the other.
 
-    One begins at a positioned comment and takes the fewest whole days that hold
-    ten of them; the next begins at the first after it. Where 30 days hold fewer
-    than ten, the next comment is tried.
+    A window begins at a comment of a position holder and takes the fewest whole
+    days with ten of them. The next begins at the first comment after it. Where
+    30 days hold fewer than ten, the next comment is tried.
 
     Args:
-        commented: The instants of the market's positioned comments, in order.
-        path: Of the market.
+        commented: The instants of position holders' comments, in order.
+        path: The prices.
     """
     found: list[MarketWindow] = []
     unpriced = near_ties = at = 0
@@ -112,7 +111,7 @@ def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
 
 
 def stake_weighted_direction(sides: Sequence[Side], sizes: Sequence[float]) -> Direction | None:
-    """Return where the stakes of a window point, magnitudes counting; None for a tie.
+    """Return the direction with the larger stakes, by magnitude; None for a tie.
 
     Examples:
         >>> stake_weighted_direction(["YES", "NO"], [5.0, -7.0])

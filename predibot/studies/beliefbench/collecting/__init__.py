@@ -1,1 +1,1 @@
-"""Data sets of pairs of questions: made from markets that were recorded, and what bots said of them."""
+"""Making data sets of pairs of questions from recorded markets."""

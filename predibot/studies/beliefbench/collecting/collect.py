@@ -1,4 +1,4 @@
-"""Making a data set of pairs: markets filtered, compared two by two, labelled, counted, and a part of them kept."""
+"""Making a data set of pairs: markets are filtered, compared two by two and labelled; a part of the pairs is kept."""
 
 import hashlib
 import json
@@ -36,16 +36,16 @@ from predibot.whole_file import whole_file
 
 @dataclass(frozen=True, slots=True)
 class KnownMarkets:
-    """The markets that can be compared, by event and then by market, and how many cannot."""
+    """The markets that can be compared, sorted by event and market, and counts of others."""
 
     known: KnownBeliefs
     descriptions: Mapping[str, str]
-    """Its own, or that of its event."""
+    """By market: its own description, or that of its event."""
     funnel: Counter[str]
 
 
 def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListener) -> KnownMarkets:
-    """Return all markets that an archive had listed by an instant, each as it was listed last.
+    """Return all markets that an archive listed by an instant, each in its last listing.
 
     Raises:
         VenueError: If a snapshot or the resolutions cannot be read.
@@ -53,7 +53,7 @@ def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListen
     listed: dict[str, Event] = {}
     instants = [instant for instant in archive.instants if instant <= as_of]
     for number, instant in enumerate(instants, start=1):
-        # What was listed last comes first: of a market that two events list the first counts.
+        # The latest listing comes first, as the first event of a market counts.
         latest = {event.id: event for event in archive.events(instant).events}
         listed = latest | {name: event for name, event in listed.items() if name not in latest}
         listener(Progress("snapshots", number, len(instants)))
@@ -72,7 +72,7 @@ def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListen
 
 
 def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
-    """Return all markets that runs of a ledger had played by an instant, with what was observed of them by then."""
+    """Return all markets that runs of a ledger played by an instant, with their observations by then."""
     with store.read() as connection, store.rows_blamed():
         known = beliefs_of_ledger(connection, venue, as_of)
         events = events_as_played(connection, venue, as_of)
@@ -80,7 +80,7 @@ def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
 
 
 def _known(known: KnownBeliefs, events: Sequence[Event], left_out: Counter[str]) -> KnownMarkets:
-    # Of a market that two events list the first counts, as it does for its title.
+    # The first event of a market counts, as for its title.
     listed = {
         market.id: market.description or event.description for event in reversed(events) for market in event.markets
     }
@@ -92,7 +92,6 @@ def _known(known: KnownBeliefs, events: Sequence[Event], left_out: Counter[str])
 
 
 MOST_PAIRS = 1_000
-"""Of a domain and label, that are kept where nobody says how many."""
 _DECIMALS = 9
 
 
@@ -107,15 +106,15 @@ def collect_pairs(
     weights: str = "",
     model: str | None = None,
 ) -> About:
-    """Make a data set of labelled pairs of the markets of an archive or a ledger; return what it was made of.
+    """Make a data set of labelled pairs of markets of an archive or a ledger, and describe it.
 
     Equal sources give equal files.
 
     Args:
         source: As `archive:FOLDER`, or the address of a ledger.
-        folder: Where the data set is written.
-        caller: Who asks.
-        as_of: Nothing later is looked at; left out, the last snapshot of an archive, and now for a ledger.
+        folder: For the data set.
+            caller: Gives settings, clock and progress.
+            as_of: Nothing later is read; left out, the last snapshot of an archive, or now for a ledger.
         seed: Of the draw of the pairs that are kept.
         most: How many are kept of each domain and label.
         weights: Of the features in the order of `FEATURES`, with commas between; left out, equal ones.
@@ -208,7 +207,7 @@ def write_pairs(
     markets = [market for market in _markets(found, beliefs) if market.id in used]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Written last, it says that the others belong together.
+        # Written last, as it proves that the other files belong together.
         (folder / "about.jsonl").unlink(missing_ok=True)
         files: dict[str, Sequence[About | PairedMarket | LabelledPair]]
         files = {"markets": markets, "pairs": compared.pairs, "about": [about]}
@@ -246,16 +245,15 @@ def _date(day: int) -> str:
 @dataclass(frozen=True, slots=True)
 class _Compared:
     pairs: list[LabelledPair]
-    """By domain, label and ids."""
     counts: Mapping[str, Mapping[str, int]]
     without_score: int
-    """Pairs that were open together, and lack every feature that is weighed."""
+    """Pairs that were open together, but have no feature with a weight."""
 
 
 def _compared(
     beliefs: Beliefs, weights: FeatureWeights, model: str | None, *, seed: int, most: int, listener: ProgressListener
 ) -> _Compared:
-    """Return the pairs that are kept: of each domain and label those of the lowest rank by seed and ids."""
+    """Return the kept pairs: those of the lowest rank, by seed and ids, in each domain and label."""
     names = sorted(set(beliefs.domains))
     domain = np.array([names.index(each) for each in beliefs.domains], dtype=np.int64)
     keys = np.array([_key(seed, name) for name in beliefs.market_ids], dtype=np.uint64)
@@ -263,7 +261,7 @@ def _compared(
     counts = np.zeros((len(names) + 1) * len(LABELS), dtype=np.int64)
     kept: dict[int, NDArray[np.float64]] = {}
     ranks: dict[int, NDArray[np.uint64]] = {}
-    # Of a cell that is full, the highest rank that is kept: most pairs are passed over by it at once.
+    # The highest kept rank of each full cell, which rules out most pairs at once.
     highest = np.full(counts.size, np.iinfo(np.uint64).max, dtype=np.uint64)
     vectors = None if model is None else opened_embedding(model)(beliefs.texts)
     features, without_score = Features(beliefs, vectors), 0
@@ -326,7 +324,7 @@ def _key(seed: int, name: str) -> int:
 
 
 def _ranks(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a rank of each pair that the keys of both alone decide: splitmix64 of their sum."""
+    """Return a rank of each pair, from the keys of both alone: splitmix64 of their sum."""
     mixed = first + second
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,1 +1,1 @@
-"""Labels of pairs of questions: how well they agree with how the pairs' markets moved, and with people."""
+"""Scores of the labels of pairs, against the markets' moves and people's labels."""

@@ -1,7 +1,7 @@
-"""Scores of labels of pairs: how near each comes to the true one, with intervals over the events that pairs are of.
+"""Scores of labels of pairs: how near they come to the true ones, with intervals over events.
 
-Labels are whole numbers from 0, the least related, to 4; `UNREAD` is an answer
-that could not be read: a miss wherever every answer counts, and no label.
+Labels are whole numbers from 0, the least related, to 4. `UNREAD` stands for an
+unreadable answer: a miss in scores of all answers, and left out of the others.
 """
 
 import math
@@ -18,43 +18,43 @@ from predibot.scoring.inference.draws import generator, resampled_counts
 CLASSES = 5
 UNREAD = -1
 CENTRES = (np.arange(CLASSES) + 0.5) / CLASSES
-"""The middle of each label's stretch of the score: 0.1, 0.3, 0.5, 0.7, 0.9."""
+"""The middle of each label's range of S: 0.1, 0.3, 0.5, 0.7, 0.9."""
 MIN_EVENTS = 8
-"""Fewer tell too little of how others would do for an interval."""
+"""Fewer are too few for an interval."""
 _MOST_WITHOUT_VALUE = 0.01
 _STEPS = np.subtract.outer(np.arange(CLASSES), np.arange(CLASSES)).astype(np.float64)
 
 
 class Values(NamedTuple):
-    """The scores of some labels; NaN where one has no value."""
+    """The scores of some labels; NaN for a missing value. All but `accuracy` and `f1` are over readable answers."""
 
     mse: float
-    """The mean square of the distance between the centres of both labels; of what could be read, as the next one."""
+    """Mean squared distance between the centres of both labels."""
     mae: float
-    """The mean of that distance."""
+    """Mean of that distance."""
     spearman: float
-    """Spearman's correlation of the labels with the score S; of what could be read."""
+    """Spearman's correlation of the labels with S."""
     accuracy: float
-    """The share of all answers that are right."""
+    """Share of all answers that are right."""
     f1: float
-    """The mean of F1 over the labels that were given or are true; what could not be read was not found."""
+    """Mean F1 over the given and the true labels; an unreadable answer finds none."""
     kappa: float
-    """Cohen's kappa weighted by the square of the steps between labels; of what could be read."""
+    """Cohen's kappa with quadratic weights."""
     mse_to_score: float
-    """The mean square of the distance from the label's centre to S itself; of what could be read, as the next one."""
+    """Mean squared distance from the label's centre to S itself."""
     mae_to_score: float
 
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """How well a bot labelled some pairs; NaN is a score that has no value."""
+    """The scores of a bot's labels with their intervals."""
 
     values: Values
     low: Values
-    """The lower end of each interval, NaN where there is none, as of fewer than `MIN_EVENTS` events; as the next."""
+    """Lower ends of the intervals; NaN with fewer than `MIN_EVENTS` events."""
     high: Values
     n: int
-    """Answers, those that could not be read among them."""
+    """Answers, unreadable ones included."""
     unread: int
     events: int
 
@@ -68,29 +68,28 @@ def pair_scores(
     seed: int = 0,
     resamples: int = 1_000,
 ) -> PairScores:
-    """Return how near labels come to the true ones, with 95 % percentile intervals, events drawn anew.
+    """Return the scores of labels with 95 % percentile bootstrap intervals over events.
 
-    A pair counts in a draw as often as both of its events were drawn together:
-    the product of both numbers; one of two markets of the same event as often
-    as that was.
+    In a draw a pair counts as often as its events were drawn: the product of
+    both numbers, or the one number of a pair within an event.
 
     Args:
         predicted: Labels from 0 to 4 or `UNREAD`, shape (n,).
         score: S of the pairs, shape (n,), in [0, 1].
-        true: Their labels, shape (n,).
-        events: Of both questions of each pair, words or whole numbers, shape (n, 2).
-        seed: Of the draws; equal seeds give equal intervals.
-        resamples: How many draws.
+        true: The true labels, shape (n,).
+        events: The events of each pair, words or whole numbers, shape (n, 2).
+        seed: Equal seeds give equal intervals.
+        resamples: Number of draws.
 
     Raises:
         ValueError: If lengths differ, or a label is none.
 
     Source:
-        BeliefBench, section 5.4: the scores. Tables 2 to 5 have rows with
-        an MSE below 0.2 MAE, which no distances between centres have: they fit
-        the distance to S itself, which is given beside. The draw of rows and columns of a
-        table alike: Owen (2007), Annals of Applied Statistics 1(2), 386-411,
-        who shows that such intervals are rather too wide than too narrow.
+        BeliefBench, section 5.4, for the scores. Its tables 2 to 5 have rows with an
+            MSE below 0.2 MAE, which distances between centres cannot have; distances
+            to S can, and are given too. Owen (2007), Annals of Applied Statistics
+            1(2), 386-411, for the draws, which make intervals rather too wide than
+            too narrow.
 
     Examples:
         >>> found = pair_scores([0, 1, 4], [0.1, 0.5, 0.9], [0, 2, 4], [["a", "b"], ["a", "c"], ["b", "c"]])
@@ -127,13 +126,13 @@ def pair_scores(
 
 
 def weighted_values(predicted: Ints, score: Floats, true: Ints, weights: Floats) -> tuple[Floats, ...]:
-    """Return the scores where each pair counts so often, (d,) each, in the order of `Values`; NaN for no value.
+    """Return the weighted scores in the order of `Values`, (d,) each; NaN for a missing value.
 
     Args:
-        predicted: As `pair_scores` takes it, as the next two.
+        predicted: As in `pair_scores`, as the next two.
         score: S.
         true: The labels.
-        weights: How often each pair counts in each draw, shape (d, n).
+        weights: Weight of each pair in each draw, shape (d, n).
     """
     cells = np.zeros((predicted.size, CLASSES * (CLASSES + 1)))
     cells[np.arange(predicted.size), true * (CLASSES + 1) + predicted % (CLASSES + 1)] = 1.0
@@ -159,7 +158,7 @@ def weighted_values(predicted: Ints, score: Floats, true: Ints, weights: Floats)
 
 
 def _rank_correlations(predicted: Ints, score: Floats, weights: Floats) -> Floats:
-    """Return Spearman's correlation in each draw, (d,); ties share their mean rank, NaN where all are the same."""
+    """Return Spearman's correlation in each draw, (d,); ties share their mean rank; NaN without variation."""
     if not predicted.size:
         return np.full(len(weights), np.nan)
     one, other = _ranks(predicted, weights), _ranks(score, weights)
@@ -167,13 +166,13 @@ def _rank_correlations(predicted: Ints, score: Floats, weights: Floats) -> Float
     with np.errstate(invalid="ignore", divide="ignore"):
         one, other = (each - (weights * each).sum(axis=1, keepdims=True) / total for each in (one, other))
         squares = (weights * one**2).sum(axis=1) * (weights * other**2).sum(axis=1)
-        # The ranks of what is the same throughout differ by rounding alone.
+        # Ranks of equal values differ by rounding only.
         found: Floats = (weights * one * other).sum(axis=1) / np.sqrt(np.where(squares > 1e-9, squares, np.nan))
     return np.clip(found, -1.0, 1.0)
 
 
 def _ranks(values: Ints | Floats, weights: Floats) -> Floats:
-    """Return the mean rank of each value in each draw, (d, n), but for a half that all have."""
+    """Return the mean rank of each value in each draw, (d, n), shifted by one half."""
     _, place = np.unique(values, return_inverse=True)
     order = np.argsort(place, kind="stable")
     starts = np.flatnonzero(np.diff(place[order], prepend=-1))
@@ -183,7 +182,7 @@ def _ranks(values: Ints | Floats, weights: Floats) -> Floats:
 
 
 def _ends(drawn: Floats) -> tuple[float, float]:
-    """Return both ends of an interval; NaN where too many draws have no value, or all the same one."""
+    """Return both ends of an interval; NaN where too many draws lack a value, or all are equal."""
     missing = np.isnan(drawn).mean()
     if missing > _MOST_WITHOUT_VALUE or np.nanmax(drawn) == np.nanmin(drawn):
         return math.nan, math.nan

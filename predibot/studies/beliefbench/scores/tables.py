@@ -1,4 +1,4 @@
-"""The tables of labels of pairs, for any bots: from what each said of which pair to columns of numbers."""
+"""The tables of BeliefBench, computed from the labels of any bots."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,23 +17,23 @@ from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScor
 
 @dataclass(frozen=True, slots=True)
 class RaterAgreement:
-    """How far k raters agree; NaN is a number that has no value."""
+    """The agreement of k raters; NaN for a missing value."""
 
     pearson: tuple[tuple[int, int, float, int], ...]
-    """Of every two raters: who, their correlation, and over how many things both rated."""
+    """Of every two raters: both, their correlation, and the number of things that both rated."""
     icc: float
-    """ICC(2,1): of one rater, in absolute agreement; over what all rated, as the next one."""
+    """ICC(2,1): absolute agreement of one rater, over things that all rated."""
     icc_of_mean: float
-    """ICC(2,k): of the mean of all k."""
+    """ICC(2,k): of the mean of all raters."""
     n: int
     """Things that all rated."""
 
 
 def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
-    """Return how far raters agree.
+    """Return the agreement of raters.
 
     Args:
-        ratings: Of each thing by each rater, shape (n, k), k at least 2; NaN where one did not rate it.
+        ratings: Shape (n, k) for n things and k raters, k at least 2; NaN for a missing rating.
 
     Raises:
         ValueError: If there are fewer than two raters.
@@ -60,11 +60,11 @@ def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
 
 
 def pearson(a: ArrayLike, b: ArrayLike) -> float:
-    """Return Pearson's correlation; NaN below two things, or where one series is the same throughout.
+    """Return Pearson's correlation; NaN below two values, or where a series does not vary.
 
     Args:
         a: Finite numbers, shape (n,).
-        b: Of the same things, shape (n,).
+        b: Finite numbers, shape (n,).
 
     Examples:
         >>> round(pearson([1, 2, 3], [2, 4, 7]), 4)
@@ -99,13 +99,12 @@ _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to 
 
 @dataclass(frozen=True, slots=True)
 class PairFact:
-    """What is known of a pair that was asked about."""
+    """What is known of a labelled pair."""
 
     domain: str
     label: int
-    """The true one, from 0 to 4."""
+    """The true label, from 0 to 4."""
     score: float
-    """S."""
     events: tuple[str, str]
     created_on: str
     """The date of the first price of the younger market."""
@@ -115,7 +114,7 @@ class PairFact:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge said of another bot's reasons."""
+    """A judge's labels of another bot's reasons."""
 
     of: str
     kinds: Mapping[str, str]
@@ -124,25 +123,25 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class PairReadings:
-    """What bots said of pairs."""
+    """The labels that bots gave to the pairs of a run."""
 
     facts: Mapping[str, PairFact]
     """By pair."""
     said: Mapping[str, Mapping[str, int]]
-    """By bot, then by pair: a label from 0 to 4, or `UNREAD`; what a bot was not asked, or did not say, is absent."""
+    """By bot and pair: a label from 0 to 4 or `UNREAD`; absent without an answer."""
     labels: tuple[str, ...]
-    """What the labels are called, from 0."""
+    """The names of the labels, from 0."""
     remarks: Mapping[str, str] = field(default_factory=dict)
-    """Why a bot said nothing of some pairs, by bot."""
+    """By bot, why some pairs have no answer."""
     cutoffs: Mapping[str, str] = field(default_factory=dict)
-    """The date until which a bot's model was trained, by bot, where it is known."""
+    """The knowledge cutoff of each bot's model, where it is known."""
     judged: Mapping[str, Judgement] = field(default_factory=dict)
     """By judge."""
     reasonings: tuple[str, ...] = ()
-    """What a judge may say."""
+    """The labels of a judge."""
 
     def of(self, bot: str, pairs: Iterable[str]) -> PairScores:
-        """Return how well a bot labelled those of some pairs that it said something of."""
+        """Return the scores of a bot's answers on some pairs."""
         said = self.said[bot]
         chosen = [(said[pair], self.facts[pair]) for pair in sorted(pairs) if pair in said]
         return pair_scores(
@@ -154,11 +153,11 @@ class PairReadings:
 
 
 PeoplesLabels = Mapping[str, Mapping[str, int]]
-"""What people said of pairs, each alone: by rater, then by pair, a label from 0 to 4."""
+"""By rater and pair: a label from 0 to 4."""
 
 
 def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = None) -> tuple[StudyTable, ...]:
-    """Return all tables; one without anything in it has no row."""
+    """Return all tables; an empty one has no rows."""
     return (
         _all(readings),
         _domains(readings),
@@ -279,7 +278,7 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[StudyTable, 
 
 
 def _weights(readings: PairReadings, means: Mapping[str, float]) -> StudyTable:
-    """Return the weights with which S would come nearest to people's labels; judge them on other pairs."""
+    """Return the weights that bring S nearest to people's labels; judge them on other pairs."""
     pairs = [pair for pair in means if any(each is not None for each in readings.facts[pair].features)]
     rows: tuple[tuple[Cell, ...], ...] = ()
     if pairs:

@@ -1,1 +1,1 @@
-"""Comments: collecting them with what their writers did, and labelling them."""
+"""Collecting comments with the trades of their writers, and labelling them."""

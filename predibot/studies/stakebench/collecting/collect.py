@@ -1,4 +1,4 @@
-"""Collecting: comments joined with what their writers held and did, labelled, counted and written without names."""
+"""Collecting: joins comments with the trades of their writers, labels them, and writes them without names."""
 
 import hashlib
 import hmac
@@ -40,32 +40,32 @@ from predibot.whole_file import whole_file
 
 @dataclass(frozen=True, slots=True)
 class CollectReport:
-    """What a collection came to."""
+    """The result of a collection."""
 
     folder: Path
     funnel: Mapping[str, int]
-    """How many markets, comments and windows there were at each stage, and were lost between two, in order."""
+    """Markets, comments and windows that were left or lost at each stage, in order."""
     asked: int
-    """Answers that were asked for; the others were there."""
+    """Requests; other answers were stored already."""
 
 
 def packaged_words() -> WordLists:
-    """Return the words that sort comments and markets."""
+    """Return the word lists that predibot comes with."""
     return parse_words(files("predibot").joinpath("studies", "stakebench", "words.txt").read_text(encoding="utf-8"))
 
 
 def salt_of(path: Path) -> bytes:
-    """Return the salt of exported ids, made where there is none, readable by its owner alone.
+    """Return the salt of exported ids; a new one is made readable by its owner alone.
 
     Raises:
-        UsageError: If what lies there is no salt.
+        UsageError: If the file holds no salt.
     """
     if not path.exists():
         fresh = path.with_name(f".unfinished-{secrets.token_hex(16)}")
         try:
             fresh.touch(mode=0o600, exist_ok=False)
             fresh.write_text(secrets.token_hex(32), encoding="ascii")
-            # Of two that begin at once both have the salt of the first, and none sees half of it.
+            # Two processes that begin at once both get the first one's salt, and neither reads half of it.
             os.link(fresh, path)
         except FileExistsError:
             pass
@@ -81,13 +81,13 @@ def salt_of(path: Path) -> bytes:
 
 
 def salted(salt: bytes, kind: str, name: str) -> str:
-    """Return what stands for an id of a real person, comment or market in everything that is exported."""
+    """Return the exported form of the id of a person, comment or market."""
     return hmac.new(salt, f"{kind}|{name}".encode(), hashlib.sha256).hexdigest()[:24]
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedMarket:
-    """A market with its valid comments and what their writers did."""
+    """A market with its valid comments and their writers' trades."""
 
     market: CommentedMarket
     split: str
@@ -98,10 +98,10 @@ class JoinedMarket:
 
 
 def joined_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) -> Iterator[JoinedMarket]:
-    """Yield the markets that are taken, one at a time, each with its comments; the funnel is counted on the way.
+    """Yield the markets that are taken with their comments, counting the funnel on the way.
 
     Raises:
-        VenueError: If the venue does not answer; what it answered before is kept.
+        VenueError: If the venue does not answer; earlier answers stay stored.
     """
     for reason, market in source.markets():
         funnel["markets listed"] += 1
@@ -119,7 +119,7 @@ def joined_markets(source: CommentSource, words: WordLists, funnel: Counter[str]
         valid = []
         for comment in thread.comments:
             why: str | None = rejection(comment.text, words)
-            # What was written after the end tells no position.
+            # Nobody holds a position after the end.
             why = why or ("after the end" if comment.at >= market.closed_at else None)
             if why is None:
                 valid.append(comment)
@@ -138,7 +138,7 @@ def joined_markets(source: CommentSource, words: WordLists, funnel: Counter[str]
 
 
 def labelled(joined: JoinedMarket, source: CommentSource, salt: bytes) -> tuple[list[LabelledComment], Windows]:
-    """Return the comments of a market with their labels, the oldest first, and the windows of those positioned."""
+    """Return the labelled comments of a market, oldest first, and its windows."""
     found, positioned = [], []
     for comment in joined.comments:
         changes = joined.traded.changes.get(comment.user, ())
@@ -180,14 +180,14 @@ def collect_comments(
 ) -> CollectReport:
     """Collect a platform's comments and write `comments.jsonl` and `windows.jsonl` under salted ids.
 
-    Called again it asks for nothing that is there, and writes the same files.
+    A second call asks only for what is missing, and writes the same files.
 
     Args:
-        source: What is asked.
-        store: Where the source keeps its answers; the files are written into its folder.
+        source: The platform.
+        store: The source's answers; the files are written into its folder.
         salt: Of the ids.
         listener: Told of each market.
-        markets: How many markets are taken at most; None for all.
+        markets: At most so many are taken; None for all.
 
     Raises:
         VenueError: If the venue does not answer; the next call goes on from there.
@@ -235,7 +235,7 @@ def _line(row: Mapping[str, object]) -> bytes:
 
 
 SALT = Path("runs") / "out" / "comments.salt"
-"""Beside the ledger where nobody names another."""
+"""The file of the salt, if no other is named."""
 PLATFORMS = ("polymarket", "manifold", "sandbox:polymarket", "sandbox:manifold")
 _PATHS = {"gamma_url": "/gamma", "data_url": "/data", "clob_url": "/clob", "manifold_url": "/manifold"}
 _SANDBOX_SEED, _SANDBOX_COMMENTS = 1, 2_500
@@ -248,14 +248,13 @@ def collect_platform(
 
     Args:
         platform: One of `PLATFORMS`.
-        folder: Where raw answers and the data set are written.
-        caller: Who asks.
-        salt: The file with the salt of exported ids; left out, `SALT`.
-        markets: How many markets are taken at most; None for all.
+        folder: For raw answers and the data set.
+        caller: Gives settings, clock and progress.
+            salt: The file with the salt of exported ids; left out, `SALT`.
+            markets: At most so many are taken; None for all.
 
     Raises:
-        UsageError: If there is no such platform, the salt is none, or the folder is another platform's or another
-            collection is at work in it.
+        UsageError: If there is no such platform or salt, or the folder is in use or another platform's.
         VenueError: If the venue does not answer; the next call goes on from there.
     """
     if platform not in PLATFORMS:
@@ -287,7 +286,7 @@ def collect_platform(
 
 
 def _rates(urls: dict[str, str]) -> dict[str, float]:
-    """Return what the hosts allow per 10 seconds, by address prefix."""
+    """Return the rate limits of the hosts per 10 seconds, by address prefix."""
     return {
         f"{urls['gamma_url']}/comments": 200.0,
         f"{urls['gamma_url']}/markets": 300.0,
@@ -298,7 +297,7 @@ def _rates(urls: dict[str, str]) -> dict[str, float]:
 
 
 def _sandbox_urls(manifold: bool, closing: ExitStack) -> dict[str, str]:
-    """Return the addresses of a simulated crowd, which is served until the stack is closed."""
+    """Serve a simulated crowd until the stack closes, and return its addresses."""
     from predibot.sandbox.server.server import SandboxServer
     from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT
     from predibot.sandbox.world.world import World

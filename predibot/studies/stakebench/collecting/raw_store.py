@@ -1,4 +1,4 @@
-"""Raw payloads: every answer of a venue as it was sent, kept once, so that a collection goes on where it ended."""
+"""Raw answers: every answer of a venue is stored once as it was sent, so that a collection can be resumed."""
 
 import fcntl
 import hashlib
@@ -16,23 +16,23 @@ from predibot.whole_file import clear_unfinished, whole_file
 
 
 class RawStore:
-    """A folder of answers, each under the kind and the id of what was asked for."""
+    """A folder of answers by kind and id."""
 
     def __init__(self, folder: Path) -> None:
-        """Use a folder, made where it does not exist."""
+        """Use a folder; it is made when needed."""
         self.folder = folder
         self.asked = 0
-        """How many were not there and had to be asked for."""
+        """Answers that were not stored yet."""
 
     @contextmanager
     def alone(self, platform: str) -> Iterator[None]:
-        """Collect into the folder alone, and answers of one platform alone.
+        """Lock the folder for one collection of one platform.
 
-        Answers of another platform, or of a simulated one, would be taken for
-        its own. What one that was killed had half written is cleared away.
+        Answers of another platform, or of a simulated one, would be mistaken for its
+        own. Half-written files of a killed collection are removed.
 
         Raises:
-            UsageError: If another collection is at work in it, or answers of another platform are kept in it.
+            UsageError: If another collection is at work in it, or it holds answers of another platform.
         """
         raw = self.folder / "raw"
         raw.mkdir(parents=True, exist_ok=True)
@@ -57,12 +57,12 @@ class RawStore:
             os.close(held)
 
     def answer(self, kind: str, name: str, ask: Callable[[], object]) -> object:
-        """Return an answer that is kept, or ask for it and keep it; it is kept whole or not at all.
+        """Return a stored answer, or ask for it and store it whole.
 
         Raises:
-            UsageError: If what is kept cannot be read.
+            UsageError: If a stored answer cannot be read.
         """
-        # A venue's id may be anything, and a file's name may not.
+        # Ids may hold anything, file names may not.
         path = self.folder / "raw" / kind / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json.gz"
         if path.is_file():
             try:

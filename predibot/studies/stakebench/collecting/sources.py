@@ -1,4 +1,4 @@
-"""Sources: what each platform serves of resolved markets, their comments and their traders, in one form."""
+"""Sources: resolved markets of each platform with comments and trades, in one form."""
 
 import json
 import re
@@ -29,7 +29,7 @@ from predibot.venues.manifold.bets import UnreadableRow, instant_of, manifold_pr
 from predibot.venues.polymarket.parse import payouts_of, tokens_of
 
 Get = Callable[[str, Sequence[tuple[str, str]]], object]
-"""Asks an address with a query; errors as `VenueClient.get`."""
+"""Requests an address with a query; raises what `VenueClient.get` does."""
 COMMENT_PAGE = 100
 LARGEST_COMMENT_OFFSET = 200
 ACTIVITY_PAGE = 500
@@ -44,7 +44,7 @@ _WALLET = re.compile("0x[0-9a-fA-F]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment as its venue has it."""
+    """A comment of a venue."""
 
     id: str
     user: str
@@ -58,7 +58,7 @@ class Thread:
 
     comments: tuple[Comment, ...]
     truncated: bool
-    """Whether there may be more than the venue serves."""
+    """Whether the venue may have more than it serves."""
     unreadable: int = 0
 
 
@@ -72,22 +72,21 @@ class CommentedMarket:
     closed_at: datetime
     volume: float
     key: str
-    """By which trades name it."""
+    """Its id in trades."""
     thread: tuple[str, str] = ("", "")
     tokens: tuple[str, ...] = ()
-    """Of YES and NO, where trades name them."""
+    """YES and NO, where trades name them."""
     no_first: bool = False
-    """Whether No is listed before Yes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traded:
-    """What the commenters of a market did in it."""
+    """The trades of a market's commenters in it."""
 
     changes: Mapping[str, tuple[Change, ...]]
-    """By user; one who never traded has none."""
+    """By user; absent without trades."""
     unreadable: Mapping[str, datetime]
-    """Users with a row that cannot be read, and the instant since which what they hold is not known."""
+    """Users with an unreadable row, and the instant from which their holdings are unknown."""
 
 
 class CommentSource(Protocol):
@@ -97,23 +96,23 @@ class CommentSource(Protocol):
     fewest_comments: int
 
     def markets(self) -> Iterator[tuple[str, CommentedMarket | None]]:
-        """Yield each listed market that can be read, with why it is not taken; no reason where it is."""
+        """Yield why a listed market is left out (empty for one that is taken), and the market if readable."""
 
     def thread(self, market: CommentedMarket) -> Thread:
-        """Return the comments that a market shows."""
+        """Return the comments of a market."""
 
     def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
-        """Return what these users did in a market."""
+        """Return the trades of users in a market."""
 
     def prices(self, market: CommentedMarket) -> StepPath:
         """Return the price path of YES."""
 
     def position(self, held: Holdings) -> LabelledPosition:
-        """Return what is labelled of holdings."""
+        """Return the labelled position of holdings."""
 
 
 class PolymarketComments:
-    """Gamma's markets and comments, the Data API's activity, the CLOB's prices."""
+    """Markets and comments from Gamma, activity from the Data API, prices from the CLOB."""
 
     platform: Platform = "polymarket"
     fewest_comments = 10
@@ -141,7 +140,9 @@ class PolymarketComments:
             seen.add(cursor)
 
     def thread(self, market: CommentedMarket) -> Thread:
-        """Return the comments of a market's event or series: both ends of it, and replies where the middle lacks."""
+        """Return the comments of a market's event or series.
+
+        Of a long thread that is both ends, and the replies to them."""
         kind, entity = market.thread
         answer = self._store.answer("threads", f"{kind} {entity}", lambda: self._both_orders(kind, entity))
         if not isinstance(answer, dict):
@@ -156,7 +157,7 @@ class PolymarketComments:
         return _thread(rows.values(), _polymarket_comment, truncated=truncated)
 
     def _both_orders(self, kind: str, entity: str) -> Mapping[str, object]:
-        """Return the comments of a thread, and whether that is all of them: one order ended, or both meet."""
+        """Return the comments of a thread, and whether they are all: one order ended, or both meet."""
         found: list[dict[str, Any]] = []
         for ascending in ("true", "false"):
             offset = 0
@@ -173,7 +174,7 @@ class PolymarketComments:
                 found += page
                 if not page:
                     return {"whole": True, "comments": found}
-                # A page may be shorter than what was asked for, and is not the end.
+                # A short page is not the end.
                 offset += len(page)
         ids = [row["id"] for row in found if isinstance(row.get("id"), str | int)]
         return {"whole": len(set(ids)) < len(ids), "comments": found}
@@ -182,13 +183,13 @@ class PolymarketComments:
         try:
             return _list(self._get(f"{self._gamma}/comments/{quote(top, safe='')}", ()), "replies")
         except RequestRefused as error:
-            # Of a comment that was taken down the replies cannot be asked for.
+            # The replies to a deleted comment cannot be requested.
             if error.status != 404:
                 raise
             return []
 
     def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
-        """Return the activity of these users in a market."""
+        """Return the activity of users in a market."""
         changes: dict[str, tuple[Change, ...]] = {}
         unreadable: dict[str, datetime] = {}
         for user in users:
@@ -211,7 +212,7 @@ class PolymarketComments:
         return Traded(changes, unreadable)
 
     def _activity(self, user: str, condition: str) -> list[dict[str, Any]] | None:
-        """Return what somebody did in a market; None where neither offsets nor instants reach all of it."""
+        """Return a user's activity in a market; None where neither offsets nor instants reach all of it."""
         found: list[dict[str, Any]] = []
         offset, since = 0, 0
         while True:
@@ -226,20 +227,20 @@ class PolymarketComments:
             ]
             page = _list(self._get(f"{self._data}/activity", query), "activity")
             found += (row for row in page if _second(row, since) >= since)
-            # The host does not clamp this page; an empty one is the end in any case.
+            # The host does not clamp this page, and an empty one is always the end.
             if len(page) < ACTIVITY_PAGE:
                 return found
             offset += len(page)
             if offset > LARGEST_ACTIVITY_OFFSET:
-                # No offset reaches further: on from the last second, of which all rows come anew.
+                # No offset reaches further: go on from the last second, whose rows all come again.
                 last = max(_second(row, since) for row in page)
                 if last <= since:
                     return None
-                # A row without an instant is kept, and says of its user that something is unreadable.
+                # A row without an instant is kept; it marks its user as unreadable.
                 found, offset, since = [row for row in found if _second(row, 0) < last], 0, last
 
     def prices(self, market: CommentedMarket) -> StepPath:
-        """Return the prices of the YES token, without the payout at their end."""
+        """Return the prices of the YES token without the payout at the end."""
         query = (("market", market.tokens[0]), ("interval", "max"), ("fidelity", "720"))
         answer = self._object("prices", market.tokens[0], f"{self._clob}/prices-history", query, of="history")
         points = []
@@ -256,7 +257,7 @@ class PolymarketComments:
     def _object(
         self, kind: str, name: str, url: str, query: Sequence[tuple[str, str]], *, of: str
     ) -> Mapping[str, Any]:
-        """Return an answer that is an object with a list of objects; what is none is not kept."""
+        """Return an answer that is an object with a list of objects; other answers are not stored."""
 
         def checked(answer: object) -> dict[str, Any]:
             if not isinstance(answer, dict):
@@ -279,7 +280,7 @@ class ManifoldComments:
         self._get, self._store, self._url = get, store, manifold_url
 
     def markets(self) -> Iterator[tuple[str, CommentedMarket | None]]:
-        """Yield the resolved binary markets; beyond what an offset reaches, by the instant they were made."""
+        """Yield the resolved binary markets; beyond the last offset, by their instant of creation."""
         url = f"{self._url}/v0/search-markets"
         before, seen = "", set[str]()
         while True:
@@ -300,7 +301,7 @@ class ManifoldComments:
             made = [row["createdTime"] for row in page if isinstance(row.get("createdTime"), int)]
             if not rows or len(page) < MANIFOLD_PAGE or not made:
                 return
-            # Of the instant of the last one there may be more.
+            # More markets may share the last one's instant.
             before = str(min(made) + 1)
 
     def thread(self, market: CommentedMarket) -> Thread:
@@ -322,7 +323,7 @@ class ManifoldComments:
                 return found
 
     def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
-        """Return the bets of these users in a market."""
+        """Return the bets of users in a market."""
         bets = defaultdict[str, list[Mapping[str, Any]]](list)
         for bet in self._bets_of(market):
             bets[str(bet.get("userId"))].append(bet)
@@ -340,7 +341,7 @@ class ManifoldComments:
     def prices(self, market: CommentedMarket) -> StepPath:
         """Return the price after each bet."""
         points = []
-        # They come the newest first, and of two at one instant the newer price is the one that lasts.
+        # They come newest first; of two at one instant the newer price lasts.
         for bet in reversed(self._bets_of(market)):
             try:
                 point = manifold_price(bet)
@@ -370,7 +371,7 @@ class ManifoldComments:
 
 
 def _list(answer: object, what: str) -> list[Any]:
-    """Return the rows of a list; one that is no object is an empty one, which nobody can read."""
+    """Return the rows of a list; a row that is no object becomes an empty, unreadable one."""
     if not isinstance(answer, list) or (answer and not any(row is None or isinstance(row, dict) for row in answer)):
         raise VenueChanged(f"{what} are {type(answer).__name__}; they are a list of objects")
     return [row if isinstance(row, dict) else {} for row in answer]
@@ -381,7 +382,7 @@ def _read_rows(
     read: Callable[[Mapping[str, Any]], Iterable[Change | None]],
     instant: Callable[[Mapping[str, Any]], datetime],
 ) -> tuple[tuple[Change, ...], datetime | None]:
-    """Return the changes of the rows that can be read, and the instant of the first that cannot; None where all can."""
+    """Return the changes by readable rows, and the instant of the first unreadable row."""
     changes: list[Change] = []
     since = None
     for row in rows:
@@ -424,7 +425,7 @@ def _manifold_comment(row: Mapping[str, Any]) -> Comment:
 
 
 def _texts(node: object, depth: int) -> Iterator[str]:
-    """Yield the texts of a rich document, whatever lies in it."""
+    """Yield the texts of a rich document."""
     if depth > 50 or not isinstance(node, dict):
         return
     if isinstance(node.get("text"), str):
@@ -435,7 +436,7 @@ def _texts(node: object, depth: int) -> Iterator[str]:
 
 
 def _word(value: object) -> str:
-    """Return an id, which is a word or a whole number.
+    """Return an id, a word or a whole number.
 
     Raises:
         TypeError: If it is anything else.
@@ -446,7 +447,7 @@ def _word(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a text that can be written: halves of characters, which JSON may hold, are put as unknown ones.
+    """Return a text with lone surrogates, which JSON may hold, replaced.
 
     Raises:
         TypeError: If it is no text.

@@ -1,4 +1,4 @@
-"""Ratios by split: every score of comments is sum(earned) / sum(counted) of a split, averaged over splits."""
+"""Ratios by split: a score is sum(earned) / sum(counted) in each split, averaged over splits."""
 
 import math
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.draws import generator, resampled_counts
 
 REFUSED = -99
-"""The prediction where an answer could not be read: never right, and never a side."""
+"""Stands for an unreadable answer: never right, and no side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What each answer earns, and how much it counts for."""
+    """What each answer earns, and its weight."""
 
     earned: Floats
-    """Shape (n,), zero or more, at most what is counted."""
+    """Shape (n,), from zero to `counted`."""
     counted: Floats
-    """Shape (n,), zero or more; 0 where the answer has no part in the score."""
+    """Shape (n,), zero or more; 0 where the answer is not scored."""
 
     def by_split(self, splits: Ints, number: int) -> Floats:
-        """Return the score of each split, shape (number,), NaN where nothing counts in it."""
+        """Return the score of each split, shape (number,); NaN where nothing counts."""
         same_length(earned=self.earned, splits=splits)
         earned, counted = (np.bincount(splits, each, minlength=number) for each in (self.earned, self.counted))
-        # Weights so small that they vanish in a sum count for nothing.
+        # Weights that vanish in a sum are no weights.
         found: Floats = np.divide(earned, counted, out=np.full(number, np.nan), where=counted > 0.0)
         return found
 
@@ -38,27 +38,26 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class MacroEstimate:
-    """A mean over splits with the interval it would vary in, had other markets been asked about."""
+    """A mean over splits with a bootstrap interval over markets."""
 
     estimate: float
-    """NaN where no split has a value."""
     low: float | None
-    """None where fewer than two markets, or resamples without a value, leave no interval."""
+    """None with fewer than two markets, or with resamples without a value."""
     high: float | None
     splits: int
-    """Those with a value."""
+    """Splits with a value."""
     markets: int
     n: int
     """Answers that count."""
 
     @property
     def width(self) -> float | None:
-        """Return how wide the interval is."""
+        """Return the width of the interval."""
         return None if self.low is None or self.high is None else self.high - self.low
 
 
 def macro_average(by_split: ArrayLike) -> float:
-    """Return the mean over splits, each weighing the same; those without a value are left out.
+    """Return the unweighted mean over splits with a value.
 
     Args:
         by_split: Scores of splits, NaN where there is none.
@@ -80,14 +79,14 @@ def macro_estimate(
 ) -> MacroEstimate:
     """Return a macro average with its 95 % percentile interval, markets drawn anew within each split.
 
-    A market is drawn with all its comments, since they tell of one question and often of one crowd.
+    A market is drawn with all its comments, as they share a question and often a crowd.
 
     Args:
-        marks: What the answers earn, n of them.
+        marks: Of the n answers.
         splits: Whole numbers from zero, shape (n,).
-        markets: A word or a whole number a row, shape (n,); a market lies in one split.
-        minus: What is taken off, split by split, such as a baseline or the lowest quartile.
-        resamples: How many draws.
+        markets: Words or whole numbers, shape (n,); a market lies in one split.
+        minus: Subtracted in each split, such as a baseline or the lowest quartile.
+        resamples: Number of draws.
 
     Raises:
         ValueError: If lengths differ, or a split is negative.
@@ -118,7 +117,7 @@ def macro_estimate(
     known = ~np.isnan(found)
     low = high = None
     if known.any() and several:
-        # A draw in which a split has no value has none itself: to leave the split out would be another average.
+        # A draw without a value in some split has no value: leaving the split out would change the average.
         means = drawn[:, known].mean(axis=1)
         if np.isnan(means).mean() <= 0.01:
             ends = np.nanquantile(means, [(1.0 - 0.95) / 2.0, (1.0 + 0.95) / 2.0])
@@ -129,7 +128,7 @@ def macro_estimate(
 
 
 def _less(sums: Floats) -> Floats:
-    """Return the first ratio of columns (earned, counted), less the second where there is one; NaN where one is 0/0."""
+    """Return the ratio earned/counted, less that of the next two columns if there are any; NaN for 0/0."""
     values = np.full(len(sums), np.nan)
     usable = (sums[:, 1::2] > 0.0).all(axis=1)
     ratios = sums[usable, ::2] / sums[usable, 1::2]

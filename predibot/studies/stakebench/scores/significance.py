@@ -1,4 +1,4 @@
-"""Significance: tests of hits against chance, of two samples, and of many such tests at once."""
+"""Significance: tests against chance, of two samples, of many tests at once, and comparisons made with them."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from predibot.scoring.metrics.agreement import rank_correlation
 
 
 def binomial_p_values(hits: ArrayLike, trials: ArrayLike, *, chance: float) -> Floats:
-    """Return the chance of at least so many hits by guessing, for each of several tests, shape (m,).
+    """Return the chance of at least so many hits by guessing, shape (m,).
 
     Args:
         hits: Whole numbers, shape (m,).
@@ -46,24 +46,24 @@ def binomial_p_values(hits: ArrayLike, trials: ArrayLike, *, chance: float) -> F
 
 @dataclass(frozen=True, slots=True)
 class Discoveries:
-    """How many of many tests find something, before and after their number is allowed for."""
+    """Counts of significant tests, before and after correction for their number."""
 
     tests: int
-    """Those with a p-value."""
+    """Tests with a p-value."""
     raw: int
     retained: int
 
     @property
     def retention(self) -> float:
-        """Return the share that is retained, NaN where nothing was found."""
+        """Return the share of findings that is retained; NaN without any."""
         return self.retained / self.raw if self.raw else math.nan
 
 
 def discoveries(p_values: ArrayLike) -> Discoveries:
-    """Return what many tests find at 0.05, raw and by Benjamini and Hochberg's rate of false discoveries.
+    """Return the significant tests at 0.05, raw and by Benjamini and Hochberg's false discovery rate.
 
     Args:
-        p_values: Of all bots and splits of one score, NaN where one could not be made, shape (m,).
+        p_values: Of one score, shape (m,); NaN without a test.
 
     Examples:
         >>> found = discoveries([0.001, 0.04, 0.9, float("nan")])
@@ -81,22 +81,22 @@ class RankSum:
     """Mann and Whitney's test of two samples."""
 
     u: float
-    """How many pairs have the first above the second, a tie counting half."""
+    """Pairs in which the first is above the second; a tie counts half."""
     greater: float
-    """The chance of so large a U were both from one population."""
+    """The one-sided p-value for a larger first sample."""
     two_sided: float
 
 
 def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
-    """Return whether the values of one sample tend to be larger than those of another.
+    """Return Mann and Whitney's test of two samples.
 
     Args:
         first: Finite numbers, shape (n,).
         second: Finite numbers, shape (m,).
 
     Returns:
-        By the normal approximation with the correction for ties and that for
-        continuity; NaN where a sample is empty or all values are the same.
+        By the normal approximation with corrections for ties and continuity; NaN
+            where a sample is empty or all values are equal.
 
     Source:
         Mann and Whitney (1947), Annals of Mathematical Statistics 18(1), 50-60.
@@ -122,28 +122,28 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
 
 
 def upper_tail(z: float) -> float:
-    """Return the chance that a standard normal number is above z."""
+    """Return the upper tail of the standard normal distribution."""
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageBias:
-    """How those whose position is known differ from those without one, by one number of theirs."""
+    """How comments with a known position differ from the others in one number."""
 
     holders: float
-    """Their mean."""
+    """Mean of comments with a position."""
     others: float
     cohen_d: float
-    """The difference of the means in pooled standard deviations; NaN below two of each, or without any spread."""
+    """Difference of means in pooled standard deviations; NaN below two of each, or without spread."""
     p_value: float
     """Two-sided, by Mann and Whitney."""
 
 
 def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
-    """Return how a number differs between comments with and without a position.
+    """Compare a number between comments with and without a position.
 
     Args:
-        values: Such as the length of each comment, shape (n,), NaN where it is not known.
+        values: Such as the length of each comment, shape (n,); NaN if unknown.
         holds: Whether its writer held a position, shape (n,).
 
     Source:
@@ -162,21 +162,21 @@ def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
     if min(one.size, other.size) > 1:
         squares = one.var(ddof=1) * (one.size - 1) + other.var(ddof=1) * (other.size - 1)
         spread = math.sqrt(float(squares) / (one.size + other.size - 2))
-    # A deviation of numbers that are all alike is rounding.
+    # The deviation of equal numbers is rounding.
     cohen_d = (means[0] - means[1]) / spread if spread > 1e-12 * max(map(abs, means)) else math.nan
     p_value = mann_whitney(one, other).two_sided
     return CoverageBias(means[0], means[1], cohen_d, p_value)
 
 
 def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:
-    """Return the chance of so uneven a table of two kinds of labels were they independent: the chi-squared test.
+    """Return the p-value of the chi-squared test that two kinds of labels are independent.
 
     Args:
         rows: Words or whole numbers, such as topics, shape (n,).
         columns: The same, such as whether a position is held, shape (n,).
 
     Returns:
-        NaN where a kind has one label only.
+        NaN where a kind has only one label.
 
     Examples:
         >>> round(independence_p_value(["a", "a", "b", "b"], [0, 1, 0, 1]), 6)
@@ -202,26 +202,26 @@ def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PlatformComparison:
-    """A score on one platform against the same on another, over the topics that both have."""
+    """A score on two platforms, over their common topics."""
 
     difference: float
-    """The mean over topics of the first less the second, of all bots."""
+    """Mean of the first less the second, over topics and bots."""
     t: float
-    """Of the differences, paired by topic; NaN with `p_value` below two topics, or where all differ by the same."""
+    """Paired by topic; NaN, like `p_value`, below two topics or for equal differences."""
     p_value: float
     rank_correlation: float
-    """Of the bots' order on one platform with that on the other; NaN below three bots."""
+    """Of the bots' scores on both platforms; NaN below three bots."""
     rank_p_value: float
     topics: int
     bots: int
 
 
 def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparison:
-    """Return how scores on two platforms compare.
+    """Compare a score on two platforms.
 
     Args:
-        first: By bot and topic, shape (bots, topics), NaN where there is none: topics are those of both.
-        second: The same of the other platform.
+        first: Shape (bots, topics); NaN without a score.
+        second: Scores on the other platform.
 
     Source:
         StakeBench (arXiv 2605.26074), Table 12.
@@ -242,7 +242,7 @@ def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparis
     differences = np.nanmean((one - other)[:, topics], axis=0)
     t = p_value = rho = rank_p = math.nan
     number = differences.size
-    # Equal differences say nothing of how they would vary.
+    # Equal differences have no spread to test against.
     if number > 1 and np.ptp(differences) > 1e-12:
         t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(number)))
         p_value = t_two_sided(t, number - 1)
@@ -256,7 +256,7 @@ def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparis
 def _rank_p_value(rho: float, n: int) -> float:
     if math.isnan(rho):
         return math.nan
-    # Of equal or opposite orders it is exact: two of the n! there are. Student's t would say that they are impossible.
+    # Equal and opposite orders are two of n!; Student's t would call them impossible.
     if abs(rho) >= 1.0 - 1e-12:
         return 2.0 / math.factorial(min(n, 20))
     return t_two_sided(rho * math.sqrt((n - 2) / (1.0 - rho * rho)), n - 2)

@@ -1,4 +1,4 @@
-"""The paper's tables for any bots: from what each said of which text to columns of numbers."""
+"""The tables of StakeBench, computed from the labels of any bots."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,47 +39,46 @@ _CHANCES = {"G1": 0.5, "G2": 0.5, "G3": 0.25, "G3f": 0.5, "G3d": 0.5}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a text that was asked about."""
+    """What is known of a labelled text."""
 
     task: str
     split: str
-    """The platform and the topic, with a slash between."""
+    """As `platform/topic`."""
     market: str
     label: str
-    """The true one; empty of what was written before anything was held."""
+    """The true label; empty for a comment from before the first position."""
     side: str = ""
-    """Of the writer's position; empty without one."""
+    """The writer's side; empty without a position."""
     stake: float = 0.0
     user: str = ""
     resolved: int = 0
     baseline: int = 0
-    """Of a window: where its stakes point, +1, -1, or 0 for a tie."""
+    """The side with the larger stakes of a window: +1, -1, or 0 for a tie."""
     actions: tuple[str, ...] = ()
-    """Of a comment in G3: what followed within each of the readings' `action_hours`."""
+    """In G3, the first action within each of the readings' `action_hours`."""
     length: int = 0
-    """Of the text, in characters."""
+    """Characters of the text."""
     written: int = 0
     volume: float = 0.0
     days_left: float = 0.0
 
     @property
     def platform(self) -> str:
-        """Return where it was written."""
+        """Return the platform."""
         return self.split.partition("/")[0]
 
 
 @dataclass
 class Readings:
-    """What bots said of texts: by bot and item the label, or None for an answer that could not be read."""
+    """The labels that bots gave to the texts of a run."""
 
     facts: Mapping[str, Fact]
-    """By item."""
     said: Mapping[str, Mapping[str, str | None]]
-    """By bot, then by item; what a bot was not asked, or failed at, is absent."""
+    """By bot and item; None for an unreadable answer, absent without an answer."""
     crowds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """By split: in how many markets the side on which most was staked won, and of how many."""
+    """By split: markets in which the side with the larger stakes won, and all markets."""
     action_hours: tuple[int, ...] = ()
-    """The windows whose actions are compared."""
+    """Windows in which actions are compared."""
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
@@ -88,14 +87,13 @@ class Readings:
 
     @cached_property
     def _of_task(self) -> Mapping[str, Sequence[tuple[str, Fact]]]:
-        """Return the items of each task with what is known of them, in the order of their names."""
         found: dict[str, list[tuple[str, Fact]]] = {}
         for item, fact in sorted(self.facts.items()):
             found.setdefault(fact.task, []).append((item, fact))
         return found
 
     def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Answers":
-        """Return what a bot said of some tasks, on some splits or on all."""
+        """Return a bot's answers to some tasks, on some splits or all."""
         wanted = self.splits if splits is None else {*splits}
         said = self.said[bot]
         chosen = [
@@ -107,22 +105,22 @@ class Readings:
         return Answers(tuple(fact for fact, _ in chosen), tuple(label for _, label in chosen), self.splits)
 
     def of_all(self, task: str) -> list["Answers"]:
-        """Return what each bot said of a task that said something of it."""
+        """Return the answers to a task of each bot that answered."""
         return [own for bot in self.said if (own := self.of(bot, task)).facts]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of one bot."""
+    """Answers of one bot, one row each."""
 
     facts: tuple[Fact, ...]
     labels: tuple[str | None, ...]
     splits: tuple[str, ...]
-    """All there are, in order."""
+    """All splits of the run, in order."""
 
     @cached_property
     def predicted(self) -> Ints:
-        """Return the labels as numbers, what could not be read as `REFUSED`."""
+        """Return the labels as numbers; `REFUSED` for unreadable answers."""
         return np.array([REFUSED if label is None else _CODES[label] for label in self.labels], dtype=np.int64)
 
     @cached_property
@@ -137,17 +135,17 @@ class Answers:
 
     @cached_property
     def stakes(self) -> Floats:
-        """Return what was staked."""
+        """Return the stakes."""
         return np.array([fact.stake for fact in self.facts], dtype=np.float64)
 
     @cached_property
     def sides(self) -> Ints:
-        """Return what the writers held."""
+        """Return the sides of the writers."""
         return np.array([_SIDES.get(fact.side, 0) for fact in self.facts], dtype=np.int64)
 
     @cached_property
     def resolved(self) -> Ints:
-        """Return what the markets paid."""
+        """Return the resolutions of the markets."""
         return np.array([fact.resolved for fact in self.facts], dtype=np.int64)
 
     @cached_property
@@ -156,12 +154,12 @@ class Answers:
         return np.array([fact.market for fact in self.facts], dtype=np.str_)
 
     def by_split(self, marks: Tally, minus: Tally | None = None) -> Floats:
-        """Return a score by split, less another one where one is taken off."""
+        """Return a score by split, less another one if given."""
         values = marks.by_split(self.split, len(self.splits))
         return values if minus is None else values - minus.by_split(self.split, len(self.splits))
 
     def p_values(self, marks: Tally, task: str) -> list[float]:
-        """Return by split the chance of so many hits by guessing."""
+        """Return for each split the chance of so many hits by guessing."""
         hits, trials = (
             np.bincount(self.split, each, minlength=len(self.splits)) for each in (marks.earned, marks.counted)
         )
@@ -185,7 +183,7 @@ def _calibrated(answers: Answers) -> tuple[Tally]:
 
 
 def _lead(answers: Answers) -> tuple[Tally, Tally]:
-    """Return hits, and those of the stakes behind the windows, a tie being a miss."""
+    """Return the hits, and the hits of the stakes behind the windows, where a tie is a miss."""
     return *_accuracy(answers), accuracy_marks([fact.baseline for fact in answers.facts], answers.true)
 
 
@@ -202,7 +200,7 @@ _SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
     "G4 PLA": ("G4", _accuracy),
     "G4 lead": ("G4", _lead),
 }
-"""By score: of which task, what its answers earn, and what is taken off where something is."""
+"""By score: its task, and the tallies of its answers and of what is subtracted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +210,6 @@ class Score:
     bot: str
     name: str
     by_split: Floats
-    """NaN where there is none."""
     estimate: MacroEstimate
     marks: Tally
     answers: Answers
@@ -224,7 +221,7 @@ class Score:
 
 
 _Scores = Mapping[tuple[str, str], Score]
-"""By bot and name; those of tasks of which the bot said something."""
+"""By bot and score; only of tasks that the bot answered."""
 
 
 def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[StudyTable, ...]:
@@ -232,7 +229,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
 
     Args:
         readings: Of the bots of one run.
-        pairs: Bots whose scores are taken from one another, the second from the first.
+            pairs: Bots to compare; the second's scores are subtracted from the first's.
     """
     scores = {(each.bot, each.name): each for bot in readings.said for each in _scores_of(readings, bot)}
     found = [
@@ -267,7 +264,6 @@ def _mean(scores: _Scores, bot: str, name: str) -> float:
 
 
 def _named(scores: _Scores, name: str) -> list[Score]:
-    """Return a score of every bot that has it."""
     return [each for each in scores.values() if each.name == name]
 
 
