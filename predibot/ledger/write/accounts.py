@@ -248,11 +248,12 @@ def stored_account(connection: Connection, account_id: int, known: Journal | Non
 
 def stored_journal(connection: Connection, account_id: int, *, behind: int = 0) -> tuple[JournalRow, ...]:
     """Return the rows of an account's journal in order, those behind a number."""
-    found = connection.execute(_JOURNAL_ROWS, {"account_id": account_id, "behind": behind})
-    return tuple(
-        JournalRow(row.kind, row.at, row.cash_usd, _instrument(row), row.shares, _origin(row), row.revision)
-        for row in found
-    )
+    rows = list[JournalRow]()
+    for row in connection.execute(_JOURNAL_ROWS, {"account_id": account_id, "behind": behind}):
+        named = None if row.instrument_row is None else (row.venue, row.instrument_kind, row.instrument_id)
+        instrument = None if named is None else Instrument(*named)
+        rows.append(JournalRow(row.kind, row.at, row.cash_usd, instrument, row.shares, _origin(row), row.revision))
+    return tuple(rows)
 
 
 def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, Price]:
@@ -315,12 +316,6 @@ def add_valuations(connection: Connection, account_id: int, worths: Sequence[Wor
         connection.execute(insert(valuations), added)
     if seen:
         connection.execute(insert(marks), seen)
-
-
-def _instrument(row: Any) -> Instrument | None:
-    if row.instrument_row is None:
-        return None
-    return Instrument(row.venue, row.instrument_kind, row.instrument_id)
 
 
 def _origin(row: Any) -> str:

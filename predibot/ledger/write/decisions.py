@@ -27,7 +27,7 @@ from predibot.ledger.schema.tables import (
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import add_to_journal, lock_account, require_account
 from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
-from predibot.ledger.write.events import Catalogue, instrument_row, instruments, market_rows
+from predibot.ledger.write.events import Catalogue, instrument_rows, instruments, market_rows
 from predibot.ledger.write.runs import runs
 from predibot.ledger.write.turns import add_rows, fields_of, fill_rows, replace_pending
 
@@ -350,7 +350,7 @@ def _order_rows(
             asked = amounts.get((order.instrument, order.side, order.unit), order.amount)
         row = {
             "instrument_row": catalogue.instrument_rows.get(order.instrument)
-            or instrument_row(connection, order.instrument),
+            or instrument_rows(connection, [order.instrument])[order.instrument],
             "side": order.side,
             "unit": order.unit,
             "asked": None if asked == order.amount else asked,

@@ -145,21 +145,10 @@ def instrument_values(
 
 def instrument_rows(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, int]:
     """Return the row of each instrument, stored if it is new."""
-    listed = select(instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
-    found = connection.execute(listed.where(instruments.c.instrument_id.in_([each.id for each in wanted])))
-    rows = {Instrument(*names): row for *names, row in found}
-    return {each: rows[each] if each in rows else instrument_row(connection, each) for each in wanted}
-
-
-def instrument_row(connection: Connection, instrument: Instrument) -> int:
-    """Return the row of an instrument, stored if it is new."""
-    named = (
-        instruments.c.venue == instrument.venue,
-        instruments.c.kind == instrument.kind,
-        instruments.c.instrument_id == instrument.id,
-    )
-    held = connection.execute(select(instruments.c.id).where(*named)).scalar()
-    if held is None:
-        insert_new(connection, InstrumentRow, [instrument_values(instrument)])
-        held = connection.execute(select(instruments.c.id).where(*named)).scalar_one()
-    return int(held)
+    columns = (instruments.c.venue, instruments.c.kind, instruments.c.instrument_id, instruments.c.id)
+    statement = select(*columns).where(instruments.c.instrument_id.in_([each.id for each in wanted]))
+    rows = {Instrument(*name): row for *name, row in connection.execute(statement)}
+    if new := [instrument_values(each) for each in wanted if each not in rows]:
+        insert_new(connection, InstrumentRow, new)
+        rows = {Instrument(*name): row for *name, row in connection.execute(statement)}
+    return {each: rows[each] for each in wanted}

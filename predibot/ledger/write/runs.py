@@ -104,18 +104,12 @@ class BotPlan:
 
 def find_run(connection: Connection, key: str) -> StoredRun | None:
     """Return the run that has this key and is not void, or None."""
-    row = connection.execute(select(runs).where(runs.c.key == key, runs.c.voided_at.is_(None))).mappings().first()
-    return None if row is None else _to_run(row)
+    return next(iter(_runs_where(connection, runs.c.key == key, runs.c.voided_at.is_(None))), None)
 
 
 def runs_of_slot(connection: Connection, recipe: str, slot_at: datetime) -> tuple[StoredRun, ...]:
     """Return the runs of a recipe's slot that are not void, oldest first."""
-    rows = connection.execute(
-        select(runs)
-        .where(runs.c.recipe == recipe, runs.c.slot_at == slot_at, runs.c.voided_at.is_(None))
-        .order_by(runs.c.id)
-    ).mappings()
-    return tuple(_to_run(row) for row in rows)
+    return _runs_where(connection, runs.c.recipe == recipe, runs.c.slot_at == slot_at, runs.c.voided_at.is_(None))
 
 
 def freeze_run(connection: Connection, plan: StoredRun, events: Sequence[Event]) -> StoredRun:
@@ -196,8 +190,12 @@ def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:
 
 def stored_runs(connection: Connection) -> tuple[StoredRun, ...]:
     """Return all runs, void ones too, oldest slot first."""
-    rows = connection.execute(select(runs).order_by(runs.c.slot_at, runs.c.id)).mappings()
-    return tuple(_to_run(row) for row in rows)
+    return _runs_where(connection)
+
+
+def _runs_where(connection: Connection, *which: ColumnElement[bool]) -> tuple[StoredRun, ...]:
+    rows = connection.execute(select(runs).where(*which).order_by(runs.c.slot_at, runs.c.id)).mappings()
+    return tuple(map(_to_run, rows))
 
 
 def recipes_played(connection: Connection) -> Mapping[str, set[str]]:

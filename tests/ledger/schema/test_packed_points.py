@@ -15,7 +15,7 @@ from predibot.ledger.schema.packed_points import POINT as PACKED
 from predibot.ledger.schema.packed_points import unpacked_points
 from predibot.ledger.schema.tables import POINT_BYTES
 from predibot.ledger.store import Store
-from predibot.ledger.write.events import instrument_row, instruments
+from predibot.ledger.write.events import instrument_rows, instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 
@@ -62,7 +62,7 @@ def test_an_instant_and_source_is_stored_once_and_as_it_came_first(store: Store)
 def test_a_share_may_cost_more_than_a_dollar_and_an_outcome_may_not(store: Store) -> None:
     outcome, share = instrument_of(store), Instrument("stocks", "equity", "ACME")
     with store.write() as connection:
-        row = instrument_row(connection, share)
+        row = instrument_rows(connection, [share])[share]
     assert add(store, row, (1, 191.5), (2, 0.0)) == 2
     assert add(store, row, (1, 191.5), (3, 400.0)) == 1
     assert [price for *_, price in seen(store)] == [191.5, 0.0, 400.0]
