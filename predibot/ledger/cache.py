@@ -53,11 +53,7 @@ class Cache:
     """Differs after any change of the ledger or the code."""
 
     def text(self, question: object) -> str | None:
-        """Return the text kept for a question, or None.
-
-        Args:
-            question: All that the answer depends on besides the state; equal questions have an equal `repr`.
-        """
+        """Return the text kept for a question, or None; equal questions have an equal `repr`."""
         try:
             return self._read(question).decode()
         except (OSError, UnicodeDecodeError):
@@ -145,9 +141,6 @@ def _file_identity(file: Path, opened: tuple[int, int] | None) -> str:
 
     The counts of two copies that were changed apart may be equal, and a new file may get a freed inode.
     So a file's times count too, also that of the last change of its times.
-
-    Args:
-        opened: Device and inode of the open file, which `file` may not be any more.
     """
     file = file.resolve()
     parts, stats = [str(file)], [file.stat()]

@@ -33,11 +33,7 @@ def root_hash(leaves: Sequence[bytes]) -> bytes:
 
 
 def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
-    """Return the hashes that lead from one leaf to the root, the nearest first.
-
-    Args:
-        index: The leaf's place, from 0.
-    """
+    """Return the hashes that lead from the leaf at an index to the root, the nearest first."""
     if len(leaves) == 1:
         return ()
     split = _left_size(len(leaves))

@@ -533,11 +533,7 @@ def _columns(table: str) -> tuple[_Column, ...]:
 
 
 def _check_row(table: str, row: Placed) -> Values:
-    """Return the typed values of a row.
-
-    Raises:
-        RowRefused: If one is missing or of the wrong type.
-    """
+    """Return the typed values of a row; refuse one that lacks a value, or has a wrong type."""
     values: Values = {}
     added = _ADDED.get(table, {})
     for column in _columns(table):

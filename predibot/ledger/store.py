@@ -189,11 +189,7 @@ class Store:
             return self._retry(once)
 
     def check(self) -> None:
-        """Read a row over a connection of its own, however many others are in use.
-
-        Raises:
-            LedgerUnusable: If that fails.
-        """
+        """Read a row over a connection of its own, however many are in use; raise LedgerUnusable if that fails."""
         alone = _engine(self._engine.url, read_only=True)
         try:
             with self._translate_errors(), alone.connect() as connection:
@@ -202,11 +198,7 @@ class Store:
             alone.dispose()
 
     def require_whole(self) -> None:
-        """Have SQLite check every page and index of a file; servers check their own.
-
-        Raises:
-            LedgerUnusable: If the file is damaged.
-        """
+        """Have SQLite check every page and index of a file, and raise LedgerUnusable if one is damaged."""
         if self._file is None:
             return
         found = self.run_read(

@@ -35,11 +35,7 @@ class TracedDecision:
 
 
 def decisions_with_traces(connection: Connection, prefix: str = "") -> tuple[TracedDecision, ...]:
-    """Return every decision with a trace, of void runs too, in the order in which they were stored.
-
-    Args:
-        prefix: First hexadecimal digits of the trace's hash; empty for all.
-    """
+    """Return every decision whose trace hash has a prefix, of void runs too, in the order of storing."""
     begins = [decisions.c.trace_sha256.startswith(prefix, autoescape=True)] if prefix else []
     return _traced(connection, [decisions.c.trace_sha256.is_not(None), *begins])
 

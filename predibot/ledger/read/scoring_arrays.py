@@ -262,11 +262,7 @@ def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[s
 
 
 def _is_of_category(decided_on: Floats, played: Mapping[int, PlayedEvent], category: str) -> NDArray[np.bool_]:
-    """Return which decisions are on an event of a category.
-
-    Raises:
-        UsageError: If there is no such event.
-    """
+    """Return which decisions are on an event of a category; refuse a category without events."""
     named = {row: each.category or NO_CATEGORY for row, each in played.items()}
     rows = [row for row, name in named.items() if name == category]
     if not rows:

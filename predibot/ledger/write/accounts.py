@@ -171,11 +171,7 @@ def lock_account(connection: Connection, account_id: int) -> None:
 
 
 def require_account(connection: Connection, account_id: int, held: Claim) -> None:
-    """Lock an account for a claim.
-
-    Raises:
-        ClaimLost: If another claim has it by now; nothing may be stored.
-    """
+    """Lock an account for a claim, and raise ClaimLost if another claim has it: nothing may be stored then."""
     query = select(accounts.c.task_id).where(accounts.c.id == account_id).with_for_update()
     if connection.execute(query).scalar_one() != held.task_id:
         raise ClaimLost("this account went on with another slot, or was never claimed for this one; its journal stands")
@@ -237,11 +233,7 @@ _JOURNAL_ROWS = (
 
 
 def stored_account(connection: Connection, account_id: int, known: Journal | None = None) -> Journal:
-    """Return the journal of an account; `known` is what was read before, as no row ever changes.
-
-    Raises:
-        ValueError: If no account can have done what it says.
-    """
+    """Return the journal of an account; `known` is what was read before, as no row ever changes."""
     before = known or Journal()
     return before.with_rows(stored_journal(connection, account_id, behind=len(before.rows)))
 

@@ -109,22 +109,14 @@ def is_behind(connection: Connection) -> bool:
 
 
 def root_over(before: str | None, number: int, made_at: datetime, leaves: Mapping[str, Mapping[Key, bytes]]) -> str:
-    """Return the root of a receipt in hexadecimal digits.
-
-    Args:
-        before: The root of the receipt before; None for the first.
-    """
+    """Return a receipt's root in hexadecimal digits; the first receipt has none before it."""
     head = {"before": before, "form": LEDGER_FORM, "made_at": format_instant(made_at), "number": number}
     rows = [leaf for name in sorted(leaves) for leaf in leaves[name].values()]
     return root_hash([leaf_hash(rfc8785.dumps(head)), *rows]).hex()
 
 
 def leaves_of_part(connection: Connection, part: RowPart, keys: Collection[Key] | None = None) -> Mapping[Key, bytes]:
-    """Return the leaf hashes of a part's rows by key, in the order of keys.
-
-    Args:
-        keys: Only these; left out, all.
-    """
+    """Return the leaf hashes of a part's rows, of all keys or some, in the order of keys."""
     names = [column.name for column in (*part.key, *part.columns)]
     statement = _select_part(part, *part.key, *part.columns)
     if keys is None:

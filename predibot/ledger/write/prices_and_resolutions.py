@@ -41,9 +41,7 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
     """Return every YES instrument of a venue that a run plays, in a stable order.
 
     Of more than two outcomes, those are tracked that some account ever had: a market may have a hundred.
-
-    Args:
-        spec: Only runs on this very venue, such as one of several archives.
+    `spec` restricts the runs to one venue of that name, such as one of several archives.
     """
     wanted_from = func.min(runs.c.as_of)
     had = select(_journal.c.instrument_row).where(_journal.c.instrument_row.is_not(None))

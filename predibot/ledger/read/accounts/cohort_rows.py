@@ -50,11 +50,7 @@ class LedgerCohort:
 def told_cohorts(
     connection: Connection, *, recipe: str | None = None, as_of: datetime | None = None
 ) -> tuple[LedgerCohort, ...]:
-    """Return every member of every cohort, archived ones too, by recipe, mode and Sunday, in line-up order.
-
-    Args:
-        as_of: Nothing later is read; None for all that is stored.
-    """
+    """Return all members of cohorts, archived ones too, by recipe, mode and Sunday, in line-up order."""
     found = []
     for cohort in cohorts_as_of(connection, as_of or LAST_INSTANT, recipe=recipe):
         for member in cohort.members:

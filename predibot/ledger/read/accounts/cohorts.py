@@ -190,11 +190,7 @@ def member_accounts(
     bot_names: Sequence[str] = (),
     as_booked: bool = False,
 ) -> tuple[MemberAccount, ...]:
-    """Return the accounts of cohorts at an instant, in the order of their rows.
-
-    Args:
-        bot_names: Only of these bots; empty for all.
-    """
+    """Return the accounts of cohorts at an instant, of all bots or some, in the order of their rows."""
     statement = (
         select(accounts.c.id, cohorts.c.id, accounts.c.bot)
         .select_from(accounts)

@@ -473,7 +473,6 @@ def implied_by_prices(
 
     Args:
         journals: Journals of each bot's accounts, each with the weight of a dollar in it.
-        as_of: Nothing later is read.
     """
     rows = [
         row for of in journals.values() for own, _ in of for row in own if row.instrument is not None and row.shares

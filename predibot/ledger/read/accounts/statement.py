@@ -136,11 +136,7 @@ class Statement:
 def accounts_named(
     connection: Connection, bot: str, recipe: str | None, subject: str | None = None
 ) -> tuple[Row[Any], ...]:
-    """Return the accounts of the bots with this name, in the order in which they were opened.
-
-    Args:
-        subject: Only of this instance of a game, such as a cohort; None for all.
-    """
+    """Return the accounts of a bot's name, of one recipe or game instance or of all, oldest first."""
     filters = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.bot, accounts.c.methodology)
     statement = (

@@ -26,8 +26,7 @@ class AccountHoldings:
 def holdings_over_time(connection: Connection, account: int, most: int) -> tuple[AccountHoldings, ...]:
     """Return an account at its valuations, oldest first, each in its last revision.
 
-    Args:
-        most: How many valuations at most, evenly spread, with the last among them.
+    Of more than `most` valuations, evenly spread ones are returned, the last one among them.
     """
     statement = (
         select(valuations.c.at, valuations.c.revision, valuations.c.journal_number)

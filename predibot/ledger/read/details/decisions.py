@@ -77,12 +77,7 @@ def named_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
 
 
 def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: datetime) -> Row[Any] | None:
-    """Return why a bot forecast as it did on a market; None without such a decision.
-
-    Args:
-        market_row: The market's row in the ledger.
-        decided_at: When, to the microsecond.
-    """
+    """Return why a bot forecast as it did on a market, by row and exact instant; None without such a decision."""
     # A forecast without a reason has the whole decision's.
     own = func.coalesce(func.nullif(forecasts.c.rationale, ""), decisions.c.rationale).label("rationale")
     return connection.execute(
