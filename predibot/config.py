@@ -111,13 +111,13 @@ class _NotifyTable(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_secrets(cls, said: Any) -> Any:
+    def _refuse_secrets(cls, table: Any) -> Any:
         for name in ("url", "urls", "password"):
-            if isinstance(said, dict) and name in said and f"{name}_env" in cls.model_fields:
+            if isinstance(table, dict) and name in table and f"{name}_env" in cls.model_fields:
                 raise ValueError(
                     f"{name} is a secret: put it into a variable of the environment and name that with {name}_env"
                 )
-        return said
+        return table
 
 
 class WebhookSettings(_NotifyTable):
@@ -218,13 +218,13 @@ class _SettingsFile(InitSettingsSource):
         """
         text = _read_settings(file)
         try:
-            said = {} if text is None else toml_table(text)
+            table = {} if text is None else toml_table(text)
         except ValueError as error:
             raise UsageError(f"{file} is not TOML: {error}. Fix that line") from None
         if text is not None and not is_users:
             Folder.check_settings(file.parent, text)
-        urls = {name: said.pop(name) for name in list(said) if name.endswith("_url")}
-        super().__init__(settings_cls, {**said, "urls": urls} if urls else said)
+        urls = {name: table.pop(name) for name in list(table) if name.endswith("_url")}
+        super().__init__(settings_cls, {**table, "urls": urls} if urls else table)
 
 
 def _read_settings(file: Path) -> str | None:

@@ -73,8 +73,7 @@ class Meter(Protocol):
         Args:
             worst: The most that may be spent.
             wait_seconds: How long the whole step may take, if less than the decision has. A part of it may go by
-                waiting
-                for others that have reserved the rest of the budget.
+                waiting for others that have reserved the rest of the budget.
 
         Raises:
             BudgetSpent: If the settled amounts leave no room, or no second is left; the message names the limit.

@@ -47,8 +47,8 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
             with whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
                 copied = _copy_into(Path(unfinished.name), file, before, listener)
         except OSError as error:
-            said = f"the backup {file} cannot be written: {error.strerror}. Make room, or name another place"
-            raise LedgerUnusable(said) from error
+            message = f"the backup {file} cannot be written: {error.strerror}. Make room, or name another place"
+            raise LedgerUnusable(message) from error
     return CopyReport(before.address, str(file), copied, file.stat().st_size)
 
 

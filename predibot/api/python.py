@@ -145,8 +145,8 @@ class Ledger:
         Raises:
             UsageError: If there is no such run, recipe or bot, or the instant has no time zone.
         """
-        asked = self._row_filter(run, recipe, bots, as_of, void)
-        return rows_of(LedgerDecision, self._store.run_read(lambda connection: told_decisions(connection, asked)))
+        row_filter = self._row_filter(run, recipe, bots, as_of, void)
+        return rows_of(LedgerDecision, self._store.run_read(lambda connection: told_decisions(connection, row_filter)))
 
     def forecasts(
         self,
@@ -161,8 +161,8 @@ class Ledger:
 
         Arguments and errors are those of `decisions`.
         """
-        asked = self._row_filter(run, recipe, bots, as_of, void)
-        return rows_of(LedgerForecast, self._store.run_read(lambda connection: told_forecasts(connection, asked)))
+        row_filter = self._row_filter(run, recipe, bots, as_of, void)
+        return rows_of(LedgerForecast, self._store.run_read(lambda connection: told_forecasts(connection, row_filter)))
 
     def cohorts(self, *, recipe: str | None = None, as_of: datetime | None = None) -> Rows[LedgerCohort]:
         """Return the result of each bot in each weekly cohort, archived ones too; nothing in a ledger without any.
@@ -174,8 +174,8 @@ class Ledger:
         Raises:
             UsageError: If there is no such recipe, or the instant has no time zone.
         """
-        asked = self._row_filter(None, recipe, (), as_of, False)
-        found = self._store.run_read(partial(told_cohorts, recipe=asked.recipe, as_of=asked.as_of))
+        row_filter = self._row_filter(None, recipe, (), as_of, False)
+        found = self._store.run_read(partial(told_cohorts, recipe=row_filter.recipe, as_of=row_filter.as_of))
         return rows_of(LedgerCohort, found)
 
     def evaluate(
@@ -223,11 +223,11 @@ class Ledger:
         _check_known("sizings", _check_names("sizings", sizings), tuple(SIZINGS))
         for name, days in (("horizons_days", horizons_days), ("delays_days", delays_days)):
             if any(not 0 < day <= _MOST_DAYS for day in days) or len(set(days)) < len(days):
-                said = f"{name} is {list(days)}; give numbers of days above 0 and at most {_MOST_DAYS}, each once"
-                raise UsageError(said)
+                message = f"{name} is {list(days)}; give numbers of days above 0 and at most {_MOST_DAYS}, each once"
+                raise UsageError(message)
         _check_known("clusters", [clusters], CLUSTERINGS)
         try:
-            asked = Question(
+            question = Question(
                 horizons_days=tuple(float(day) for day in horizons_days),
                 convention=convention_named(convention),
                 uncertainty=Uncertainty(seed=seed, resamples=resamples),
@@ -239,7 +239,7 @@ class Ledger:
             )
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return Scores(self._evaluate_part(recipe, bots, venue, as_of, asked))
+        return Scores(self._evaluate_part(recipe, bots, venue, as_of, question))
 
     def leaderboard(
         self,
@@ -280,10 +280,10 @@ class Ledger:
         return f"<ledger {self.address}>"
 
     def _evaluate_part(
-        self, recipe: str | None, bots: Sequence[str], venue: str | None, as_of: datetime | None, asked: Question
+        self, recipe: str | None, bots: Sequence[str], venue: str | None, as_of: datetime | None, question: Question
     ) -> Evaluation:
         part = Part(recipe=recipe, bots=_check_names("bots", bots), venue=venue, as_of=_in_utc("as_of", as_of))
-        return evaluate_stored(self._store, part, asked, clock=wall_clock)
+        return evaluate_stored(self._store, part, question, clock=wall_clock)
 
     def _row_filter(
         self, run: str | None, recipe: str | None, bots: Sequence[str], as_of: datetime | None, void: bool
@@ -447,11 +447,11 @@ def _request(
     return RunRequest.read(named, overrides, _check_names("bots", bots))
 
 
-def _check_retries(asked: Collection[Retry]) -> frozenset[Retry]:
-    if isinstance(asked, str):
-        raise UsageError(f"retry is the text {asked!r}; give a list: [{asked!r}]")
-    _check_known("retry", tuple(asked), RETRIES)
-    return frozenset(asked)
+def _check_retries(retries: Collection[Retry]) -> frozenset[Retry]:
+    if isinstance(retries, str):
+        raise UsageError(f"retry is the text {retries!r}; give a list: [{retries!r}]")
+    _check_known("retry", tuple(retries), RETRIES)
+    return frozenset(retries)
 
 
 def _check_known(argument: str, words: Sequence[str], known: Sequence[str]) -> None:
@@ -503,11 +503,11 @@ _VERDICT = (
 
 
 def _leaderboard_columns() -> dict[str, Kind]:
-    told: dict[str, Kind] = {"verdict": str, "verdict_e_value": float}
-    told |= {"verdict_events_needed": int, "verdict_more_than": bool, "verdict_moved_like": float}
+    verdict_columns: dict[str, Kind] = {"verdict": str, "verdict_e_value": float}
+    verdict_columns |= {"verdict_events_needed": int, "verdict_more_than": bool, "verdict_moved_like": float}
     columns: dict[str, Kind] = {}
     for name, kind in columns_of(LeaderboardRow).items():
-        columns.update(told if name == "verdict" else {name: kind})
+        columns.update(verdict_columns if name == "verdict" else {name: kind})
     return columns
 
 

@@ -1,9 +1,8 @@
 """Recording: a venue's raw answers become an archive that replays them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 from predibot.contracts import Progress, ProgressListener, Venue
@@ -17,8 +16,6 @@ from predibot.plugins.venues import default_venue, known_venue
 from predibot.venues.archive.layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
 from predibot.venues.archive.reader import Archive
 from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot, write_venue
-
-_RawHistory = Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +49,7 @@ def record(
     Raises:
         UsageError: If the venue is itself an archive, or the folder cannot be written.
         VenueError: If it cannot be opened or its list not be read whole; also if some prices are missing, after the
-            rest
-            is written.
+            rest is written.
     """
     settings, clock = caller.settings(), caller.clock
     with (
@@ -124,23 +120,15 @@ def _record_histories(
     listener: ProgressListener,
 ) -> tuple[int, list[str]]:
     """Read the histories of both sides, write each as it arrives; return new points and failures."""
-    tokens = list(dict.fromkeys(token for ref in refs for token in ref.token_ids))
+    first_at = now - timedelta(days=days)
     return read_histories(
-        dict(zip(tokens, tokens, strict=True)),
-        partial(_raw_history, folder, source, now - timedelta(days=days), now),
-        partial(_keep_histories, folder),
+        {token: token for ref in refs for token in ref.token_ids},
+        lambda token: source.raw_history(token, _last_point_at(folder, token) or first_at, now),
+        lambda histories: sum(merge_history(folder, token, points) for token, points in histories),
         "record",
         workers,
         listener,
     )
-
-
-def _raw_history(folder: Path, source: Venue, first: datetime, now: datetime, token: str) -> _RawHistory:
-    return source.raw_history(token, _last_point_at(folder, token) or first, now)
-
-
-def _keep_histories(folder: Path, some: Sequence[tuple[str, _RawHistory]]) -> int:
-    return sum(merge_history(folder, token, points) for token, points in some)
 
 
 def _last_point_at(folder: Path, token_id: str) -> datetime | None:

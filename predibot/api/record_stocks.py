@@ -85,8 +85,8 @@ def record_stocks(
                 notes += recorded.notes
     notes += missing_days(folder, names)
     if failures:
-        said = "; ".join((*shortened(failures), *notes))
-        raise VenueUnavailable(f"{said}. The rest is written; run `predibot record` again")
+        message = "; ".join((*shortened(failures), *notes))
+        raise VenueUnavailable(f"{message}. The rest is written; run `predibot record` again")
     return StocksReport(folder, provider, names, rows, actions, tuple(notes))
 
 

@@ -224,7 +224,8 @@ def play_now(
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
         recipe = replace(recipe, request=replace(recipe.request, retry=retry))
-        return _play_and_store(recipe, slot_at, caller, store, ledger, executor)
+        play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
+        return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
 
 
 def play_in_process(
@@ -232,19 +233,8 @@ def play_in_process(
 ) -> None:
     """Play a slot in a process of its own; the result is in its row."""
     with Store.open(ledger, create=False, was_reached=True) as store:
-        _play_and_store(recipe, slot_at, caller, store, ledger, executor)
-
-
-def _play_and_store(
-    recipe: Scheduled,
-    slot_at: datetime,
-    caller: Caller,
-    store: Store,
-    ledger: str,
-    executor: ExecutorSpec | None,
-) -> SlotRow:
-    play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
-    return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
+        play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
+        kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
 
 
 def _track_in_process(recipe: Scheduled, caller: Caller, ledger: str) -> None:
@@ -260,9 +250,9 @@ def _no_progress() -> AbstractContextManager[ProgressListener]:
 
 def words_of_slot(row: SlotRow) -> str:
     """Return the result of a slot in one line."""
-    said = f"{row.recipe}: the slot of {format_instant(row.slot_at)} is {row.status}"
+    text = f"{row.recipe}: the slot of {format_instant(row.slot_at)} is {row.status}"
     again = f"; tried again at {format_instant(row.next_try_at)}" if row.next_try_at else ""
-    return said + (f": {row.reason}" if row.reason else "") + again
+    return text + (f": {row.reason}" if row.reason else "") + again
 
 
 def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.caller import Caller
-from predibot.jobs.deciding.accounts.tracked import track_accounts
+from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.located import located
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.published_roots import publish_voids

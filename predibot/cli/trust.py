@@ -27,16 +27,16 @@ def trust(
         found.trust()
     needed, trusted = {name: list(powers) for name, powers in found.powers.items()}, found.is_trusted
     if json:
-        document = {"folder": str(found.path), "needs": needed, "trusted": trusted, "digest": found.digest}
-        output.print_document(document)
+        told = {"folder": str(found.path), "needs": needed, "trusted": trusted, "digest": found.digest}
+        output.print_document(told)
         return
     console = output.report_console()
     for name, powers in needed.items():
         console.print(plain(f"{name}: {', '.join(powers)}"), markup=False, soft_wrap=True)
     if not needed:
-        text = f"nothing in {found.path} needs your word"
+        said = f"nothing in {found.path} needs your word"
     elif trusted:
-        text = f"{found.path} is trusted as it is now; elsewhere set PREDIBOT_TRUST={found.digest}"
+        said = f"{found.path} is trusted as it is now; elsewhere set PREDIBOT_TRUST={found.digest}"
     else:
-        text = f"{found.path} is not trusted; its digest is {found.digest}"
-    console.print(plain(text), markup=False, soft_wrap=True)
+        said = f"{found.path} is not trusted; its digest is {found.digest}"
+    console.print(plain(said), markup=False, soft_wrap=True)

@@ -1,1 +1,1 @@
-"""The shell: what is done with the pure parts, in which order, against a ledger and a venue."""
+"""Jobs: each applies the pure parts to a ledger and a venue."""

@@ -29,7 +29,7 @@ from predibot.jobs.deciding.worker import (
     load_loops,
     make_worker,
 )
-from predibot.jobs.logs.about import LogContext, logged_about
+from predibot.jobs.logs.log_file import LogContext, logged_about
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat

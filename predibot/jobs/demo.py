@@ -44,21 +44,21 @@ def demonstrate(
     return look_back(past, past.known_until(), resources, question=question)
 
 
-def _turns(asked: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[tuple[datetime, RunRequest]]:
+def _turns(requests: tuple[RunRequest, ...], past: Past, days: int) -> Iterator[tuple[datetime, RunRequest]]:
     """Yield each day, or each trading day, with every recipe that is due; on the first all are."""
     since, played = timedelta(0), 0
     while played < days:
         at = past.first_at + since
         if not isinstance(past, SessionPast) or past.is_session(at):
             played += 1
-            for each in asked:
+            for each in requests:
                 if since % each.recipe.every == timedelta(0):
                     yield at, each
         since += timedelta(days=1)
 
 
-def _write_stocks(folder: Path, asked: tuple[RunRequest, ...], days: int) -> str:
-    tickers = [name for each in asked for name in each.recipe.selection.only]
+def _write_stocks(folder: Path, requests: tuple[RunRequest, ...], days: int) -> str:
+    tickers = [name for each in requests for name in each.recipe.selection.only]
     try:
         write_stock_folder(folder, seed=STOCKS_SEED, days=days, tickers=tickers, start=STOCKS_BEGIN_ON)
     except OSError as error:

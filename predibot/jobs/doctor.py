@@ -154,5 +154,5 @@ def _check_host(name: str, address: str) -> Check:
         return Check(f"host {name}", "warning", str(failure))
     ends = reply.headers.get("sunset") or reply.headers.get("deprecation")
     verdict: Verdict = "ok" if reply.is_success and not ends else "warning"
-    said = f"; it says that this address ends: {ends[:100]}. Look for a newer predibot" if ends else ""
-    return Check(f"host {name}", verdict, f"{address} answered {reply.status}{said}")
+    notice = f"; it says that this address ends: {ends[:100]}. Look for a newer predibot" if ends else ""
+    return Check(f"host {name}", verdict, f"{address} answered {reply.status}{notice}")

@@ -63,8 +63,8 @@ def evaluate(
     question = question or Question()
     with store.read() as connection:
         cache = cache_of(connection)
-        asked = (venue_name, format_instant(as_of), plain(part), plain(question), live_venues(connection))
-        if cache is not None and (known := _read_cached(cache.text(asked))) is not None:
+        cache_key = (venue_name, format_instant(as_of), plain(part), plain(question), live_venues(connection))
+        if cache is not None and (known := _read_cached(cache.text(cache_key))) is not None:
             return known
         try:
             with store.rows_blamed():
@@ -126,7 +126,7 @@ def evaluate(
         said = f"decisions on no event are in no score above, nor what they cost: {made}. {'; '.join(hints)}"
         found = replace(found, notes=(*found.notes, said))
     if cache is not None:
-        cache.keep_text(asked, evaluation_to_text(found))
+        cache.keep_text(cache_key, evaluation_to_text(found))
     return found
 
 
@@ -163,9 +163,9 @@ def _read_cached(text: str | None) -> Evaluation | None:
 
 
 def _foreign_rows_error(store: Store, error: Exception) -> LedgerUnusable:
-    said = " ".join(words_of(error).split())[:200]
+    reason = " ".join(words_of(error).split())[:200]
     return LedgerUnusable(
-        f"the ledger {store.address} holds what predibot does not write: {said}. Put a copy in its place, or name "
+        f"the ledger {store.address} holds what predibot does not write: {reason}. Put a copy in its place, or name "
         "another --ledger"
     )
 
@@ -204,8 +204,8 @@ def evaluation_from_text(text: str) -> Evaluation:
 def plain(value: object) -> Any:
     """Return an object of scoring as JSON data; what JSON lacks is written with its kind."""
     if is_dataclass(value):
-        held = {each.name: plain(getattr(value, each.name)) for each in fields(value)}
-        return {_KIND: f"{type(value).__module__}:{type(value).__qualname__}", **held}
+        data = {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {_KIND: f"{type(value).__module__}:{type(value).__qualname__}", **data}
     if isinstance(value, Mapping):
         return {_KIND: "mapping", "items": [[plain(key), plain(each)] for key, each in value.items()]}
     if isinstance(value, tuple | list):
@@ -222,18 +222,18 @@ def _from_plain(value: Any) -> Any:
         return tuple(_from_plain(each) for each in value)
     if not isinstance(value, dict):
         return value
-    held = {name: each for name, each in value.items() if name != _KIND}
+    data = {name: each for name, each in value.items() if name != _KIND}
     match value[_KIND]:
         case "mapping":
-            return {_from_plain(key): _from_plain(each) for key, each in held["items"]}
+            return {_from_plain(key): _from_plain(each) for key, each in data["items"]}
         case "array":
-            if held["type"] not in _ARRAYS:
-                raise ValueError(f"{str(held['type'])[:40]!r} is no type of numbers that evaluations have")
-            return np.array(held["values"], dtype=held["type"])
+            if data["type"] not in _ARRAYS:
+                raise ValueError(f"{str(data['type'])[:40]!r} is no type of numbers that evaluations have")
+            return np.array(data["values"], dtype=data["type"])
         case "instant":
-            return datetime.fromisoformat(held["at"])
+            return datetime.fromisoformat(data["at"])
         case kind:
-            return _scoring_class(kind)(**{name: _from_plain(each) for name, each in held.items()})
+            return _scoring_class(kind)(**{name: _from_plain(each) for name, each in data.items()})
 
 
 def _scoring_class(kind: str) -> Any:

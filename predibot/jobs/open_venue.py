@@ -29,9 +29,11 @@ def open_venue(
     Raises:
         UsageError: If there is no such venue, or it cannot answer for the instant.
     """
-    asked = _request(spec, settings, clock, as_of, purpose, paces)
-    with own_code(f"venue {asked.spec} cannot be opened"):
-        return named(spec)[0].open(asked)
+    request_spec = checked(spec)
+    argument = request_spec.partition(":")[2]
+    request = VenueRequest(request_spec, argument, settings, clock, as_of, purpose, paces)
+    with own_code(f"venue {request_spec} cannot be opened"):
+        return named(spec)[0].open(request)
 
 
 def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
@@ -50,21 +52,10 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
             "and replay with --venue archive:FOLDER"
         )
     with own_code(f"venue {spec} cannot be opened"):
-        return past(_request(spec, settings, clock))
+        request_spec = checked(spec)
+        return past(VenueRequest(request_spec, request_spec.partition(":")[2], settings, clock))
 
 
 def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
     """Return the instant to look back from: the given one, the end of the venue's world, or now."""
     return as_of or known_venue(spec).ends_at or clock()
-
-
-def _request(
-    spec: str,
-    settings: Settings,
-    clock: Clock,
-    as_of: datetime | None = None,
-    purpose: Purpose = "decide",
-    paces: Paces | None = None,
-) -> VenueRequest:
-    spec = checked(spec)
-    return VenueRequest(spec, spec.partition(":")[2], settings, clock, as_of, purpose, paces)

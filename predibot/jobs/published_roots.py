@@ -206,25 +206,25 @@ def _root_of(receipt: LedgerReceipt) -> LedgerRoot:
 
 
 def _missing_run(of: _RunId, void: PublishedVoid | None, file: Path) -> VerifiedRun:
-    said = f"{file} has its root, and this ledger has no such run"
+    problem = f"{file} has its root, and this ledger has no such run"
     if void is not None:
-        return VerifiedRun(*of, void=True, notes=(f"{said}; {file} says that it was voided",))
-    return VerifiedRun(*of, problems=(said,))
+        return VerifiedRun(*of, void=True, notes=(f"{problem}; {file} says that it was voided",))
+    return VerifiedRun(*of, problems=(problem,))
 
 
 def _compare_ledger(
     found: VerifiedLedger, published: Sequence[LedgerRoot], file: Path, *, is_import: bool
 ) -> VerifiedLedger:
     if published and is_import:
-        said = f"{file} has roots of the ledger that this one was imported from ({len(published)}), not compared"
-        return replace(found, notes=(*found.notes, said))
+        problem = f"{file} has roots of the ledger that this one was imported from ({len(published)}), not compared"
+        return replace(found, notes=(*found.notes, problem))
     known = {receipt.number: receipt for receipt in found.receipts}
     for each in published:
         here = known.get(each.receipt)
         if here is None or _root_of(here) != each:
             what = "is not there any more" if here is None else "is another one here"
-            said = f"{file} has receipt {each.receipt} of the ledger, which {what}: {each.root}"
-            return replace(found, problems=(*found.problems, said))
+            problem = f"{file} has receipt {each.receipt} of the ledger, which {what}: {each.root}"
+            return replace(found, problems=(*found.problems, problem))
     return found
 
 
@@ -238,10 +238,10 @@ def _compare_run(
     found = computed_anew(connection, run)
     newest = published[-1]
     if newest.form not in FORMS:
-        said = f"{file} has its root in form {newest.form}, and {FORM} is known. Upgrade predibot"
-        return replace(found, problems=(*found.problems, said))
-    if said := _void_problem(connection, run, void, file):
-        found = replace(found, problems=(*found.problems, said))
+        problem = f"{file} has its root in form {newest.form}, and {FORM} is known. Upgrade predibot"
+        return replace(found, problems=(*found.problems, problem))
+    if problem := _void_problem(connection, run, void, file):
+        found = replace(found, problems=(*found.problems, problem))
     roots = [receipt.root for receipt in found.receipts]
     is_without = not roots and not found.problems
     if is_without:
@@ -250,8 +250,8 @@ def _compare_run(
     # An import brings no receipts, so only the last published root can be compared.
     known = {*roots, *([each.root for each in published[:-1]] if is_without else []), found.root}
     if unknown := next((each.root for each in published if each.root not in known), None):
-        said = f"{file} has {unknown} as a root, which is that of no receipt here"
-        return replace(found, problems=(*found.problems, said))
+        problem = f"{file} has {unknown} as a root, which is that of no receipt here"
+        return replace(found, problems=(*found.problems, problem))
     notes = list(found.notes)
     if not roots and len(published) > 1:
         notes.append(f"{file} has {len(published)} roots of it, and only the last is compared: no receipts are here")
@@ -263,8 +263,8 @@ def _compare_run(
 def _void_problem(connection: Connection, run: Row[Any], void: PublishedVoid | None, file: Path) -> str:
     """Return how ledger and file disagree on whether a run is void; no text where they agree."""
     if void is None:
-        said = f"it was voided since, and {file} has no line of that, which `predibot runs void --publish` appends"
-        return said if run.void else ""
+        problem = f"it was voided since, and {file} has no line of that, which `predibot runs void --publish` appends"
+        return problem if run.void else ""
     if not run.void:
         return f"{file} says that it was voided, and it counts here"
     same = _void_lines(connection, runs.c.id == run.id) == [void]
@@ -313,9 +313,9 @@ def _read_lines(file: Path) -> list[_RootLine]:
             if line.strip():
                 found.append(_line_type(line).model_validate_json(line))
         except ValidationError as error:
-            said = error.errors(include_url=False, include_input=False)[0]["msg"]
+            reason = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise UsageError(
-                f"{file}, line {number} is no root that --publish wrote: {said}. Restore that line"
+                f"{file}, line {number} is no root that --publish wrote: {reason}. Restore that line"
             ) from None
     return found
 
@@ -341,12 +341,12 @@ def _open_to_append(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Seq
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         # The folder is locked: the file itself is replaced each time.
-        held = os.open(file.parent, os.O_RDONLY)
+        descriptor = os.open(file.parent, os.O_RDONLY)
         try:
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield _read_lines(file) if file.exists() else [], lambda added: _append(file, added)
         finally:
-            os.close(held)
+            os.close(descriptor)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}. Name another file") from error
 

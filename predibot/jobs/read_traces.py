@@ -117,11 +117,11 @@ def _find_by_digest(store: Store, prefix: str) -> TracedDecision:
     return next(iter(found.values()))
 
 
-def _find_by_name(store: Store, asked: str) -> TracedDecision:
-    run, *rest = asked.rsplit("/", 2)
+def _find_by_name(store: Store, name: str) -> TracedDecision:
+    run, *rest = name.rsplit("/", 2)
     if len(rest) != 2:
         raise UsageError(
-            f"{asked[:100]!r} names no decision. Write RUN_KEY/BOT/EVENT_ID, as `predibot export --table decisions` "
+            f"{name[:100]!r} names no decision. Write RUN_KEY/BOT/EVENT_ID, as `predibot export --table decisions` "
             f"names them, or the first {LEAST_PREFIX} or more characters of a trace's SHA-256"
         )
     with store.read() as connection:
@@ -129,7 +129,7 @@ def _find_by_name(store: Store, asked: str) -> TracedDecision:
         known = sorted({each.run for each in decisions_with_traces(connection)})
     if not found:
         hint = f"Runs with traces: {', '.join(known[-5:])}" if known else "No decision of this ledger has a trace"
-        raise UsageError(f"there is no decision {asked[:200]!r}. {hint}")
+        raise UsageError(f"there is no decision {name[:200]!r}. {hint}")
     return found[0]
 
 

@@ -132,8 +132,8 @@ def _add_if_unchanged(connection: Connection, run_id: int, now: datetime) -> tup
         doubts = (f"{GONE}; no other is made",)
     elif changed:
         first = f"the first of {changed[0].bot} on {changed[0].subject_id}"
-        said = f"{len(changed)} that were final differ from receipt {changed[0].receipt}, {first}"
-        doubts = (f"decisions changed since: {said}. No receipt is made; `predibot verify` names them",)
+        what = f"{len(changed)} that were final differ from receipt {changed[0].receipt}, {first}"
+        doubts = (f"decisions changed since: {what}. No receipt is made; `predibot verify` names them",)
     elif (leaves := leaves_of(connection, run_id)) or last is not None:
         made = add_receipt(connection, run_id, last, leaves, form=FORM, now=now)
     add_ledger_receipt(connection, now=now)

@@ -93,21 +93,21 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
         service = stored_service(connection)
         alive = service is not None and is_alive(service, is_gone, now)
         schedules = tuple(_schedule_status(connection, each, now) for each in stored_schedules(connection))
-        held = held_by_owner(connection)
+        claims = held_by_owner(connection)
         retries, markets = open_retries(connection), open_markets(connection, now=now, stale=STALE)
         spent = spent_on(connection, now)
         bare, blind = (
             decisions_noted(connection, note, runs.c.created_at > now - COUNTED)
             for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
         )
-    gone = {owner: each for owner, each in held.items() if is_gone(owner) or each.lease_until < now}
+    gone = {owner: each for owner, each in claims.items() if is_gone(owner) or each.lease_until < now}
     problems = []
     if service is not None and not alive:
         problems.append(
             f"the service {service.owner}, which ran since {format_instant(service.started_at)}, is gone. Start "
             "`predibot schedule` again"
         )
-    problems += [said for each in schedules for said in _schedule_problems(each, spent, now)]
+    problems += [problem for each in schedules for problem in _schedule_problems(each, spent, now)]
     if markets.stale or markets.unreadable:
         problems.append(
             f"of {markets.markets:,} open markets {markets.stale:,} have no price of the last "

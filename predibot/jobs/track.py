@@ -98,7 +98,7 @@ def track(
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
     points, failures = read_histories(
         {window: window.of.instrument.id for window in windows},
-        partial(_fetch, venue),
+        lambda window: venue.price_path(window.of.instrument, start=window.start, until=window.until).points,
         partial(_store_windows, store),
         "track",
         settings.workers,
@@ -138,9 +138,9 @@ def _track_resolutions(
     def keep(connection: Connection) -> int:
         count = 0
         for row, ref in refs.items():
-            held = stored.get(row, ())
-            unseen = unseen_revisions(held, page.found.get(ref.id, ()), as_of)
-            add_resolutions(connection, row, unseen, stored=len(held), seen_at=as_of)
+            known = stored.get(row, ())
+            unseen = unseen_revisions(known, page.found.get(ref.id, ()), as_of)
+            add_resolutions(connection, row, unseen, stored=len(known), seen_at=as_of)
             count += len(unseen)
         return count
 
@@ -162,10 +162,6 @@ def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Itera
         yield _Window(each, each.wanted_from, min(begin, until), whole=True)
     if until > end:
         yield _Window(each, max(begin, end - _OVERLAP), until, whole=settled)
-
-
-def _fetch(venue: Venue, window: _Window) -> Sequence[PricePoint]:
-    return venue.price_path(window.of.instrument, start=window.start, until=window.until).points
 
 
 def _store_windows(store: Store, read: Sequence[tuple[_Window, Sequence[PricePoint]]]) -> int:
@@ -197,12 +193,12 @@ def _track_quotes(
     open_now = [each for each in known if each.market_row not in settled]
     # A quote is keyed by its market, or by its instrument in a market of more than two outcomes.
     rows = {each.instrument.id if each.is_named else refs[each.market_row].id: each for each in open_now}
-    asked: dict[str, dict[str, Market]] = {}
+    by_event: dict[str, dict[str, Market]] = {}
     for each in open_now:
         ref = refs[each.market_row]
-        asked.setdefault(each.event_id, {})[ref.id] = Market(ref, ref.id, ("YES", "NO"))
+        by_event.setdefault(each.event_id, {})[ref.id] = Market(ref, ref.id, ("YES", "NO"))
     new, failures, gone, in_a_row = 0, list[str](), list[str](), 0
-    for event_id, markets in asked.items():
+    for event_id, markets in by_event.items():
         try:
             quotes = venue.quotes(Event(event_id, "", tuple(markets.values())))
             in_a_row = 0
@@ -224,7 +220,7 @@ def _track_quotes(
         new += store.run_write(partial(add_observations, points=points, source="quote"))
     if not gone:
         return new, failures, []
-    said = f"the venue has no event any more of open markets ({len(gone)}): {first_of(gone, 10)}"
+    note = f"the venue has no event any more of open markets ({len(gone)}): {first_of(gone, 10)}"
     # Where most events are gone, the venue's address has probably changed.
-    is_address = len(gone) > max(FEW_EVENTS, len(asked) // 2)
-    return new, [*failures, *([said] if is_address else [])], [] if is_address else [said]
+    is_address = len(gone) > max(FEW_EVENTS, len(by_event) // 2)
+    return new, [*failures, *([note] if is_address else [])], [] if is_address else [note]

@@ -76,9 +76,9 @@ def _check_database(connection: Connection, checked: Checked) -> Iterator[Broken
         return
     check = "database whole"
     checked[check] += 1
-    for said in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
-        if said != "ok":
-            yield Broken(check, "database", str(said))
+    for finding in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
+        if finding != "ok":
+            yield Broken(check, "database", str(finding))
     for table, row, named, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
         yield Broken(check, f"{table} {row}", f"it names a row of {named} that is not there")
 

@@ -39,8 +39,8 @@ def worst_decisions(
 
 
 def with_reasons(connection: Connection, venue_name: str, bets: Sequence[Loss]) -> tuple[WorstDecision, ...]:
-    """Return bets of a venue's record with what was asked and why they were made."""
-    # In the order in which a track record numbers them.
+    """Return bets of a venue's record with their questions and reasons."""
+    # In the order of a track record's numbers.
     rows = sorted(market_rows(connection, venue_name).values()) if bets else ()
     found = [
         (

@@ -1,1 +1,1 @@
-"""Plug-ins: strategies, tools, search providers, venues and games, found by name in one way."""
+"""Plug-ins: strategies, tools, search providers, venues, games and studies, found by name in one way."""

@@ -131,7 +131,7 @@ def find(kind: Kind, name: str) -> Plugin:
             return _load_from_folder(kind, name)
         if points := _package_points(kind, name):
             return _load_from_package(kind, points)
-    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, _all_names(kind))}")
+    raise PluginError(f"no {kind.noun} {name[:60]!r}. {unknown_name(kind, name, (*names(kind), *kind.own))}")
 
 
 def find_all(kind: Kind) -> Iterator[Plugin]:
@@ -186,10 +186,6 @@ def unknown_name(kind: Kind, name: str, valid: Iterable[str]) -> str:
     hint = _folder_hint(kind)
     nearest = did_you_mean(name, valid)
     return f"{nearest}{'' if nearest.endswith('?') else '.'} {hint}" if hint else nearest
-
-
-def _all_names(kind: Kind) -> tuple[str, ...]:
-    return (*names(kind), *kind.own)
 
 
 def _is_in_folder(kind: Kind, name: str) -> bool:

@@ -76,8 +76,8 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> Strateg
     """Return the spec of a strategy, after making it once as a check.
 
     Raises:
-        PluginError: If there is no such strategy, it does not load or does not take the arguments, or its `needs` is
-            no `Needs`.
+        PluginError: If there is no such strategy, it does not load or does not take the arguments, or its `needs` is no
+            `Needs`.
     """
     given = dict(arguments or {})
     found = _find_strategy(name)

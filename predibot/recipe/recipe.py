@@ -140,8 +140,7 @@ class Recipe:
             max_markets: How many markets of an event are played; 0 means all.
             min_hours_left: The least time to an event's end; `any` allows it to be past.
             bots: Names of the recipe's bots or of strategies, in the wanted order. A strategy's name stands for a bot
-                with
-                default arguments; a bot of the recipe wins.
+                with default arguments; a bot of the recipe wins.
 
         Raises:
             UsageError: If a rule is out of its range, or a bot is unknown.

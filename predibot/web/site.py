@@ -400,20 +400,20 @@ class _Site:
     def _feed_item(self, id: str, newest: LedgerDecision) -> str:
         """Return the item of an event in the feed: the forecasts at its newest slot."""
         rows = [each for each in self._cache.said.get(id, ()) if each.slot_at == newest.slot_at]
-        texts = [
+        said = [
             f"{line(each.bot)}: {figures.probability(each.probability)} (price {figures.probability(each.price_yes)}) "
             f"on {line(each.question)}"
             for each in rows[:_MOST_SAID]
         ]
         if len(rows) > _MOST_SAID:
-            texts.append(f"and {len(rows) - _MOST_SAID} more")
+            said.append(f"and {len(rows) - _MOST_SAID} more")
         file = self._file_names["/event", frozenset({("id", id)})]
         link = f"<link>{_xml(posixpath.join(self._options.url, file))}</link>" if self._options.url else ""
         guid = f"{file} {newest.slot_at.isoformat()}"
         return (
             f"<item><title>{_xml(line(newest.title or id))}</title>{link}"
             f'<guid isPermaLink="false">{_xml(guid)}</guid><pubDate>{format_datetime(newest.slot_at)}</pubDate>'
-            f"<description>{_xml('; '.join(texts))}</description></item>"
+            f"<description>{_xml('; '.join(said))}</description></item>"
         )
 
     def _rss(self, items: Sequence[str]) -> bytes:

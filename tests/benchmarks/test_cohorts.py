@@ -10,7 +10,7 @@ import pytest
 
 from predibot.config import Settings
 from predibot.domain.clock import format_instant
-from predibot.jobs.deciding.accounts.tracked import track_accounts
+from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.open_venue import open_past
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store

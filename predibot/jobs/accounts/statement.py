@@ -62,12 +62,12 @@ def account_statements(
             raise UsageError(f"no bot {bot!r} has an account{of}. {hint}")
         with store.rows_blamed():
             found = [statement_of(connection, name, as_of or LAST_INSTANT) for name in named]
-            held = positions_of_accounts(connection, [name.row for name in named], as_of or LAST_INSTANT)
+            positions = positions_of_accounts(connection, [name.row for name in named], as_of or LAST_INSTANT)
     judged = judge or (lambda _: None)
     return tuple(
         replace(
             each,
-            cohort=held.get(each.name.row),
+            cohort=positions.get(each.name.row),
             allocations=tuple(
                 replace(one, judged=judged(one.rationale) if one.rationale else None) for one in each.allocations
             ),
@@ -84,11 +84,11 @@ def told(store: Store, allocation: Allocation) -> Conversation:
         steps = Traces(store).read(allocation.trace_sha256).steps
     except UsageError as error:
         return Conversation("", "", str(error))
-    asked = [step for step in steps if isinstance(step, ModelStep)]
-    if not asked:
+    model_steps = [step for step in steps if isinstance(step, ModelStep)]
+    if not model_steps:
         return Conversation("", "", "no model answered")
-    prompt = "\n\n".join(message.text for message in asked[0].asked.new_messages if message.text)
-    said = asked[-1].reply.message
+    prompt = "\n\n".join(message.text for message in model_steps[0].asked.new_messages if message.text)
+    answer = model_steps[-1].reply.message
     return Conversation(
-        prompt, "\n".join(text for text in (said.text, *(call.arguments_json for call in said.tool_calls)) if text)
+        prompt, "\n".join(text for text in (answer.text, *(call.arguments_json for call in answer.tool_calls)) if text)
     )

@@ -37,7 +37,6 @@ from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
 from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
 from predibot.jobs.deciding.activity import StepListener
 from predibot.jobs.deciding.opened_models import OpenedModels, Room
-from predibot.jobs.deciding.user_tools import opened_tool, require_replayable, user_search
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
@@ -46,6 +45,7 @@ from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservati
 from predibot.net.api_keys import ApiKeys, Key, host_of
 from predibot.net.concurrency import Gates
 from predibot.plugins.tools import ToolPlugin, tool_plugin
+from predibot.plugins.user_tools import opened_tool, require_replayable, user_search
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.research.search.open_provider import own_url, search_provider
 from predibot.research.search.provider import SearchFailed, SearchProvider, replay_complaint
@@ -234,14 +234,14 @@ class AgentSetup:
         deadline_seconds = max(1.0, self.deadline_seconds - _GRACE_SECONDS)
         budget = self._decision_budget(bot.name, deadline_seconds)
 
-        def metered(name: str) -> ChatModel:
+        def open_metered(name: str) -> ChatModel:
             self._require_price(bot, name)
             searches_itself = any(_searches_itself(need) for need in bot.needs.models if need.name == name)
             return MeteredModel(
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
 
-        model = OpenedModels(bot.strategy, metered, bot.terms.settings, lambda name: self.room(bot, name))
+        model = OpenedModels(bot.strategy, open_metered, bot.terms.settings, lambda name: self.room(bot, name))
 
         def why_no_tools(name: str) -> str:
             ask = model(name)
@@ -422,7 +422,7 @@ class AgentSetup:
         )
         clock = (lambda: now) if self.is_replay else self.clock
 
-        def opened(name: str) -> Tool:
+        def open_declared(name: str) -> Tool:
             plugin = self._tool_plugin(name)
             if plugin is None:
                 raise PluginError(f"{name!r} is predibot's own; it is a field of the tools")
@@ -433,7 +433,7 @@ class AgentSetup:
         return Toolbox(
             web_search=make_web_search(self._search_providers(), search, trace, meter=meter, clock=self.clock),
             visit_webpage=make_visit_webpage(policy, clock, trace, keep=lambda text: self._keep_page(text, trace)),
-            open=opened,
+            open=open_declared,
         ).only(names)
 
     def _search_providers(self, providers: Sequence[str] | None = None) -> Sequence[Any]:

@@ -94,7 +94,7 @@ def played_cohorts(
     by_name = {each.name: each for each in kept}
     names = [each.name for each in rules.deciding(known, due_at)]
 
-    def played(connection: Connection) -> tuple[PlayedCohort, ...]:
+    def read_cohorts(connection: Connection) -> tuple[PlayedCohort, ...]:
         return tuple(
             PlayedCohort(
                 Subject(COHORT, name),
@@ -104,7 +104,7 @@ def played_cohorts(
             for name in names
         )
 
-    return store.run_read(played)
+    return store.run_read(read_cohorts)
 
 
 def _with_open_markets(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue) -> list[Cohort]:
@@ -113,12 +113,12 @@ def _with_open_markets(kept: Sequence[KeptCohort], run: StoredRun, store: Store,
     statement = select(markets.c.market_id).where(markets.c.venue == run.venue_name, *is_settled)
 
     def read(connection: Connection) -> tuple[set[str], list[tuple[KnownMarket, ...]], Counter[int]]:
-        held = Counter[int]()
+        n_positions = Counter[int]()
         for member in member_accounts(connection, kept, run.as_of, as_booked=True):
-            held[member.cohort] += len(member.account.positions)
-        return set(connection.execute(statement).scalars()), [_universe(connection, each) for each in kept], held
+            n_positions[member.cohort] += len(member.account.positions)
+        return set(connection.execute(statement).scalars()), [_universe(connection, each) for each in kept], n_positions
 
-    settled, universes, held = store.run_read(read)
+    settled, universes, n_positions = store.run_read(read)
     listed = dict[str, Event | None]()
 
     def is_open(market: KnownMarket) -> bool:
@@ -137,7 +137,7 @@ def _with_open_markets(kept: Sequence[KeptCohort], run: StoredRun, store: Store,
         except VenueError:
             return 1
 
-    return [each.known(held[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)]
+    return [each.known(n_positions[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)]
 
 
 def _kept_cohorts(connection: Connection, run: StoredRun, game: Game, mode: Mode) -> list[KeptCohort]:

@@ -223,8 +223,8 @@ def _basis(talks: Sequence[_TalkCost], searches_usd: float) -> str:
 
 def _model_basis(talks: Sequence[_TalkCost]) -> str:
     calls, usd = sum(talk.calls for talk in talks), math.fsum(talk.usd for talk in talks)
-    said = f"{calls:g} call{'' if calls == 1 else 's'}" if math.isfinite(calls) else "all calls"
-    return f"{said} of {talks[0].model} for at most ${usd:{'.2f' if usd >= 0.1 or not usd else '.2g'}}"
+    calls_text = f"{calls:g} call{'' if calls == 1 else 's'}" if math.isfinite(calls) else "all calls"
+    return f"{calls_text} of {talks[0].model} for at most ${usd:{'.2f' if usd >= 0.1 or not usd else '.2g'}}"
 
 
 def _tokens_usd(tokens: int, talks: Sequence[_TalkCost]) -> float:

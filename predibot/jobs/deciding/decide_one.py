@@ -51,7 +51,7 @@ from predibot.jobs.deciding.opened_models import OpenedModels
 from predibot.jobs.deciding.sources import lasting, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.logs.about import LogContext, logged_about
+from predibot.jobs.logs.log_file import LogContext, logged_about
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.labels import decisions_on
 from predibot.ledger.write.accounts import claim_with_account, open_account
@@ -85,33 +85,33 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
         BaseException: Any foreign error of a strategy, after it was recorded.
     """
     with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
-        held, account_id = _claim_job(job, worker)
-        if isinstance(held, Taken):
-            return WorkResult(job, cast(Status | Literal["claimed", "missed"], held.status), made_here=False)
+        claim_or_taken, account_id = _claim_job(job, worker)
+        if isinstance(claim_or_taken, Taken):
+            return WorkResult(job, cast(Status | Literal["claimed", "missed"], claim_or_taken.status), made_here=False)
         try:
-            return _work_on_claim(job, worker, held, account_id)
+            return _work_on_claim(job, worker, claim_or_taken, account_id)
         except ClaimLost:
             return WorkResult(job, "claimed", made_here=False)
 
 
-def _work_on_claim(job: DecideJob, worker: Worker, held: Claim, account_id: int | None) -> WorkResult:
+def _work_on_claim(job: DecideJob, worker: Worker, claim: Claim, account_id: int | None) -> WorkResult:
     began = time.monotonic()
     context: Context | None = None
     turn: AccountTurn | None = None
     try:
         if account_id is not None:
-            turn = take_turn(account_id, held, job, worker)
+            turn = take_turn(account_id, claim, job, worker)
         context = worker.under_way[job.key] = _make_context(job, worker, turn)
         done = _decide_or_fail(job, worker, context, turn)
-        return _store(job, worker, held, _with_trace(done, worker, context, began), turn)
+        return _store(job, worker, claim, _with_trace(done, worker, context, began), turn)
     except (ClaimLost, LedgerError):
         raise
     except (PluginError, UsageError, VenueError) as error:
         # While the account or the view was prepared, before any model was asked.
-        return _store(job, worker, held, _with_trace(_failure_result(worker, str(error)), worker, context, began))
+        return _store(job, worker, claim, _with_trace(_failure_result(worker, str(error)), worker, context, began))
     except BaseException as error:
         # Any class, also a cancellation of the strategy's own: an unfinished claim would be decided and paid again.
-        _store(job, worker, held, _with_trace(_failure_result(worker, words_of(error)), worker, context, began), turn)
+        _store(job, worker, claim, _with_trace(_failure_result(worker, words_of(error)), worker, context, began), turn)
         raise
     finally:
         # A new attempt, begun after this one was given up, keeps its own context.
@@ -133,14 +133,14 @@ def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> boo
     if context is not None and context.trace is not None:
         # The trace must say so: the call in which it hung left no step, so it cannot be rerun.
         context.trace.write(GivenUpStep(seconds))
-    held = worker.store.run_read(
+    own_claim = worker.store.run_read(
         lambda connection: held_claim(connection, worker.run.id, job.bot_id, job.subject, worker.claimant.owner)
     )
-    if held is not None:
+    if own_claim is not None:
         with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
             failed = replace(_failure_result(worker, message), seconds=seconds)
-            _store(job, worker, held, _abandoned_result(job, worker, failed, context))
-    return held is not None
+            _store(job, worker, own_claim, _abandoned_result(job, worker, failed, context))
+    return own_claim is not None
 
 
 def _abandoned_result(job: DecideJob, worker: Worker, failed: Finished, context: Context | None) -> Finished:
@@ -169,8 +169,8 @@ def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | Non
             at=worker.run.as_of,
             methodology=worker.game.methodology,
         )
-        held = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
-        return held, account_id
+        taken = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
+        return taken, account_id
 
     def of_event(connection: Connection) -> tuple[Claim | Taken, None]:
         return claim(connection, worker.run.id, *about, who, now=now, token=token), None
@@ -299,7 +299,9 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
         answer = Abstention(str(error), kind)
     _check_answer(answer, job.bot.strategy.name)
     if isinstance(answer, Abstention):
-        return _abstention_result(worker, shown, answer)
+        return Finished(
+            "abstained", worker.instant(), shown, answer.reason, shown=quotes_of(shown), reason_kind=answer.kind
+        )
     if turn is None:
         booked = tuple(map(worker.board.open_event, shown))
     else:
@@ -347,19 +349,13 @@ def _check_answer(answer: object, strategy: str) -> None:
             (Label, "a Label"),
         )
         for part, (kind, name) in zip(parts[:-1], wanted, strict=True):
-            if not all(isinstance(said, kind) for said in part):
+            if not all(isinstance(each, kind) for each in part):
                 raise PluginError(f"strategy {strategy!r} decided on something else than {name}; return only those")
-        words = (answer.rationale, *answer.notes, *(said.rationale for said in answer.forecasts))
+        words = (answer.rationale, *answer.notes, *(each.rationale for each in answer.forecasts))
     else:
         raise PluginError(f"strategy {strategy!r} returned {type(answer).__name__}; return a Decision or an Abstention")
     if not all(isinstance(word, str) for word in words):
         raise PluginError(f"strategy {strategy!r} gave a reason or a note that is no text; write it as a string")
-
-
-def _abstention_result(worker: Worker, events: tuple[Event, ...], answer: Abstention) -> Finished:
-    return Finished(
-        "abstained", worker.instant(), events, answer.reason, shown=quotes_of(events), reason_kind=answer.kind
-    )
 
 
 def _failure_result(
@@ -374,7 +370,7 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
     if decision is not None:
         decision = replace(
             decision,
-            forecasts=tuple(replace(said, rationale=hidden(said.rationale)) for said in decision.forecasts),
+            forecasts=tuple(replace(forecast, rationale=hidden(forecast.rationale)) for forecast in decision.forecasts),
             rationale=hidden(decision.rationale),
             notes=tuple(map(hidden, decision.notes)),
         )
@@ -391,7 +387,7 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
 
 
 def _store(
-    job: DecideJob, worker: Worker, held: Claim, finished: Finished, turn: AccountTurn | None = None
+    job: DecideJob, worker: Worker, claim: Claim, finished: Finished, turn: AccountTurn | None = None
 ) -> WorkResult:
     now, bot, subject = worker.clock(), job.bot, job.subject
     finished = replace(
@@ -402,7 +398,7 @@ def _store(
 
     def store(connection: Connection) -> None:
         run_id, known = worker.run.id, worker.catalogue
-        store_decision(connection, held, finished, run_id=run_id, bot_id=job.bot_id, catalogue=known, now=now)
+        store_decision(connection, claim, finished, run_id=run_id, bot_id=job.bot_id, catalogue=known, now=now)
 
     try:
         worker.store.run_write(store, durable=finished.was_paid)

@@ -52,7 +52,7 @@ class ModelCheck:
     def seen(self) -> str:
         """Return the check as a sentence."""
         usd = (self.input_usd_per_million_tokens, self.output_usd_per_million_tokens)
-        told = (
+        facts = (
             _TOOLS[self.calls_tools],
             _THINKS[self.thinks],
             _SCHEMA[self.takes_schema],
@@ -60,7 +60,7 @@ class ModelCheck:
             "context unknown" if self.context_tokens is None else f"context of {self.context_tokens:,} tokens",
             "cost of asking unknown" if self.cost_usd is None else f"asking cost ${self.cost_usd:.6f}",
         )
-        return self.problem or f"{self.model}: {', '.join(told)}"
+        return self.problem or f"{self.model}: {', '.join(facts)}"
 
 
 def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetime]) -> tuple[ModelCheck, ...]:
@@ -79,8 +79,8 @@ def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetim
         agents.look_at_models(recipe.bots)
         models = {(need.name, bot.terms): bot for bot in recipe.bots for need in bot.needs.models}
         with ThreadPoolExecutor(max(1, len(models))) as pool:
-            asked = pool.map(lambda model: _ModelTest.asked(agents, models[model], model[0]), models)
-            answers = dict(zip(models, asked, strict=True))
+            results = pool.map(lambda model: _ModelTest.asked(agents, models[model], model[0]), models)
+            answers = dict(zip(models, results, strict=True))
         return tuple(
             _check_of(agents, bot, need, answers[need.name, bot.terms])
             for bot in recipe.bots

@@ -100,24 +100,24 @@ def open_run(
         raise UsageError(f"{_reasons(unplayable)}. Without --strict the others play")
     store = resources.store
     slot_at, key = _slot(request, opened)
-    held = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
+    earlier = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, slot_at))
     is_of_weeks = request.slot_at is None and not request.recipe.every % _WEEK
-    if is_of_weeks and not held and not opened.venue.digest:
+    if is_of_weeks and not earlier and not opened.venue.digest:
         # Slots of whole weeks once began on Thursdays; such a run is resumed.
         before = opened.now - (opened.now - EPOCH) % request.recipe.every
         old = store.run_read(lambda connection: runs_of_slot(connection, request.recipe.name, before))
         if old:
-            slot_at, held, key = before, old, run_key(request.recipe.name, before)
+            slot_at, earlier, key = before, old, run_key(request.recipe.name, before)
     if opened.venue.digest:
         # Another data set with a last text of the same instant has its own run.
-        held = tuple(run for run in held if run.key.partition("+")[0] == key)
+        earlier = tuple(run for run in earlier if run.key.partition("+")[0] == key)
     fitting = sorted(
-        (run for run in held if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
+        (run for run in earlier if _fits(run, request, opened)), key=lambda run: (run.digest == request.digest, run.id)
     )
     if fitting and not request.new_run:
         return _resume(store, fitting[-1], request, opened)
     # A voided run leaves the slot's own key free, which is then used again.
-    first = next((run for run in held if run.key == key), None)
+    first = next((run for run in earlier if run.key == key), None)
     if first is not None and not request.new_run:
         raise RunConflict(_conflict(first, request, opened))
     if unplayable and all(bot.name in unplayable for bot in request.recipe.bots if bot.needs.models):
@@ -125,7 +125,7 @@ def open_run(
             f"no bot with a model can play, so nothing is begun: {_reasons(unplayable)}. Mend that, or name others "
             "with --bots"
         )
-    keys, taken = (numbered(key, number) for number in count(1)), {run.key for run in held}
+    keys, taken = (numbered(key, number) for number in count(1)), {run.key for run in earlier}
     plan, events = _plan(request, opened, slot_at, resources, key=next(key for key in keys if key not in taken))
     if why := without_session(request, opened):
         return OpenRun(plan, (), (*plan.notes, why))

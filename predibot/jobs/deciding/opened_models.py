@@ -100,11 +100,11 @@ class _ConfiguredModel:
                 f"{request.max_searches}; say a number up to that in each request"
             )
         stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
-        asked = replace(request, **stated)
+        complete = replace(request, **stated)
         self._longest_tokens = max(self._longest_tokens, request.max_output_tokens)
-        tokens, ends = self._output_tokens(asked), time.monotonic() + deadline_seconds
+        tokens, ends = self._output_tokens(complete), time.monotonic() + deadline_seconds
         try:
-            reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=deadline_seconds)
+            reply = self.model.chat(replace(complete, max_output_tokens=tokens), deadline_seconds=deadline_seconds)
         except BudgetSpent:
             # After a cut an answer needs more than before; else the strategy's own number may be enough.
             less = (tokens + self._cut_tokens) // 2 if self._cut_tokens else request.max_output_tokens
@@ -113,7 +113,7 @@ class _ConfiguredModel:
             tokens = less
             # The first try may have waited for others' reservations.
             left_seconds = max(0.0, ends - time.monotonic())
-            reply = self.model.chat(replace(asked, max_output_tokens=tokens), deadline_seconds=left_seconds)
+            reply = self.model.chat(replace(complete, max_output_tokens=tokens), deadline_seconds=left_seconds)
         self.room.thinks = self.room.thinks or reply.thought
         if reply.most_tokens is not None:
             tokens = self.room.most_tokens = reply.most_tokens
@@ -130,7 +130,7 @@ class _ConfiguredModel:
                 "max_tokens that it can think and answer in, or a lower reasoning_effort"
             )
         self._grown_tokens = MOST_ANSWER_TOKENS if self._cuts > 1 else max(2 * tokens, THINKING_TOKENS)
-        return replace(reply, most_tokens=most, more_room=self._output_tokens(asked) > tokens)
+        return replace(reply, most_tokens=most, more_room=self._output_tokens(complete) > tokens)
 
     def _output_tokens(self, request: ChatRequest) -> int:
         tokens, most = request.max_output_tokens, self.settings.max_tokens

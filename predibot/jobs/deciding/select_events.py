@@ -141,8 +141,7 @@ def choose(
 
     Raises:
         UsageError: If a named event or the game's instruments do not exist, or the model that finds duplicates is not
-            on
-            this machine.
+            on this machine.
     """
     listed_by = known_venue(venue.name).lists_by
     remarks: tuple[str, ...] = ()
@@ -157,7 +156,7 @@ def choose(
 
         embed = opened_embedding(rules.duplicate_model)
     page = _read_events(venue, rules, as_of, listed_by, only_event_id=only_event_id, listener=listener, embed=embed)
-    seen_at = _seen_at(venue, page.events, as_of)
+    seen_at = _read_at(venue, page.events, as_of)
     if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
         raise UsageError(
             f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
@@ -332,12 +331,12 @@ def _read_events(
         listener(Progress("events", len(so_far), text="reading the venue's list"))
         if page := so_far[sum(map(len, pages)) :]:
             pages.append(page)
-        return ranking_is_settled(pages, rules, _seen_at(venue, so_far, as_of), listed_by=listed_by, embed=embed)
+        return ranking_is_settled(pages, rules, _read_at(venue, so_far, as_of), listed_by=listed_by, embed=embed)
 
     return listed(as_of, enough=enough)
 
 
-def _seen_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime:
+def _read_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime:
     """Return the instant up to which quotes were read: a live list takes a while, a replay is exact."""
     if not venue.live:
         return as_of

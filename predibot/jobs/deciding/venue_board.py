@@ -64,8 +64,8 @@ class VenueBoard:
         if not (self._venue.live or self._past_books):
             return event
         # Keyed by markets too: an account may hold other markets of an event than a run plays.
-        asked = ("quotes", event.id, *(market.id for market in event.markets))
-        quotes = self._once(asked, partial(self._venue.quotes, event), anew=anew)
+        key = ("quotes", event.id, *(market.id for market in event.markets))
+        quotes = self._once(key, partial(self._venue.quotes, event), anew=anew)
         return replace(event, markets=tuple(market.quoted_by(quotes) for market in event.markets))
 
     def daily_prices(self, market: Market, now: datetime) -> tuple[PricePoint, ...]:
@@ -85,7 +85,7 @@ class VenueBoard:
             VenueError: If more could not be read, or quotes of a past are of a later instant.
             UsageError: If the venue does not know more events than these few.
         """
-        return self._for_each(events, partial(self._quoted, now=now))
+        return self._for_each(events, partial(self._quote, now=now))
 
     def requoted(
         self, events: Sequence[Event], ordered: Collection[Instrument], held: Collection[Instrument], now: datetime
@@ -95,7 +95,7 @@ class VenueBoard:
         An ordered instrument without a price is read a second time, and not a third.
         """
         return self._for_each(
-            events, partial(self._requoted, ordered=frozenset(ordered), held=frozenset(held), now=now)
+            events, partial(self._requote, ordered=frozenset(ordered), positions=frozenset(held), now=now)
         )
 
     def _for_each(self, events: Sequence[Event], quote: Callable[[Event], Event]) -> tuple[Event, ...]:
@@ -111,22 +111,22 @@ class VenueBoard:
                 found.append(replace(event, markets=tuple(market.quoted_by({}) for market in event.markets)))
         return tuple(found)
 
-    def _requoted(
-        self, event: Event, ordered: frozenset[Instrument], held: frozenset[Instrument], now: datetime
+    def _requote(
+        self, event: Event, ordered: frozenset[Instrument], positions: frozenset[Instrument], now: datetime
     ) -> Event:
         there = {each for market in event.markets for each in market.instruments(self._venue.name)}
-        if there.isdisjoint(ordered | held):
+        if there.isdisjoint(ordered | positions):
             return event
-        fresh = self._quoted(event, now)
+        fresh = self._quote(event, now)
         if (there & ordered).issubset(prices_of(fresh, self._venue.name)):
             return fresh
-        return self._quoted(event, now, anew=True)
+        return self._quote(event, now, anew=True)
 
-    def _quoted(self, event: Event, now: datetime, *, anew: bool = False) -> Event:
+    def _quote(self, event: Event, now: datetime, *, anew: bool = False) -> Event:
         fresh = self.still_quoted(event, anew=anew)
         late = [quote.at for market in fresh.markets for quote in market.quotes if quote.at > now]
         if late and not self._venue.live:
-            # It shows what nobody knew then.
+            # A later quote would show the future.
             raise VenueUnavailable(
                 f"{self._venue.name} stands at {format_instant(late[0])}, later than the run; "
                 f"decide it with --as-of {format_instant(now)}"
@@ -149,32 +149,36 @@ class VenueBoard:
         def look(event: Event) -> Event:
             listed = self._once(("event", event.id), partial(self._read_event, event.id, now))
             there = {market.id: market for market in listed.markets} if listed is not None else {}
-            asked = by_event[event.id]
-            known = tuple(there[each.ref.id] for each in asked if each.ref.id in there)
+            own = by_event[event.id]
+            known = tuple(there[each.ref.id] for each in own if each.ref.id in there)
             gone = tuple(
-                self._lost_market(each, now, is_listed=listed is not None) for each in asked if each.ref.id not in there
+                self._lost_market(each, now, is_listed=listed is not None) for each in own if each.ref.id not in there
             )
-            quoted = self._quoted(replace(listed or event, markets=known), now).markets if known else ()
+            quoted = self._quote(replace(listed or event, markets=known), now).markets if known else ()
             return replace(listed or event, markets=(*quoted, *gone))
 
         unquoted = (
-            Event(event_id, asked[0].title, tuple(self._lost_market(each, now, is_listed=False) for each in asked))
-            for event_id, asked in by_event.items()
+            Event(
+                event_id,
+                own[0].title,
+                tuple(self._lost_market(each, now, is_listed=False) for each in own),
+            )
+            for event_id, own in by_event.items()
         )
         return self._for_each([*unquoted], look)
 
     def resolutions(self, refs: Sequence[MarketRef], now: datetime) -> Mapping[str, tuple[Resolution, ...]]:
         """Return the known revisions of markets by id; none for a market that cannot be read."""
-        asked = []
+        missing = []
         for ref in refs:
             with self._lock:
-                held = self._places.get(("resolution", ref.id), (None, []))[1]
-            if not held or self._is_old(held[0][0]):
-                asked.append(ref)
-        if asked:
-            page = self._venue.resolutions(tuple(asked), as_of=now)
+                answers = self._places.get(("resolution", ref.id), (None, []))[1]
+            if not answers or self._is_old(answers[0][0]):
+                missing.append(ref)
+        if missing:
+            page = self._venue.resolutions(tuple(missing), as_of=now)
             with self._lock:
-                for ref in asked:
+                for ref in missing:
                     place = (threading.Lock(), [(self._clock(), page.found.get(ref.id, ()))])
                     self._places["resolution", ref.id] = place
         with self._lock:
@@ -197,9 +201,9 @@ class VenueBoard:
         if not is_listed:
             return gone.quoted_by({})
         # With two outcomes the price of NO follows from that of YES.
-        asked = gone.instruments(self._venue.name)[: None if gone.is_named else 1]
-        names = [each.id for each in asked] if gone.is_named else [gone.id]
-        last = [self._once(("price", each.id), partial(self._last_price, each, now)) for each in asked]
+        instruments = gone.instruments(self._venue.name)[: None if gone.is_named else 1]
+        names = [each.id for each in instruments] if gone.is_named else [gone.id]
+        last = [self._once(("price", each.id), partial(self._last_price, each, now)) for each in instruments]
         return gone.quoted_by({name: quote for name, quote in zip(names, last, strict=True) if quote is not None})
 
     def _last_price(self, instrument: Instrument, now: datetime) -> Quote | None:
@@ -213,11 +217,11 @@ class VenueBoard:
     def _once(self, what: tuple[str, ...], ask: Callable[[], Any], *, anew: bool = False) -> Any:
         """Return an earlier answer or ask; bots that want the same at once share one request."""
         with self._lock:
-            lock, held = self._places.setdefault(what, (threading.Lock(), []))
+            lock, answers = self._places.setdefault(what, (threading.Lock(), []))
         with lock:
-            if not held or self._is_old(held[0][0]) or (anew and self._venue.live):
-                held[:] = [(self._clock(), ask())]
-            return held[0][1]
+            if not answers or self._is_old(answers[0][0]) or (anew and self._venue.live):
+                answers[:] = [(self._clock(), ask())]
+            return answers[0][1]
 
     def _is_old(self, taken_at: datetime) -> bool:
         return self._venue.live and self._clock() - taken_at > MAX_AGE

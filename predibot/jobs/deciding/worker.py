@@ -73,16 +73,16 @@ class NewsBoard:
 
     def _search(self, market: Market) -> None:
         first, last = (self._run.as_of - before for before in self._window)
-        asked = f"{market.id} stock news" if market.is_share else market.question
+        query = f"{market.id} stock news" if market.is_share else market.question
         items: tuple[NewsItem, ...] = ()
         failure = None
         try:
-            items = self._source.news(asked, after=first, before=last, count=MAX_ITEMS)
+            items = self._source.news(query, after=first, before=last, count=MAX_ITEMS)
         except (SearchFailed, BudgetSpent, ModelUnavailable) as error:
             failure = str(error)
 
         def keep(connection: Connection) -> None:
-            add_news(connection, self._run.id, market.id, self._run.venue_name, asked, items, failure=failure)
+            add_news(connection, self._run.id, market.id, self._run.venue_name, query, items, failure=failure)
 
         self._store.run_write(keep)
 

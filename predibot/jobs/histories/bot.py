@@ -167,8 +167,8 @@ def bot_history(
     with store.read() as connection, store.rows_blamed():
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
-        asked = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at)
-        decisions = made_decisions(connection, asked)
+        row_filter = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at)
+        decisions = made_decisions(connection, row_filter)
         listed = named_markets(connection, venue)
         gathered = evidence_of_bot(connection, bot)
         best = with_reasons(connection, venue, largest_gains(record, most))
@@ -249,12 +249,12 @@ def _scores_by_evidence(
     gathered: Mapping[tuple[str, datetime], int | None],
     uncertainty: Uncertainty,
 ) -> tuple[PartScore, ...]:
-    said = settled_forecasts(ranking)
-    if not any(gathered.values()) or said.market is None or said.made_at is None:
+    forecasts = settled_forecasts(ranking)
+    if not any(gathered.values()) or forecasts.market is None or forecasts.made_at is None:
         return ()
-    made = zip(said.market.tolist(), said.made_at.tolist(), strict=True)
+    made = zip(forecasts.market.tolist(), forecasts.made_at.tolist(), strict=True)
     known = [gathered.get((listed[market].event_id, instant_of(at))) for market, at in made]
-    return evidence_scores(said, np.array([np.nan if n is None else n for n in known], dtype=float), uncertainty)
+    return evidence_scores(forecasts, np.array([np.nan if n is None else n for n in known], dtype=float), uncertainty)
 
 
 def _scored_bots(
@@ -268,10 +268,10 @@ def _scored_bots(
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
         own = record.without_apart() if knowledge == "clean" else record.apart()
         by_evidence = () if own is None else _scores_by_evidence(own, listed, gathered, evaluation.question.uncertainty)
-        told = (ranking.by_category, ranking.by_lead_time, ranking.by_confidence, by_evidence)
+        part_scores = (ranking.by_category, ranking.by_lead_time, ranking.by_confidence, by_evidence)
         parts = {
             name: mine
-            for name, scores in zip(PARTS, told, strict=True)
+            for name, scores in zip(PARTS, part_scores, strict=True)
             if (mine := tuple(each for each in scores if each.bot == bot and each.score.n))
         }
         for card in ranking.cards:

@@ -83,8 +83,8 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
             hint = f"Did you mean {near!r}?" if near else f"There are {first_of(known, _NAMED)}"
             raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
         record = track_record(connection, there.venue_name, at, part)
-        asked = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)
-        forecasts, decisions = told_forecasts(connection, asked), told_decisions(connection, asked)
+        row_filter = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)
+        forecasts, decisions = told_forecasts(connection, row_filter), told_decisions(connection, row_filter)
     return EventHistory(
         event_id=event_id,
         title=listed[rows[0]].title,
@@ -114,7 +114,7 @@ def market_history(record: TrackRecord, row: int, market: Row[Any]) -> MarketHis
                 record.bots[record.decision_bot[decision]],
                 float(record.decided_at[decision]),
                 float(record.bet_price_yes[bet]),
-                None if np.isnan(said := record.bet_probability[bet]) else float(said),
+                None if np.isnan(probability := record.bet_probability[bet]) else float(probability),
                 float(record.bet_usd[bet]),
                 record.bots[record.decision_bot[decision]] in record.baselines,
             )

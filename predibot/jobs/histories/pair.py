@@ -53,19 +53,19 @@ def asked_both(store: Store, one: str, other: str, part: Part = EVERYTHING, *, c
     for knowledge, ranking in rankings.items():
         if ranking is None or not {one, other} <= set(ranking.bots):
             continue
-        asked = compared_questions(ranking, one, other)
-        for row in range(asked.market.size):
+        questions = compared_questions(ranking, one, other)
+        for row in range(questions.market.size):
             found.append(
                 AskedBoth(
-                    market=listed[asked.market[row]],
+                    market=listed[questions.market[row]],
                     knowledge=knowledge,
-                    one_at=datetime.fromtimestamp(asked.first_at[row], UTC),
-                    other_at=datetime.fromtimestamp(asked.second_at[row], UTC),
-                    one=float(asked.first[row]),
-                    other=float(asked.second[row]),
-                    price_yes=float(asked.price_yes[row]),
-                    payout_yes=known_number(asked.payout_yes[row]),
-                    error_difference=known_number(asked.error_difference[row]),
+                    one_at=datetime.fromtimestamp(questions.first_at[row], UTC),
+                    other_at=datetime.fromtimestamp(questions.second_at[row], UTC),
+                    one=float(questions.first[row]),
+                    other=float(questions.second[row]),
+                    price_yes=float(questions.price_yes[row]),
+                    payout_yes=known_number(questions.payout_yes[row]),
+                    error_difference=known_number(questions.error_difference[row]),
                 )
             )
     return tuple(sorted(found, key=lambda each: -abs(each.one - each.other)))

@@ -68,8 +68,8 @@ def import_forecastbench(
     settled = {
         _market_id(key): _make_resolution(item)
         for of in taken.values()
-        for said in of.values()
-        for key, item in said.items()
+        for forecasts in of.values()
+        for key, item in forecasts.items()
         if item.outcome is not None
     }
     now = clock()
@@ -99,7 +99,7 @@ def _importable(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]
 def _make_day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast]], sets: Sets) -> Day:
     """Return the forecasts of a date as a day: an event for each market, and a file for each forecaster."""
     decided_at = _midnight(due_on) + _DUE_WITHIN
-    items = {key: item for said in of.values() for key, item in said.items()}
+    items = {key: item for forecasts in of.values() for key, item in forecasts.items()}
     bots = {name: _NO_NAME.sub("-", name)[:80].strip("-") or "unnamed" for name in of}
     if len(set(bots.values())) < len(bots):
         raise UsageError(
@@ -108,7 +108,7 @@ def _make_day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast
     return Day(
         label=due_on,
         events={_market_id(key): _make_event(item, sets.known.titles.get(key, "")) for key, item in items.items()},
-        replicates=tuple(_replicate(due_on, name, bots[name], said, decided_at) for name, said in sorted(of.items())),
+        replicates=tuple(_replicate(due_on, name, bots[name], own, decided_at) for name, own in sorted(of.items())),
         n_trace_folders=0,
     )
 
@@ -123,7 +123,7 @@ def _make_event(item: SettledForecast, title: str) -> DayEvent:
 
 
 def _replicate(
-    due_on: str, name: str, bot: str, said: Mapping[QuestionKey, SettledForecast], decided_at: datetime
+    due_on: str, name: str, bot: str, forecasts: Mapping[QuestionKey, SettledForecast], decided_at: datetime
 ) -> Replicate:
     answers = tuple(
         Answer(
@@ -134,9 +134,9 @@ def _replicate(
             decision=Decision((MarketDecision(_market_id(key), item.probability),)),
             sources=(),
         )
-        for key, item in said.items()
+        for key, item in forecasts.items()
     )
-    written = json.dumps(sorted((_market_id(key), item.probability) for key, item in said.items()))
+    written = json.dumps(sorted((_market_id(key), item.probability) for key, item in forecasts.items()))
     return Replicate(
         label=f"{due_on}, {name}",
         number=0,
@@ -153,9 +153,9 @@ def _store_resolutions(connection: Connection, settled: Mapping[str, Resolution]
     stored, count = stored_resolutions(connection, RECORDING.venue), 0
     for name, row in market_rows(connection, RECORDING.venue).items():
         if name in settled:
-            held = stored.get(row, ())
-            unseen = unseen_revisions(held, (settled[name],), now)
-            add_resolutions(connection, row, unseen, stored=len(held), seen_at=now)
+            known = stored.get(row, ())
+            unseen = unseen_revisions(known, (settled[name],), now)
+            add_resolutions(connection, row, unseen, stored=len(known), seen_at=now)
             count += len(unseen)
     return count
 

@@ -135,7 +135,7 @@ def import_days(
     replicates = [each for day in days for each in day.replicates]
     answers = [answer for each in replicates for answer in each.answers]
     stored = [each for run in made for each in run.stored]
-    said = (each.finished.decision for each in stored)
+    decisions_stored = (each.finished.decision for each in stored)
     return Imported(
         files=len(replicates),
         trace_folders=sum(day.n_trace_folders for day in days),
@@ -147,7 +147,7 @@ def import_days(
         left_out=tuple(LeftOut(*which, n) for which, n in left_out.items()),
         runs=sum(each.is_new for each in made),
         stored_decisions=len(stored),
-        stored_forecasts=sum(len(each.forecasts) for each in said if each is not None),
+        stored_forecasts=sum(len(each.forecasts) for each in decisions_stored if each is not None),
         known_decisions=done - len(stored),
     )
 
@@ -160,8 +160,8 @@ def _storable(
         for answer in replicate.answers:
             of = day.events[answer.event_id]
             finished = _book(recording.venue, replicate, answer, of)
-            said = finished.decision.notes if finished.decision is not None else (f"refused: {finished.message}",)
-            notes.extend(f"{answer.place}: {note}" for note in said)
+            remarks = finished.decision.notes if finished.decision is not None else (f"refused: {finished.message}",)
+            notes.extend(f"{answer.place}: {note}" for note in remarks)
             why = _reason_to_leave_out(replicate, answer, of.event)
             if why is None:
                 yield _StorableDecision(replicate, answer, finished)
@@ -211,16 +211,16 @@ def _book(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Fin
 def _without_unpriced(decision: Decision, quotes: Mapping[str, Quote]) -> Decision:
     """Return a decision without forecasts that have neither price nor bet; with a bet the game refuses them."""
     unpriced = [
-        said
-        for said in decision.forecasts
-        if said.market_id not in quotes and isinstance(said, MarketDecision) and said.bet_usd == 0.0
+        forecast
+        for forecast in decision.forecasts
+        if forecast.market_id not in quotes and isinstance(forecast, MarketDecision) and forecast.bet_usd == 0.0
     ]
     if not unpriced:
         return decision
-    names = ", ".join(said.market_id for said in unpriced)
+    names = ", ".join(forecast.market_id for forecast in unpriced)
     return replace(
         decision,
-        forecasts=tuple(said for said in decision.forecasts if said not in unpriced),
+        forecasts=tuple(forecast for forecast in decision.forecasts if forecast not in unpriced),
         notes=(*decision.notes, f"no usable price before the decision, so what was said is left out: market {names}"),
     )
 
@@ -305,8 +305,8 @@ def _check_sides(connection: Connection, venue: str, events: Sequence[Event], kn
     """Refuse markets of which the ledger has another outcome as YES."""
     stored = market_refs(connection, venue)
     for market in (market for event in events for market in event.markets):
-        held = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()
-        if held and market.ref.token_ids and held != market.ref.token_ids:
+        token_ids = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()
+        if token_ids and market.ref.token_ids and token_ids != market.ref.token_ids:
             raise UsageError(
                 f"market {market.id} has other tokens in this ledger, or their order is another, so that YES is "
                 "another outcome. Import into another --ledger"
@@ -322,12 +322,12 @@ def _store_if_new(
             f"the run {run.key} was imported without event {subject.id}. Void it, or import into another --ledger"
         )
     claimant = Claimant("import", timedelta(days=1), decided_at, lambda _: False)
-    held = claim(connection, run.id, bot_row, subject, claimant, now=each.answer.started_at)
-    if not isinstance(held, Claim):
+    taken = claim(connection, run.id, bot_row, subject, claimant, now=each.answer.started_at)
+    if not isinstance(taken, Claim):
         return False
     store_decision(
         connection,
-        held,
+        taken,
         each.finished,
         run_id=run.id,
         bot_id=bot_row,

@@ -166,9 +166,9 @@ def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> 
         try:
             path = _answers_file(label(each), each)
             replicate = _make_replicate(label(path), *_load(label(path), path), int(named[2]), events)
-            held = found.setdefault((replicate.number, replicate.bot), replicate)
-            if held is not replicate:
-                raise FileRefused(f"{replicate.label}: run {named[2]} of {replicate.bot} is in {held.label} already")
+            first = found.setdefault((replicate.number, replicate.bot), replicate)
+            if first is not replicate:
+                raise FileRefused(f"{replicate.label}: run {named[2]} of {replicate.bot} is in {first.label} already")
         except FileRefused as error:
             refused.append(str(error))
     replicates = tuple(found[key] for key in sorted(found))
@@ -477,6 +477,6 @@ def _check_subject(answer: Answer, events: Mapping[str, DayEvent]) -> None:
     if answer.event_id not in events:
         raise FileRefused(f"{answer.place} is not in {EVENTS_FILE}")
     event = events[answer.event_id].event
-    for said in answer.decision.forecasts:
-        if event.market(said.market_id) is None:
-            raise FileRefused(f"{answer.place}: market {said.market_id} is not one of it in {EVENTS_FILE}")
+    for forecast in answer.decision.forecasts:
+        if event.market(forecast.market_id) is None:
+            raise FileRefused(f"{answer.place}: market {forecast.market_id} is not one of it in {EVENTS_FILE}")

@@ -1,4 +1,4 @@
-"""The log file: records as single lines, of text or of JSON, in a file of limited size."""
+"""The log file: records as single lines, of text or of JSON, each with the run and decision it is about."""
 
 import fcntl
 import json
@@ -6,17 +6,46 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.jobs.logs.about import about_now
 from predibot.plain_file import open_plain
+
+
+@dataclass(frozen=True, slots=True)
+class LogContext:
+    """A run, and a decision of it; empty parts are unknown."""
+
+    run: str = ""
+    bot: str = ""
+    subject: str = ""
+
+
+_NOTHING = LogContext()
+_ABOUT: ContextVar[LogContext | None] = ContextVar("about", default=None)
+
+
+def about_now() -> LogContext:
+    """Return the current context."""
+    return _ABOUT.get() or _NOTHING
+
+
+@contextmanager
+def logged_about(what: LogContext) -> Iterator[None]:
+    """Give a context to all records in the block and in our threads that it starts."""
+    token = _ABOUT.set(what)
+    try:
+        yield
+    finally:
+        _ABOUT.reset(token)
+
 
 _SQLITE = b"SQLite format 3\0"
 _LOCK_TRIES, _PAUSE_SECONDS = 500, 0.002

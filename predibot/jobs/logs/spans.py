@@ -158,8 +158,8 @@ def _step_span(step: Step, number: int, span: Span) -> Span:
         if failed:
             more["error.type"] = "tool_error"
         return replace(span, name=f"execute_tool {step.name}", attributes=more, error="an error" if failed else "")
-    said, error = _step_attributes(step)
-    return replace(span, name=step.kind, attributes=more | said, error=error)
+    attributes, error = _step_attributes(step)
+    return replace(span, name=step.kind, attributes=more | attributes, error=error)
 
 
 def _step_attributes(step: Step) -> tuple[dict[str, Value], str]:
@@ -188,11 +188,11 @@ def _model_attributes(name: str) -> dict[str, Value]:
     return {"gen_ai.provider.name": provider, "gen_ai.request.model": model or name}
 
 
-def _request_attributes(asked: ModelRequest) -> Iterator[tuple[str, Value]]:
-    yield "gen_ai.request.max_tokens", asked.max_output_tokens
-    yield "predibot.request_sha256", asked.request_sha256
+def _request_attributes(request: ModelRequest) -> Iterator[tuple[str, Value]]:
+    yield "gen_ai.request.max_tokens", request.max_output_tokens
+    yield "predibot.request_sha256", request.request_sha256
     for name, kind in _SETTINGS.items():
-        value = asked.settings.get(name)
+        value = request.settings.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield f"gen_ai.request.{name}", kind(value)
 
@@ -354,8 +354,8 @@ def _post(client: httpx.Client, endpoint: str, spans: Sequence[Span], secrets: S
     try:
         response = in_time(lambda: client.post(url, content=content, headers=headers, timeout=SECONDS), SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
-        said = secrets.hidden(str(error)) or "no answer in time"
-        raise UsageError(f"{place} cannot be reached: {said}. Is it up, and its address right?") from error
+        reason = secrets.hidden(str(error)) or "no answer in time"
+        raise UsageError(f"{place} cannot be reached: {reason}. Is it up, and its address right?") from error
     if not response.is_success:
         raise UsageError(f"{place} answered {response.status_code}. Look at its address, and at its key")
 

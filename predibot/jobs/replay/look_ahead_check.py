@@ -188,17 +188,17 @@ def check_look_ahead(
     instants = {each.run_key: each.as_of for each in played}
     there = [(key, decision) for key in instants for decision in _repeatable(store, key, request.recipe, skipped)]
     draw = seeded(request.recipe.seed, request.recipe.name, "look-ahead")
-    asked: dict[str, list[DecisionKey]] = {}
+    sampled: dict[str, list[DecisionKey]] = {}
     for number in sorted(draw.sample(range(len(there)), min(sample, len(there)))):
-        asked.setdefault(there[number][0], []).append(there[number][1])
-    drawn = sum(map(len, asked.values()))
+        sampled.setdefault(there[number][0], []).append(there[number][1])
+    drawn = sum(map(len, sampled.values()))
     found: list[DecisionDifference] = []
     if _plays_accounts(store, instants):
-        found += place.differences(instants, asked)
+        found += place.differences(instants, sampled)
         listener(Progress("look ahead", drawn, drawn))
         return LookAhead(len(there), drawn, tuple(found), skipped)
     done = 0
-    for run_key, of_run in asked.items():
+    for run_key, of_run in sampled.items():
         found += place.differences({run_key: instants[run_key]}, {run_key: of_run})
         done += len(of_run)
         listener(Progress("look ahead", done, drawn, run_key))

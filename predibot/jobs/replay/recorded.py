@@ -159,8 +159,8 @@ class Record:
     def _room(self, name: str) -> Room:
         """Return how long a model's answers could be, by the longest recorded request."""
         calls = (step.asked for step in self.recorded.steps if isinstance(step, ModelCall))
-        its = (asked for asked in calls if asked.model_name == name and asked.tools != _PROBE)
-        lengths = [asked.max_output_tokens for asked in its]
+        its = (request for request in calls if request.model_name == name and request.tools != _PROBE)
+        lengths = [request.max_output_tokens for request in its]
         return Room(max(lengths, default=None), thinks=lengths[:1] >= [THINKING_TOKENS])
 
     def _why_no_tools(self, _name: str) -> str:
@@ -216,8 +216,8 @@ def _did_not_fit(step: ModelCall) -> bool:
     return error == BudgetSpent.__name__
 
 
-def _request_key(asked: ModelRequest) -> tuple[object, ...]:
-    return asked.model_name, asked.messages_sent, asked.tools, asked.forced_tool
+def _request_key(request: ModelRequest) -> tuple[object, ...]:
+    return request.model_name, request.messages_sent, request.tools, request.forced_tool
 
 
 def _call_key(name: str, given: Mapping[str, object]) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
 from predibot.errors import UsageError
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.deciding.accounts.tracked import track_accounts
+from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.evaluate import evaluate

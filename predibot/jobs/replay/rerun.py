@@ -198,6 +198,6 @@ def _compare(stored: TracedDecision, before: Mapping[DecisionKey, Rows], again: 
     differing = [table for table in old if old[table] != new.get(table, [])]
     if differing or record.rest():
         left = f"{record.rest()} recorded answers were not asked for" if record.rest() else ""
-        said = "; ".join(filter(None, [f"not the same: {', '.join(differing)}" if differing else "", left]))
-        return Rerun(bot, event_id, stored.status, False, said)
+        difference = "; ".join(filter(None, [f"not the same: {', '.join(differing)}" if differing else "", left]))
+        return Rerun(bot, event_id, stored.status, False, difference)
     return Rerun(bot, event_id, stored.status, True)

@@ -112,10 +112,10 @@ class QuestionFacts:
             try:
                 key = _question_key(found.due_on, row, {})
                 if found.kind == "questions":
-                    asked = key._replace(resolves_on="")
+                    question = key._replace(resolves_on="")
                     price = _price(row["freeze_datetime_value"], key)
-                    self.prices[asked] = price, str(row["freeze_datetime"] or "")
-                    self.titles[asked] = str(row["question"] or "")
+                    self.prices[question] = price, str(row["freeze_datetime"] or "")
+                    self.titles[question] = str(row["question"] or "")
                 elif self.outcomes.get(key, (None, ""))[0] is None:
                     self.outcomes[key] = _outcome(row), _day(row["resolution_date"])
             except CellRefused as error:
@@ -194,13 +194,13 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
 
 def _cells(item: SettledForecast) -> list[Cell]:
     key = item.key
-    said = [item.forecaster, key.question, item.probability, item.outcome]
-    return [*said, item.price, key.cluster, key.due_on, key.kind]
+    cells = [item.forecaster, key.question, item.probability, item.outcome]
+    return [*cells, item.price, key.cluster, key.due_on, key.kind]
 
 
 def _read_set(argument: str, standard_input: TextIO | None) -> _SetFile:
     with open_table_file(argument, "json", standard_input) as table:
-        label, kind, said = table.label, table.rows_name, table.beside
+        label, kind, about = table.label, table.rows_name, table.beside
         if kind not in _COLUMNS:
             raise UsageError(f"{label} is no set of ForecastBench: it has no forecasts, resolutions or questions")
         columns = _COLUMNS[kind]
@@ -208,9 +208,9 @@ def _read_set(argument: str, standard_input: TextIO | None) -> _SetFile:
             table.require(columns)
         found = [row for row in table.rows(Columns((), columns.names)) if isinstance(row, FileRow)]
         rows = [(row.number, dict(zip(columns.names, row.cells, strict=True))) for row in found]
-    asked = said.get("question_set") or said.get("question-set") or ""
-    due_on = str(said.get("forecast_due_date") or asked)[:10]
-    return _SetFile(label, kind, due_on, str(said.get("model") or label), str(said.get("organization") or ""), rows)
+    question_set = about.get("question_set") or about.get("question-set") or ""
+    due_on = str(about.get("forecast_due_date") or question_set)[:10]
+    return _SetFile(label, kind, due_on, str(about.get("model") or label), str(about.get("organization") or ""), rows)
 
 
 def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
@@ -255,8 +255,8 @@ def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
 def _question_key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> QuestionKey:
     """Return the question of a row, or refuse a row without one."""
     name = text_of("id", row["id"])
-    if (said := row["source"]) is not None:
-        source = text_of("source", said).lower()
+    if (stated := row["source"]) is not None:
+        source = text_of("source", stated).lower()
     elif len(of := sources.get((due_on, name), set())) == 1:
         (source,) = of
     else:
@@ -281,7 +281,7 @@ def _outcome(row: Mapping[str, Cell]) -> float | None:
 
 
 def _is_true(name: str, row: Mapping[str, Cell]) -> bool:
-    return (said := row[name]) is not None and payout_of(name, said) == 1.0
+    return (cell := row[name]) is not None and payout_of(name, cell) == 1.0
 
 
 def _price(cell: Cell, key: QuestionKey) -> float | None:
@@ -302,8 +302,8 @@ def _remarks(joined: ForecastSet, known: QuestionFacts) -> Iterator[str]:
     due_on = {key.due_on for key in joined.answered}
     unanswered = Counter[str]()
     for key, (outcome, _) in known.outcomes.items():
-        asked = key.due_on not in known.asked_on or key._replace(resolves_on="") in known.prices
-        if outcome is not None and key.due_on in due_on and asked and key not in joined.answered:
+        is_asked = key.due_on not in known.asked_on or key._replace(resolves_on="") in known.prices
+        if outcome is not None and key.due_on in due_on and is_asked and key not in joined.answered:
             unanswered[key.kind] += 1
             joined.squares[key.kind].append((_UNANSWERED - outcome) ** 2)
     means = {kind: fsum(squares) / len(squares) for kind, squares in joined.squares.items() if squares}

@@ -176,7 +176,7 @@ class ForecastFile:
     @property
     def forecasters(self) -> tuple[str, ...]:
         """Return all forecasters in order of appearance."""
-        return tuple(dict.fromkeys(said.forecaster for said in self.said))
+        return tuple(dict.fromkeys(forecast.forecaster for forecast in self.said))
 
     def settled(self) -> Forecasts:
         """Return the forecasts on questions that ended with YES or NO, as arrays.
@@ -184,25 +184,25 @@ class ForecastFile:
         Forecasters are compared where question and date are the same. Without a cluster a question stands for itself,
         on all its dates.
         """
-        settled = [said for said in self.said if said.outcome is not None and not said.is_void]
+        settled = [forecast for forecast in self.said if forecast.outcome is not None and not forecast.is_void]
 
         def numbers(things: Iterable[Hashable], of: Callable[[FileForecast], Hashable]) -> NDArray[np.int64]:
             """Return which of some things each forecast is of, by its place among them."""
             places = {thing: place for place, thing in enumerate(dict.fromkeys(things))}
-            return np.array([places[of(said)] for said in settled], dtype=np.int64)
+            return np.array([places[of(forecast)] for forecast in settled], dtype=np.int64)
 
         forecasters = self.forecasters
-        categories = tuple(dict.fromkeys(_category(said) for said in settled))
-        has_categories = any(said.category is not None for said in settled)
+        categories = tuple(dict.fromkeys(_category(forecast) for forecast in settled))
+        has_categories = any(forecast.category is not None for forecast in settled)
         return Forecasts(
             forecasters=forecasters,
-            forecaster=numbers(forecasters, lambda said: said.forecaster),
+            forecaster=numbers(forecasters, lambda forecast: forecast.forecaster),
             question=numbers(map(_question, settled), _question),
             # Sorted, so that random draws of clusters do not depend on the order of rows.
-            cluster=numbers(sorted({_cluster(said) for said in settled}), _cluster),
-            probability=np.array([said.probability for said in settled], dtype=np.float64),
-            outcome=np.array([said.outcome for said in settled], dtype=np.float64),
-            market_probability=np.array([said.market_probability for said in settled], dtype=np.float64),
+            cluster=numbers(sorted({_cluster(forecast) for forecast in settled}), _cluster),
+            probability=np.array([forecast.probability for forecast in settled], dtype=np.float64),
+            outcome=np.array([forecast.outcome for forecast in settled], dtype=np.float64),
+            market_probability=np.array([forecast.market_probability for forecast in settled], dtype=np.float64),
             category=numbers(categories, _category) if has_categories else None,
             categories=categories if has_categories else (),
         )
@@ -217,7 +217,7 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
     Raises:
         UsageError: If the file has another format, lacks a column, or is too large.
     """
-    said: list[FileForecast] = []
+    forecasts: list[FileForecast] = []
     file = FileRows(table.label, table.place)
     # Cached, because dates repeat.
     instant = cache(partial(instant_of, "date"))
@@ -227,15 +227,15 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
             file.add(row)
             continue
         try:
-            said.append(_parse_row(row, instant))
+            forecasts.append(_parse_row(row, instant))
         except CellRefused as error:
             wrong = BadRow(row.number, str(error))
             # A mistake that concerns every forecaster of a wide row is reported once.
             if wrong != last:
                 file.add(wrong)
             last = wrong
-    file.rows = len(said) + file.n_bad_rows
-    kept = file.sifted(said, _contradictions(said, file.place))
+    file.rows = len(forecasts) + file.n_bad_rows
+    kept = file.sifted(forecasts, _contradictions(forecasts, file.place))
     good = tuple(file.sifted(kept, _repetitions(kept, file.place)))
     return ForecastFile(
         file=file,
@@ -265,11 +265,11 @@ def _parse_row(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast
     )
 
 
-def _contradictions(said: Sequence[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
+def _contradictions(forecasts: Sequence[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
     """Yield every row of a question with two different outcomes: nobody knows which is right."""
     first: dict[str, FileForecast] = {}
     other: dict[str, FileForecast] = {}
-    for each in said:
+    for each in forecasts:
         if each.outcome is None:
             continue
         before = first.setdefault(each.question, each)
@@ -277,7 +277,7 @@ def _contradictions(said: Sequence[FileForecast], place: str) -> Iterator[tuple[
             other.setdefault(each.question, each)
     if not other:
         return
-    for each in said:
+    for each in forecasts:
         if each.question in other and each.outcome is not None:
             one = first[each.question]
             against = other[each.question] if each.outcome == one.outcome else one
@@ -288,10 +288,10 @@ def _contradictions(said: Sequence[FileForecast], place: str) -> Iterator[tuple[
             yield each, BadRow(each.number, why)
 
 
-def _repetitions(said: Iterable[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
+def _repetitions(forecasts: Iterable[FileForecast], place: str) -> Iterator[tuple[FileForecast, BadRow]]:
     """Yield every row that repeats a forecaster's earlier answer: the first counts."""
     seen: dict[tuple[str, str, datetime | None], int] = {}
-    for each in said:
+    for each in forecasts:
         before = seen.setdefault((each.forecaster, each.question, each.at), each.number)
         if before != each.number:
             said_twice = f"forecaster {shown(each.forecaster)} answered question {shown(each.question)}"
@@ -299,14 +299,14 @@ def _repetitions(said: Iterable[FileForecast], place: str) -> Iterator[tuple[Fil
             yield each, BadRow(each.number, why)
 
 
-def _question(said: FileForecast) -> tuple[str, datetime | None]:
-    return said.question, said.at
+def _question(forecast: FileForecast) -> tuple[str, datetime | None]:
+    return forecast.question, forecast.at
 
 
-def _cluster(said: FileForecast) -> tuple[bool, str]:
+def _cluster(forecast: FileForecast) -> tuple[bool, str]:
     # The flag keeps a cluster and a question of the same name apart.
-    return (False, said.question) if said.cluster is None else (True, said.cluster)
+    return (False, forecast.question) if forecast.cluster is None else (True, forecast.cluster)
 
 
-def _category(said: FileForecast) -> str:
-    return said.category or NO_CATEGORY
+def _category(forecast: FileForecast) -> str:
+    return forecast.category or NO_CATEGORY

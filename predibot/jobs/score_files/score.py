@@ -303,16 +303,16 @@ def _remarks(found: ForecastFile) -> Iterator[str]:
         if counts:
             who = first_of([f"{name} {n:,}" for name, n in counts.items()], _MOST_NAMED)
             yield f"Forecasts {what}: {sum(counts.values()):,} ({who}); {ending}."
-    settled = {said.question for said in found.said if said.outcome is not None}
-    if left_out := sum(said.outcome is None and said.question in settled for said in found.said):
+    settled = {forecast.question for forecast in found.said if forecast.outcome is not None}
+    if left_out := sum(forecast.outcome is None and forecast.question in settled for forecast in found.said):
         yield f"{counted(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
 
 
 def _remark_on_dates(found: ForecastFile) -> Iterator[str]:
     """Yield a remark if dates keep all forecasters apart."""
-    own = len({said.forecaster for said in found.said})
-    shared = len({(said.question, said.at) for said in found.said}) < len(found.said)
-    if own > 1 and not shared and any(said.at is not None for said in found.said):
+    own = len({forecast.forecaster for forecast in found.said})
+    shared = len({(forecast.question, forecast.at) for forecast in found.said}) < len(found.said)
+    if own > 1 and not shared and any(forecast.at is not None for forecast in found.said):
         yield (
             "No two forecasters answered a question at the same instant: nobody is compared, pools are of one. "
             "Give dates without a time of day if forecasts of one day belong together."

@@ -135,15 +135,15 @@ class _ReaderProcess:
         question, most = replace(self.question, body=body), self.max_bytes + 2 * MESSAGE_BYTES
         too_much = f" takes more memory to read than the {self.process.limits.data_bytes // _MIB} MiB there are"
         try:
-            for kind, said in self.process.answers(question, self.deadline, most):
-                n_bytes += len(said)
+            for kind, content in self.process.answers(question, self.deadline, most):
+                n_bytes += len(content)
                 if kind == b"end":
                     return
                 if kind == b"unreadable":
-                    raise UsageError(f"{self.label}{said.decode() or f'{too_much}. {self.remedy}'}")
+                    raise UsageError(f"{self.label}{content.decode() or f'{too_much}. {self.remedy}'}")
                 if n_bytes > self.max_bytes:
                     raise UsageError(f"{self.label} unpacks to more than {self.max_bytes // _MIB} MiB. {self.remedy}")
-                yield json.loads(said)
+                yield json.loads(content)
         except TimeoutError:
             why = f" takes more than {self.deadline.seconds:g} s to read. {self.remedy}"
         except (ParserDied, ValueError):

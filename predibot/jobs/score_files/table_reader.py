@@ -63,11 +63,11 @@ def _read_csv(file: BinaryIO) -> InputTable:
     lines = _filled_lines(file, blank=True)
     filled = ((number, line) for number, line in lines if line.strip())
     header_at, first = next(filled, (0, ""))
-    if said := _EXCEL_SEPARATOR.fullmatch(first):
+    if excel := _EXCEL_SEPARATOR.fullmatch(first):
         header_at, first = next(filled, (0, ""))
     if not first:
         raise TableUnreadable(" is empty. Give a header and one row a line")
-    separator = said[1] if said else "," if "," in first else max(_SEPARATORS, key=first.count)
+    separator = excel[1] if excel else "," if "," in first else max(_SEPARATORS, key=first.count)
     text = chain([first], (line for _, line in lines))
     reader = csv.reader(text, delimiter=separator if separator in first else ",", strict=True)
     try:
@@ -236,14 +236,14 @@ def _read_parquet(file: BinaryIO) -> InputTable:
     import pyarrow.parquet as pq
 
     @contextmanager
-    def translated() -> Iterator[None]:
+    def translate_errors() -> Iterator[None]:
         try:
             yield
         except MemoryError:
             raise
         except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-            said = " ".join(str(error).split())[:200].rstrip(" .")
-            raise TableUnreadable(f" is no Parquet file that can be read: {said}. Write it again") from None
+            reason = " ".join(str(error).split())[:200].rstrip(" .")
+            raise TableUnreadable(f" is no Parquet file that can be read: {reason}. Write it again") from None
 
     def texts(column: Any) -> Any:
         """Return a column in which dates, instants and decimals are texts, also those that Python cannot hold; and
@@ -257,7 +257,7 @@ def _read_parquet(file: BinaryIO) -> InputTable:
         is_one = kinds.is_timestamp(column.type) or kinds.is_date(column.type) or kinds.is_decimal(column.type)
         return column.cast(pa.string()) if is_one else column
 
-    with translated():
+    with translate_errors():
         opened = pq.ParquetFile(file, pre_buffer=False, buffer_size=2**20)
         names, about = tuple(opened.schema_arrow.names), opened.metadata
         n_bytes = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
@@ -266,7 +266,7 @@ def _read_parquet(file: BinaryIO) -> InputTable:
     def rows(columns: Columns) -> Iterator[FileRow | BadRow]:
         there = [name for name in columns.names if name in names]
         number = 0
-        with translated():
+        with translate_errors():
             for batch in opened.iter_batches(n_rows, columns=there, use_threads=False):
                 found = {name: texts(batch.column(name)).to_pylist() for name in there}
                 empty = [None] * batch.num_rows
@@ -278,15 +278,15 @@ def _read_parquet(file: BinaryIO) -> InputTable:
 
 
 def serve(data_bytes: int) -> None:
-    """Read a table of text, asked first for its columns and then for its rows."""
+    """Serve a table of text: first its columns, then its rows."""
     answer_questions(data_bytes, (), _answers())
 
 
 def serve_parquet(data_bytes: int) -> None:
-    """Read one of Parquet."""
+    """Serve a Parquet table."""
     import pyarrow as pa  # heavy
 
-    # The other pools take address space in advance, and threads their stacks.
+    # Arrow's other pools reserve address space in advance, and threads their stacks.
     pa.set_memory_pool(pa.system_memory_pool())
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
@@ -294,18 +294,18 @@ def serve_parquet(data_bytes: int) -> None:
 
 
 def _answers() -> Callable[[PageSource], Iterator[Sequence[bytes]]]:
-    # Until another is asked for.
+    # Only the last table stays open.
     opened = lru_cache(maxsize=1)(lambda path, kind: open_table(open_plain(Path(path)), kind))
 
     def answers(question: PageSource) -> Iterator[Sequence[bytes]]:
         try:
             table = opened(question.url, question.content_type)
             if not question.body:
-                yield b"table", _packed([table.names, table.place, table.beside, table.rows_name])
+                yield b"table", _pack([table.names, table.place, table.beside, table.rows_name])
                 return
             rows, n_bytes = list[bytes](), 0
             for row in table.read(Columns(*json.loads(question.body))):
-                rows.append(_packed(row))
+                rows.append(_pack(row))
                 n_bytes += len(rows[-1])
                 if n_bytes > MESSAGE_BYTES:
                     yield b"rows", b"[" + b",".join(rows) + b"]"
@@ -320,12 +320,12 @@ def _answers() -> Callable[[PageSource], Iterator[Sequence[bytes]]]:
     return answers
 
 
-def _packed(value: object) -> bytes:
-    # Half a surrogate pair, as JSON may write it.
+def _pack(value: object) -> bytes:
+    # JSON may hold half a surrogate pair.
     return _ENCODE(value).encode(errors="surrogatepass")
 
 
 _ENCODE = json.JSONEncoder(
     default=lambda value: {type(value).__name__: str(value)[:40]}, check_circular=False, ensure_ascii=False
 ).encode
-"""Made once: `dumps` would make one a row. What of Parquet JSON cannot hold is said by its kind."""
+"""One encoder for all rows: `dumps` would build one for each. Parquet values that JSON lacks are written by kind."""

@@ -14,7 +14,7 @@ from predibot.errors import LedgerError, PredibotError, words_of
 from predibot.jobs.deciding.activity import Activity, State
 from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
 from predibot.jobs.deciding.worker import DecideJob, JobKey, Worker
-from predibot.jobs.logs.about import LogContext, about_now, logged_about
+from predibot.jobs.logs.log_file import LogContext, about_now, logged_about
 from predibot.jobs.workers.pool import LostProcess, Pool, ThreadPool
 from predibot.ledger.write.claims import has_ended_since
 from predibot.net.deadline import started

@@ -17,7 +17,7 @@ from typing import Any
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
-from predibot.jobs.logs.about import logged_about
+from predibot.jobs.logs.log_file import logged_about
 from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
 from predibot.jobs.workers.process_worker import CallResult, CallStart, Logged, Ready, Report, WorkerSpec, run_process
 from predibot.ledger.write.process_identity import helper_owner

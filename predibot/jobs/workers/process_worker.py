@@ -17,8 +17,7 @@ from predibot.errors import PredibotError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 from predibot.jobs.deciding.activity import Activity, Watch, unwatched
 from predibot.jobs.deciding.worker import Resources, Worker, agent_setup, load_loops, make_worker
-from predibot.jobs.logs.about import LogContext, about_now
-from predibot.jobs.logs.log_file import is_logged
+from predibot.jobs.logs.log_file import LogContext, about_now, is_logged
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.ledger.store import Store

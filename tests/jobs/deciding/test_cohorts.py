@@ -16,7 +16,7 @@ from predibot.contracts import OpenVenue
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
 from predibot.jobs.decide import DecideReport, decide
-from predibot.jobs.deciding.accounts.tracked import track_accounts
+from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.verify import verify

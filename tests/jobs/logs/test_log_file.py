@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.logs.about import LogContext, logged_about
-from predibot.jobs.logs.log_file import LineFormatter, LogFile, is_logged
+from predibot.jobs.logs.log_file import LineFormatter, LogContext, LogFile, is_logged, logged_about
 from predibot.ledger.store import Store
 
 WRITER = """

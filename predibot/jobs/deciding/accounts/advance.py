@@ -64,7 +64,9 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
     """
     before = stored_account(connection, account_id)
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
-    sides = sides_of(connection, [*dict.fromkeys([*_instruments_ever_held(before.rows), *ordered])])
+    # Everything it ever held, because a corrected resolution may pay it again.
+    ever_held = [row.instrument for row in before.rows if row.instrument is not None]
+    sides = sides_of(connection, [*dict.fromkeys([*ever_held, *ordered])])
     _keep_resolutions(connection, known)
     stored = resolutions_of(connection, sorted({side.market_row for side in sides.values()}))
     _settle(connection, account_id, before, sides, stored, at=known.at)
@@ -72,22 +74,17 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
     is_same = len(journal.rows) == len(before.rows)
     if not again and is_same and is_valued(connection, account_id, at=known.at, interval=VALUED_EVERY):
         return
-    held = journal.account.positions
-    wanted = [*dict.fromkeys([*held, *ordered])]
+    positions = journal.account.positions
+    wanted = [*dict.fromkeys([*positions, *ordered])]
     marks, states = marks_of(connection, account_id, wanted, sides, stored, known)
-    if held.keys() <= marks.keys():
+    if positions.keys() <= marks.keys():
         add_valuations(connection, account_id, [Worth(known.at, journal, marks, states)], interval=VALUED_EVERY)
 
 
-def _instruments_ever_held(journal: Sequence[JournalRow]) -> list[Instrument]:
-    """Return every instrument an account ever had: a corrected resolution may pay it again."""
-    return [row.instrument for row in journal if row.instrument is not None]
-
-
 def _keep_resolutions(connection: Connection, known: MarketSnapshot) -> None:
-    held = resolutions_of(connection, sorted(known.reported))
+    stored = resolutions_of(connection, sorted(known.reported))
     for market_row, reported in sorted(known.reported.items()):
-        before = held.get(market_row, ())
+        before = stored.get(market_row, ())
         unseen = unseen_revisions(before, reported, known.at)
         add_resolutions(connection, market_row, unseen, stored=len(before), seen_at=known.at)
 
@@ -180,9 +177,9 @@ def _rebalance(
     fills: FillModel,
 ) -> None:
     account = journal.account
-    unpriced = [held for held in account.positions if held not in known.prices]
+    unpriced = [each for each in account.positions if each not in known.prices]
     last = known.last(last_prices(connection, account_id)) if unpriced else {}
-    frozen = {held: last[held].mid for held in unpriced if held in last}
+    frozen = {each: last[each].mid for each in unpriced if each in last}
     targets = {each.order.instrument: each.order.amount for each in pending}
     decision_id = pending[0].decision_id
     booking = rebalance(

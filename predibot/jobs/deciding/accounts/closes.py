@@ -132,10 +132,10 @@ def _book_close(
     if rows:
         add_to_journal(connection, account_id, rows, known=journal)
         journal = stored_account(connection, account_id, journal)
-    held = journal.account.positions
+    positions = journal.account.positions
     marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
-    if held.keys() <= marks.keys():
-        marks = {each: price for each, price in marks.items() if each in held or each in known.prices}
+    if positions.keys() <= marks.keys():
+        marks = {each: price for each, price in marks.items() if each in positions or each in known.prices}
         worths.append(Worth(at, journal, marks, states))
     if pending:
         fill_pending(connection, account_id, pending, known, fills, read=journal)

@@ -1,16 +1,17 @@
-"""An account's turn: it is brought to the slot, with the past that its bot sees when it decides."""
+"""An account's turn: it is brought to the slot, with the past that its bot sees; between slots it is tracked."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import Connection
 
-from predibot.contracts import Venue
-from predibot.domain.account import Account, JournalRow
+from predibot.contracts import OpenVenue, Venue
+from predibot.domain.account import Account, JournalRow, Mode
 from predibot.domain.account_past import AccountPast
 from predibot.domain.event import Event, prices_of
-from predibot.errors import PluginError
+from predibot.errors import PluginError, VenueError
 from predibot.games.accounts import Journal
 from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date, fill_pending
 from predibot.jobs.deciding.accounts.closes import actions_of, go_through_closes
@@ -20,7 +21,10 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (
     VALUED_EVERY,
     Worth,
+    accounts_at,
     add_valuations,
+    free_account,
+    is_past,
     last_prices,
     last_valued_at,
     require_account,
@@ -57,7 +61,7 @@ class AccountTurn:
             raise PluginError(f"game {game!r} leaves ${after.cash_usd:.6f} in the account; money is never borrowed")
 
 
-def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> AccountTurn:
+def take_turn(account_id: int, claim: Claim, job: DecideJob, worker: Worker) -> AccountTurn:
     """Bring a claimed account to the slot of a run, and return it as its bot sees it.
 
     First resolutions are settled, then the account is valued, then the last decision's orders are filled at the prices
@@ -72,7 +76,7 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
     others, known, read = look_at(account_id, events, store=worker.store, venue=venue, board=worker.board, now=now)
 
     def advance(connection: Connection) -> None:
-        require_account(connection, account_id, held)
+        require_account(connection, account_id, claim)
         if turn_at(connection, account_id, run.slot_at) is not None:
             return
         if not venue.has_sessions:
@@ -115,8 +119,9 @@ def take_turn(account_id: int, held: Claim, job: DecideJob, worker: Worker) -> A
 def look_at(
     account_id: int, events: Sequence[Event], *, store: Store, venue: Venue, board: VenueBoard, now: datetime
 ) -> tuple[tuple[Event, ...], MarketSnapshot, Journal]:
-    """Return events outside these of which an account has or ordered something, a snapshot of all its markets, and its
-    journal.
+    """Return an account's further events, a snapshot of all its markets, and its journal.
+
+    Further events are those outside `events` of which it has or ordered something.
     """
 
     def read_markets(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], Journal]:
@@ -149,6 +154,42 @@ def look_at(
     return others, known, journal
 
 
-def _only_markets(events: Sequence[Event], held: Collection[str]) -> tuple[Event, ...]:
-    kept = (replace(event, markets=tuple(market for market in event.markets if market.id in held)) for event in events)
+def _only_markets(events: Sequence[Event], market_ids: Collection[str]) -> tuple[Event, ...]:
+    kept = (
+        replace(event, markets=tuple(market for market in event.markets if market.id in market_ids)) for event in events
+    )
     return tuple(event for event in kept if event.markets)
+
+
+def track_accounts(
+    *, store: Store, opened: OpenVenue, clock: Callable[[], datetime], replayed: str | None = None
+) -> tuple[str, ...]:
+    """Settle and value the accounts of live runs at a venue as of now, and return what could not be read.
+
+    Accounts that a bot is using, or that are already past this instant, are left alone. At a past venue nothing is done
+    unless a replay has come to this instant: an account's worth there does not depend on when somebody looks back.
+
+    Args:
+        replayed: The recipe whose replay has come to this instant.
+    """
+    venue, now = opened.venue, opened.now
+    if not venue.live and replayed is None:
+        return ()
+    mode: Mode = "live" if venue.live else "replay"
+    board = VenueBoard(venue, clock)
+    failures = []
+    for account_id, bot in store.run_read(lambda connection: accounts_at(connection, venue.name, mode, replayed)):
+        if store.run_read(partial(is_past, account_id=account_id, at=now)):
+            continue
+        try:
+            _, known, _ = look_at(account_id, (), store=store, venue=venue, board=board, now=now)
+        except VenueError as error:
+            failures.append(f"the account of {bot} was not valued: {error}")
+            continue
+        store.run_write(partial(_value_if_free, account_id=account_id, known=known))
+    return tuple(failures)
+
+
+def _value_if_free(connection: Connection, *, account_id: int, known: MarketSnapshot) -> None:
+    if free_account(connection, account_id, now=known.at) and not is_past(connection, account_id, known.at):
+        bring_up_to_date(connection, account_id, known, again=False)

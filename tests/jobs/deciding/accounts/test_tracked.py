@@ -7,7 +7,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue
 from predibot.domain.clock import format_instant
 from predibot.jobs.decide import decide
-from predibot.jobs.deciding.accounts.tracked import track_accounts
+from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.track import track
 from predibot.ledger.store import Store

@@ -15,15 +15,15 @@ from predibot.contracts import Tool, ToolError, ToolResult, ToolText
 from predibot.domain.budget import Limits
 from predibot.domain.trace import cost_of_steps
 from predibot.errors import BudgetSpent, UsageError
-from predibot.jobs.deciding.user_tools import (
+from predibot.ledger.files.traces import Trace
+from predibot.plugins.tools import tool_plugin
+from predibot.plugins.user_tools import (
     MAX_ABANDONED_CALLS,
     MAX_RESULT_BYTES,
     UserSearch,
     opened_tool,
     require_replayable,
 )
-from predibot.ledger.files.traces import Trace
-from predibot.plugins.tools import tool_plugin
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 from tests.jobs.program import wait_until
 from tests.plugins.conftest import Plugins, plugins

@@ -1,4 +1,4 @@
-"""Users' own tools and search providers in a decision: bounded, paid for, and checked."""
+"""Calls of users' own tools and search providers: bounded, paid for, and checked."""
 
 import logging
 import threading
