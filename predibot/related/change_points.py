@@ -56,10 +56,6 @@ def change_points(changes: Deltas, markets: int) -> ChangePoints:
 
     A market with fewer than `MIN_DELTAS` changes, or with equal changes, has none.
 
-    Args:
-        changes: Of prices, or of logits.
-        markets: n.
-
         Source:
             BeliefBench, section 5.2, which names the z-score but no threshold.
     """

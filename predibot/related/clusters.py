@@ -122,7 +122,7 @@ def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
             a, b, shared = ours[part], theirs[part], k[part]
             both = moved[a].multiply(moved[b])
             of_a, of_b = (np.asarray(both.multiply(jumped[each]).sum(axis=1)) for each in (a, b))
-            chance = _by_chance(shared, np.asarray(both.sum(axis=1)), of_a, of_b)
+            chance = _chances(shared, np.asarray(both.sum(axis=1)), of_a, of_b)
             # A larger p-value is no discovery, whatever the others are.
             low = chance <= FALSE_DISCOVERIES
             found.append((a[low], b[low], chance[low]))
@@ -135,8 +135,7 @@ def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
     return sparse.csr_array((np.ones(cells[0].size, dtype=np.bool_), cells), shape=(beliefs.n, beliefs.n))
 
 
-def _by_chance(shared: Floats, days: Floats, of_a: Floats, of_b: Floats) -> Floats:
-    """Return the chance of at least so many common days, (k,); each distinct case is computed once."""
+def _chances(shared: Floats, days: Floats, of_a: Floats, of_b: Floats) -> Floats:
     cases, case = np.unique(np.stack([shared, days, of_a, of_b]), axis=1, return_inverse=True)
     chance = np.array([_tail(*map(int, each)) for each in cases.T], dtype=np.float64)
     return chance[case]
@@ -150,7 +149,6 @@ def _tail(shared: int, days: int, of_a: int, of_b: int) -> float:
 
 
 def _log_choose(n: int, k: Ints) -> Floats:
-    """Return the logarithm of the binomial coefficient; minus infinity where it is zero."""
     possible = (k >= 0) & (k <= n)
     ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(np.maximum(n - k, 0) + 1.0)
     return np.where(possible, ways, -np.inf)

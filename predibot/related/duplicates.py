@@ -39,12 +39,7 @@ class KeptTexts:
     """By facts, which duplicates share: name, text and wording."""
 
     def duplicate(self, name: str, text: str) -> Duplicate | None:
-        """Return the highest ranked kept text that a text repeats; keep the text and return None if there is none.
-
-        Args:
-            name: Names the text in later duplicates.
-            text: The next one by rank.
-        """
+        """Return the highest ranked kept text that a text repeats; keep the text and return None if there is none."""
         said = said_by(text)
         self._seen.append(said)
         self._known.update(set(said.words))

@@ -49,12 +49,6 @@ def exposures(
 
     Stakes on both sides of one market add up, as each was at risk.
 
-    Args:
-        record: The bets.
-        bot: One of its bots.
-        event_of_market: The id of the event of each of its markets, (n_m,).
-        cluster_of: The group of each event by event id; an absent event stands alone.
-
     Raises:
         ValueError: If the record is none, or has other markets.
     """

@@ -94,17 +94,12 @@ class Features:
     """Markets that are ready to be compared: sparse words and tags, change points as sorted days."""
 
     def __init__(self, beliefs: Beliefs, vectors: Vectors | None = None) -> None:
-        """Prepare n markets.
-
-        Args:
-            beliefs: The markets.
-            vectors: Of their texts; left out, TF-IDF.
-        """
+        """Prepare n markets."""
         self.n = beliefs.n
         self.points = change_points(deltas(beliefs.prices), self.n)
         vectors = tf_idf(beliefs.texts) if vectors is None else vectors
         self._text = _products(vectors)
-        self._says = _says(vectors)
+        self._has_words = _has_words(vectors)
         names = {name: number for number, name in enumerate(sorted(set().union(*beliefs.tags)))}
         row = np.repeat(np.arange(self.n), [len(each) for each in beliefs.tags])
         column = np.array([names[tag] for each in beliefs.tags for tag in sorted(each)], dtype=np.int64)
@@ -140,7 +135,7 @@ class Features:
         union = self._tag_counts[rows, np.newaxis] + self._tag_counts[columns] - common
         tags = np.divide(common, union, out=np.full(common.shape, np.nan), where=union > 0.0)
         text = np.clip(self._text(rows, columns), 0.0, 1.0)
-        text[~(self._says[rows, np.newaxis] & self._says[columns])] = np.nan
+        text[~(self._has_words[rows, np.newaxis] & self._has_words[columns])] = np.nan
         return Block(synchrony, tags, nearness, text)
 
     def blocks(self) -> Iterator[tuple[slice, slice, Block]]:
@@ -175,7 +170,6 @@ def pairs_from(features: Features, at_least: float) -> Pairs:
 
 
 def _span(points: ChangePoints) -> tuple[int, int]:
-    """Return the first day of all change points and the number of days to the last."""
     if not points.day.size:
         return 0, 1
     first = int(points.day.min())
@@ -197,14 +191,13 @@ def _gaps(by_day: sparse.csr_array) -> NDArray[np.int16]:
     return nearest
 
 
-def _says(vectors: Vectors) -> NDArray[np.bool_]:
+def _has_words(vectors: Vectors) -> NDArray[np.bool_]:
     squares = (vectors**2).sum(axis=1) if isinstance(vectors, np.ndarray) else vectors.multiply(vectors).sum(axis=1)
     says: NDArray[np.bool_] = np.asarray(squares) > 0.0
     return says
 
 
 def _products(vectors: Vectors) -> Callable[[slice, slice], Floats]:
-    """Return a function that computes a table of inner products of rows and columns."""
     if isinstance(vectors, np.ndarray):
         dense = vectors
         return lambda rows, columns: np.asarray(dense[rows] @ dense[columns].T, dtype=np.float64)

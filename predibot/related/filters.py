@@ -74,14 +74,7 @@ def open_days(beliefs: Beliefs) -> tuple[Ints, Ints]:
 
 
 def overlap_days(first: Ints, last: Ints, ours: Ints, theirs: Ints) -> Ints:
-    """Return the number of days on which two markets were both open, in the common shape of `ours` and `theirs`.
-
-    Args:
-        first: Each market's first day, (n,).
-        last: Each market's last day, (n,).
-        ours: Rows of markets.
-        theirs: Rows of other markets.
-    """
+    """Return the number of days on which two markets were both open, for rows `ours` and `theirs`."""
     days: Ints = np.minimum(last[ours], last[theirs]) - np.maximum(first[ours], first[theirs]) + 1
     priced = (last >= first)[ours] & (last >= first)[theirs]
     return np.where(priced, np.maximum(days, 0), 0)

@@ -136,7 +136,6 @@ def _groups(events: tuple[str, ...], edges: tuple[Edge, ...]) -> Iterator[EventG
 
 
 def _distances(events: tuple[str, ...], edges: tuple[Edge, ...]) -> sparse.csr_array:
-    """Return 1 - S of each edge, both ways, (e, e)."""
     place = {event: row for row, event in enumerate(events)}
     ends = np.array([(place[each.first], place[each.second]) for each in edges], dtype=np.int64).reshape(-1, 2)
     far: Floats = np.array([max(_NEAREST, 1.0 - each.score) for each in edges])

@@ -60,12 +60,6 @@ def neighbours_of(
 ) -> Neighbourhood:
     """Return every event that was open at the same time, sorted by S of the most alike markets.
 
-    Args:
-        event_id: The event.
-        beliefs: All markets.
-        filters: Which of them are compared; None for all.
-        embed: What turns texts into vectors; TF-IDF where it is left out.
-
     Raises:
         ValueError: If there is no such event.
     """
@@ -116,5 +110,4 @@ def neighbours_of(
 
 
 def _near(ours: Sequence[int], theirs: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return pairs of change points less than `WITHIN_DAYS` apart, by day."""
     return tuple((day, other) for day in ours for other in theirs if abs(day - other) < WITHIN_DAYS)

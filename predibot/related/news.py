@@ -25,14 +25,7 @@ class Touched:
 def touched_by(
     day: int, read_for: Sequence[str], graph: BeliefGraph, jumps: Mapping[str, Sequence[int]]
 ) -> tuple[Touched, ...]:
-    """Return the events that a page touches: those it was read for, then their neighbours, the strongest first.
-
-    Args:
-        day: Day of publication, in days since 1970.
-        read_for: Ids of the events that the page was read for.
-        graph: The graph of related events.
-        jumps: The days on which markets of each event jumped (`jumps_of`).
-    """
+    """Return the events that a page of a day since 1970 touches: those it was read for, then their neighbours."""
     scores: dict[str, float] = {}
     for event in read_for:
         for other, edge in graph.neighbours(event):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 
-def _listed(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
@@ -48,7 +48,7 @@ _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "–"
 _SIGNS = {"≥": " least ", ">=": " least ", "≤": " most ", "<=": " most ", ">": " above ", "<": " below "}
 _SIGNS |= {"&": " and ", "≠": " not ", "€ ": "€", "$ ": "$", "£ ": "£"}
 
-_FACTS = _listed("""
+_FACTS = _word_set("""
     not no never none nobody nothing neither nor without cannot fail fails failed failing failure refuse refuses refused
     refusing avoid avoids avoided deny denies denied lack lacks except unless instead
     and or either both all any every each some only another other least most more less fewer exactly half quarter dozen
@@ -66,25 +66,25 @@ _FACTS = _listed("""
     man men woman women male female
     """)
 """Words that change what is asked: negations, opposites, quantities, and what a date is counted from."""
-FREE_WORDS = _listed("""
+FREE_WORDS = _word_set("""
     a an the will would shall should can could may might is are was were be been being do does did has have had
     of in on at to for with as that this these those it its he she they his her their there
     who whom whose what which when where whether how if so s
     """)
 """Words without a meaning of their own; at the start of a sentence they are no names."""
-_DIRECTED = _listed("""
+_DIRECTED = _word_set("""
     beat beats defeat defeats outperform outperforms outscore outscores overtake overtakes surpass surpasses exceed
     exceeds acquire acquires buy buys sue sues invade invades attack attacks strike strikes bomb bombs replace replaces
     succeed succeeds endorse endorses pardon pardons fire fires sanction sanctions recognize recognizes annex annexes
     ban bans arrest arrests indict indicts kill kills than over above below under ahead against before after to
     """)
 """Words whose two sides cannot be exchanged."""
-_MUTUAL = _listed("""
+_MUTUAL = _word_set("""
     meet meets marry marries divorce divorces face faces fight fights play plays debate debates merge merges reunite
     reunites vs versus v
     """)
 """Words whose two sides can be exchanged. Around any other word of a sentence, names cannot be."""
-_AUXILIARIES = _listed("will would shall should can could may might is are was were do does did has have had")
+_AUXILIARIES = _word_set("will would shall should can could may might is are was were do does did has have had")
 """Words that mark a sentence; in a headline the order of names says little."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "de", "mis", "anti", "counter", "a", "re", "ex", "pre", "post")
 _MIN_LETTERS = 5
@@ -103,7 +103,7 @@ _SPELLINGS = (
 """British endings and their American forms; folding too much does no harm, as both texts are folded."""
 _SPELT: Mapping[str, str] = dict(
     pair.split("/")
-    for pair in _listed("""
+    for pair in _word_set("""
     grey/gray cheque/check cheques/checks tyre/tire tyres/tires kiev/kyiv aluminium/aluminum judgement/judgment
     plough/plow mould/mold sceptic/skeptic sceptical/skeptical ageing/aging enrol/enroll fulfil/fulfill
     instalment/installment skilful/skillful manoeuvre/maneuver paediatric/pediatric anaemia/anemia cosy/cozy
@@ -225,7 +225,6 @@ def _tokens(text: str, facts: list[str]) -> Iterator[Token]:
 
 
 def _folded(written: str) -> str:
-    """Return a word without accents, in lower case, and in American spelling."""
     plain = "".join(
         letter for letter in unicodedata.normalize("NFKD", written.casefold()) if not unicodedata.combining(letter)
     )
@@ -244,11 +243,6 @@ def differences(
     one word is the other with a prefix, or where the sides of a word such as
     `beat`, or the numbers of two things, are exchanged. A difference of one
     letter does not count, unless both spellings are known.
-
-    Args:
-        first: The wording of one.
-        second: The wording of the other.
-        known: In how many texts each word is.
     """
     if first.facts != second.facts:
         return None
@@ -270,7 +264,7 @@ def differences(
                 break
     if any(word in names for word in (*ours, *theirs)):
         return None
-    return None if _exchanged(first, second) else (ours, theirs)
+    return None if _have_swapped(first, second) else (ours, theirs)
 
 
 def _match_compounds(whole: Counter[str], parts: Counter[str]) -> None:
@@ -283,7 +277,6 @@ def _match_compounds(whole: Counter[str], parts: Counter[str]) -> None:
 
 
 def _halves(word: str, parts: Container[str]) -> tuple[str, ...]:
-    """Return the two parts of a compound; empty where there are none."""
     cuts = range(1, len(word))
     return next(((word[:cut], word[cut:]) for cut in cuts if word[:cut] in parts and word[cut:] in parts), ())
 
@@ -304,7 +297,7 @@ def _is_slip(word: str, other: str) -> bool:
     return swapped or short[at + 1 :] == long[at + 1 :]
 
 
-def _exchanged(first: QuestionWording, second: QuestionWording) -> bool:
+def _have_swapped(first: QuestionWording, second: QuestionWording) -> bool:
     """Return whether two names changed sides of a word, or two things their numbers."""
     ours, theirs = (
         [token.word for token in each.tokens if token.word not in FREE_WORDS - _DIRECTED] for each in (first, second)

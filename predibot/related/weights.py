@@ -72,7 +72,6 @@ def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
 
 
 def _grid(parts: int, middle: Ints, reach: int) -> Ints:
-    """Return all weights in whole parts of one, within reach of a middle, (k, 4)."""
     ranges = [range(max(0, each - reach), min(parts, each + reach) + 1) for each in middle[:3].tolist()]
     rows = [(*some, parts - sum(some)) for some in product(*ranges) if parts - sum(some) >= 0]
     return np.array(rows, dtype=np.int64)
@@ -86,7 +85,6 @@ def _best(weights: Ints, values: Floats, there: NDArray[np.bool_], labels: Float
 
 
 def _scores(weights: Ints, values: Floats, there: NDArray[np.bool_]) -> Floats:
-    """Return S of each pair by each set of weights, (k, n)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         scores: Floats = (weights @ values.T) / (weights @ there.T)
     return scores

@@ -39,11 +39,6 @@ def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> Kn
     Titles and tags are those that the last such run froze. Markets without a YES
     (more than two outcomes, or shares) are left out.
 
-    Args:
-        connection: A reading transaction.
-        venue: As runs name it.
-        as_of: Nothing later is read.
-
     Raises:
         ValueError, TypeError, LookupError: If the ledger holds what predibot does not write.
     """

@@ -43,14 +43,6 @@ def graph_at(
 ) -> KnownGraph:
     """Return the graph of beliefs with its news and chain.
 
-    Args:
-        known: The beliefs.
-        filters: Which markets are compared; None for all.
-        model: The sentence-transformer that compares texts; None for TF-IDF.
-        at_least: The least S of an edge.
-        ends: Two events to find a chain between.
-        news: Pages read by then.
-
     Raises:
         UsageError: If `at_least` is out of range, an end is not in the graph, or there is no such model.
     """

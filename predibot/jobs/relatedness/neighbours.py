@@ -26,12 +26,6 @@ class Relations:
 def relations_of(event_id: str, known: KnownBeliefs, *, filters: Filters | None, model: str | None) -> Relations:
     """Return the neighbours of an event.
 
-    Args:
-        event_id: Its id at the venue.
-        known: The beliefs.
-        filters: Which markets are compared; None for all.
-        model: The sentence-transformer that compares texts; None for TF-IDF.
-
     Raises:
         UsageError: If nothing is known of the event, or the model is not on this machine.
     """

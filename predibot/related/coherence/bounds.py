@@ -16,23 +16,23 @@ PAST_DAYS = 45
 """A date without a year in the last so many days may also be next year's."""
 
 
-def _listed(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_ABOVE = _listed("above over exceed exceeds exceeding reach reaches least")
-_BELOW = _listed("below under most")
+_ABOVE = _word_set("above over exceed exceeds exceeding reach reaches least")
+_BELOW = _word_set("below under most")
 _THAN = {"more": 1, "greater": 1, "higher": 1, "less": -1, "fewer": -1, "lower": -1}
 _OR = {"more": 1, "greater": 1, "higher": 1, "above": 1, "less": -1, "fewer": -1, "lower": -1, "below": -1}
-_SINKS = _listed("dip dips drop drops fall falls")
-_UNSURE = _listed("hit hits at to u")
+_SINKS = _word_set("dip dips drop drops fall falls")
+_UNSURE = _word_set("hit hits at to u")
 """A number after one of these is a bound of an unknown side."""
-_TURNED = _listed("""
+_TURNED = _word_set("""
     not no never none nobody nothing neither nor without cannot fail fails avoid avoids refuse refuses only exactly
     unless instead until through #1
 """)
 """Words that reverse or destroy the order of bounds."""
-_STATES = _listed("""
+_STATES = _word_set("""
     is are was have has had remain remains stay stays still keep keeps hold holds last lasts survive survives continue
     continues maintain maintains lead leads own owns between
 """)

@@ -71,7 +71,7 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
             days = [datetime.fromtimestamp(asked_at[row], UTC).date() for row in rows]
             by_date = [date_bound(questions[row], day) for row, day in zip(rows, days, strict=True)]
             for rule, bounds in (("dates", by_date), ("thresholds", [level_bound(questions[row]) for row in rows])):
-                for group, is_sure in _nested(rows, bounds):
+                for group, is_sure in _nested_groups(rows, bounds):
                     if is_sure:
                         sure.append(RuleGroup("dates" if rule == "dates" else "thresholds", group))
                     else:
@@ -79,7 +79,7 @@ def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: 
     return Groups(tuple(sure), tuple(unsure))
 
 
-def _nested(rows: Sequence[int], bounds: Sequence[Bound | None]) -> Iterator[tuple[tuple[int, ...], bool]]:
+def _nested_groups(rows: Sequence[int], bounds: Sequence[Bound | None]) -> Iterator[tuple[tuple[int, ...], bool]]:
     """Yield sets of markets that differ only by their bounds, in order, and whether the order is sure."""
     by_form = defaultdict[tuple[str, ...], list[tuple[int, Bound]]](list)
     for row, bound in zip(rows, bounds, strict=True):
@@ -171,12 +171,6 @@ def coherence_of(
     happens. The same is computed for the prices that were shown with the
     markets. Outcomes do not matter, so every decision by the record's instant
     counts, also those of models that may know what happened.
-
-    Args:
-        record: The forecasts.
-        questions: Of its markets, (n_m,).
-        bot: One of its bots.
-        uncertainty: Of the intervals; left out, there are none.
 
     Raises:
         ValueError: If the record is none, or the lengths differ.
@@ -313,7 +307,6 @@ class Breaches:
 
 
 def _groups_in(record: TrackRecord, questions: Sequence[str]) -> Groups:
-    """Return the groups of the markets that decisions by the record's instant are about."""
     decision, market = record.asked()
     made = record.made()[decision]
     decision, market = decision[made], market[made]

@@ -160,12 +160,6 @@ def drawn_pairs(
 
     The rank of a pair depends only on the seed and the ids of both markets.
 
-    Args:
-        rows: Of the data set.
-        per_class: At most so many pairs of each domain and label.
-        domains: Empty for all.
-        seed: Of the draw.
-
     Raises:
         ValueError: If there is no such domain, or the rows do not go together.
     """

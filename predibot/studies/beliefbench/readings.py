@@ -1,4 +1,4 @@
-"""Readings of pairs: what a run asked, what bots and judges said, and what people say, as scores want it."""
+"""Readings: the pairs of a run, the labels of bots and judges, and people's labels."""
 
 import csv
 import json
@@ -28,11 +28,11 @@ _COLUMNS = ("pair", "title_1", "description_1", "title_2", "description_2", "rat
 
 
 def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None = None) -> StudyTables:
-    """Return the tables of a run over pairs.
+    """Return the tables of a run over pairs, the latest by default.
 
     Args:
         store: The ledger.
-        run_key: Of the run; left out, the one that was made last.
+        run_key: The key of the run.
         people: A CSV file with the columns pair, rater and label.
 
     Raises:
@@ -45,13 +45,10 @@ def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None
 
 
 def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_label: int = 10) -> int:
-    """Write a CSV sheet for people to label: of each label the first pairs of a run by id, in the order of their ids.
+    """Write a CSV sheet for people to label, and return its number of pairs, the first of each label by id.
 
-    It has titles and descriptions, and no label, score or feature; each rater
-    fills in a copy, and the copies below one another are what `pair_tables` reads.
-
-    Returns:
-        How many pairs it has.
+    It shows neither labels nor scores. Each rater fills in a copy; `pair_tables`
+    reads the copies one below the other.
 
     Raises:
         UsageError: If there is no such run, or the file cannot be written.
@@ -114,7 +111,6 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
 
 
 def _remark(reasons: Counter[str]) -> str:
-    """Return why there are no labels of some pairs, the commonest reason by name."""
     (reason, most), total = reasons.most_common(1)[0], sum(reasons.values())
     others = "" if most == total else f", and {total - most:,} for other reasons"
     return f"{most:,} pairs without a label: {' '.join(reason.split())[:160].rstrip('.')}{others}"
@@ -138,7 +134,7 @@ def _peoples_labels(path: Path, items: dict[str, PairItem]) -> dict[str, dict[st
     said: dict[str, dict[str, int]] = {}
     for number, row in _rows(path):
         pair, rater, label = (str(row.get(name) or "").strip() for name in ("pair", "rater", "label"))
-        # Copies below one another have their heads.
+        # Each copy repeats the header.
         if not label or (rater, label) == ("rater", "label"):
             continue
         if pair not in items:
@@ -158,7 +154,7 @@ def _peoples_labels(path: Path, items: dict[str, PairItem]) -> dict[str, dict[st
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         with TextIOWrapper(open_plain(path, MAX_WHOLE_BYTES), encoding="utf-8-sig", newline="") as file:
-            # Strict, as a quote that nobody closes would take in all lines after it.
+            # Strict, as an unclosed quote would swallow all later lines.
             reader = csv.DictReader(file, strict=True)
             missing = [name for name in ("pair", "rater", "label") if name not in (reader.fieldnames or ())]
             if missing:

@@ -57,7 +57,6 @@ def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = (), *, no_
 
 
 def _is_yes(row: Mapping[str, Any], tokens: Sequence[str], *, no_first: bool) -> bool:
-    """Return whether a row is of YES: by its token, else its name, else its place."""
     token, name, place = row.get("asset"), row.get("outcome"), row.get("outcomeIndex")
     if tokens and token not in (None, ""):
         if str(token) not in tokens:

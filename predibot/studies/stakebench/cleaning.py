@@ -92,7 +92,7 @@ def rejection(text: str, words: WordLists) -> Rejected | None:
 
 def is_puzzle(question: str, words: WordLists) -> bool:
     """Return whether a market is about a puzzle or a game of words; such markets are left out."""
-    return _has(_padded(question), words.puzzles)
+    return _contains(_padded(question), words.puzzles)
 
 
 def split_of(platform: Platform, question: str, labels: Iterable[str], words: WordLists) -> str:
@@ -102,7 +102,7 @@ def split_of(platform: Platform, question: str, labels: Iterable[str], words: Wo
     """
     for said in (_padded(question), _padded(" ".join(labels))):
         for split in words.splits[platform]:
-            if split != OTHER and _has(said, words.topics[split]):
+            if split != OTHER and _contains(said, words.topics[split]):
                 return split
     return OTHER
 
@@ -116,5 +116,5 @@ def _padded(text: str) -> str:
     return f" {' '.join(_words(text.replace('-', ' ').replace('_', ' ')))} "
 
 
-def _has(padded: str, phrases: Iterable[str]) -> bool:
+def _contains(padded: str, phrases: Iterable[str]) -> bool:
     return any(f" {phrase} " in padded for phrase in phrases)

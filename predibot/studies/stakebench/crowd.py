@@ -100,7 +100,7 @@ def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000
         if series is not None and series in shared:
             said = shared[series]
         else:
-            said = _said(rng, users, number, count)
+            said = _comments(rng, users, number, count)
             if series is not None:
                 shared[series] = said
         closes = BEGINS + LASTS_DAYS * DAY + rng.randrange(DAY)
@@ -111,7 +111,7 @@ def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000
     return tuple(made)
 
 
-def _said(rng: random.Random, users: list[str], number: int, count: int) -> tuple[CrowdComment, ...]:
+def _comments(rng: random.Random, users: list[str], number: int, count: int) -> tuple[CrowdComment, ...]:
     seconds = sorted(rng.sample(range(BEGINS + 3 * DAY, BEGINS + (LASTS_DAYS - 1) * DAY), count))
     found: list[CrowdComment] = []
     for index, at in enumerate(seconds):
@@ -130,7 +130,6 @@ def _said(rng: random.Random, users: list[str], number: int, count: int) -> tupl
 
 
 def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ...]:
-    """Return a user's changes in a market; three in ten users never trade."""
     if rng.random() < 0.3:
         return ()
     yes = no = order = 0
@@ -163,12 +162,12 @@ def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ..
                 later = sorted(rng.sample(range(at + 1, at + 4 * DAY), 2))
                 for when, part in zip(later, fills, strict=True):
                     if when < closes - DAY:
-                        found.append(_traded(when, "limit", part, price, is_yes=is_yes, order=order))
+                        found.append(_trade(when, "limit", part, price, is_yes=is_yes, order=order))
                 continue
             else:
                 sells = held > 0 and rng.random() < 0.45
                 moved = -min(held, size) if sells else size
-                deed = _traded(at, "trade", moved, price, is_yes=is_yes)
+                deed = _trade(at, "trade", moved, price, is_yes=is_yes)
             # Shares of a limit order are not sold again, as its fills come later.
             if kind not in ("cancelled", "redemption"):
                 yes, no = yes + deed.yes, no + deed.no
@@ -178,7 +177,7 @@ def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ..
     return tuple(sorted(found, key=lambda deed: deed.at))
 
 
-def _traded(at: int, kind: Kind, moved: int, price: int, *, is_yes: bool, order: int = 0) -> Deed:
+def _trade(at: int, kind: Kind, moved: int, price: int, *, is_yes: bool, order: int = 0) -> Deed:
     paid = moved * price // 100
     return Deed(at, kind, moved if is_yes else 0, 0 if is_yes else moved, paid, order)
 

@@ -1,4 +1,4 @@
-"""Readings: what a run asked about comments and what bots said, as scores want it."""
+"""Readings: the texts of a run and the labels of bots."""
 
 import json
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from predibot.studies.stakebench.tasks import CROWD, TASKS, Item, stake_sign
 
 GAME = "stakebench"
 FIRST = ("3", "13")
-"""What each bot scored, and the pairs of bots that were named."""
+"""The scores of each bot, and the compared pairs."""
 _MORE = "--full adds intervals, tests, audits, gaps and what each split was like"
 
 
 def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str] = ()) -> StudyTables:
-    """Return the tables of a run of text tasks.
+    """Return the tables of a run of text tasks, the latest by default.
 
     Args:
         store: The ledger.
-        run_key: Of the run; left out, the one that was made last.
+        run_key: The key of the run.
         pairs: Bots to compare, each as `A:B`.
 
     Raises:

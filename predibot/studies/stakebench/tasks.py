@@ -170,7 +170,7 @@ def drawn(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> D
     if "G4" in tasks:
         for window in rows("windows"):
             draw.offer(("G4", _split(window)), _window_id(window), window)
-    chosen, notes = _chosen(draw, per_split)
+    chosen, notes = _choose_rows(draw, per_split)
     return Drawn(_items(chosen, rows), dict(sorted(crowds.items())), tuple(notes))
 
 
@@ -193,8 +193,7 @@ def _offer_market(draw: _Draw, comments: Sequence[LabelledComment], tasks: Colle
                 draw.offer(key, row.comment, (row, written[row.user]))
 
 
-def _chosen(draw: _Draw, per_split: int) -> tuple[list[tuple[str, Any]], list[str]]:
-    """Return the drawn rows by task and split, and a note for each split that has too few."""
+def _choose_rows(draw: _Draw, per_split: int) -> tuple[list[tuple[str, Any]], list[str]]:
     found: list[tuple[str, Any]] = []
     notes = []
     order = {name: number for number, name in enumerate(TASKS)}

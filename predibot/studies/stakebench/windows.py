@@ -81,10 +81,6 @@ def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
     A window begins at a comment of a position holder and takes the fewest whole
     days with ten of them. The next begins at the first comment after it. Where
     30 days hold fewer than ten, the next comment is tried.
-
-    Args:
-        commented: The instants of position holders' comments, in order.
-        path: The prices.
     """
     found: list[MarketWindow] = []
     unpriced = near_ties = at = 0

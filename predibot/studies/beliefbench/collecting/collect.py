@@ -68,7 +68,7 @@ def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListen
                 unreadable += 1
         events.append(replace(event, markets=tuple(markets)))
     known = beliefs_of_events(archive, events, as_of)
-    return _known(known, events, Counter({"- prices unreadable": unreadable}))
+    return _known_markets(known, events, Counter({"- prices unreadable": unreadable}))
 
 
 def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
@@ -76,10 +76,10 @@ def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
     with store.read() as connection, store.rows_blamed():
         known = beliefs_of_ledger(connection, venue, as_of)
         events = events_as_played(connection, venue, as_of)
-    return _known(known, events, Counter())
+    return _known_markets(known, events, Counter())
 
 
-def _known(known: KnownBeliefs, events: Sequence[Event], left_out: Counter[str]) -> KnownMarkets:
+def _known_markets(known: KnownBeliefs, events: Sequence[Event], left_out: Counter[str]) -> KnownMarkets:
     # The first event of a market counts, as for its title.
     listed = {
         market.id: market.description or event.description for event in reversed(events) for market in event.markets
@@ -161,16 +161,6 @@ def write_pairs(
 ) -> About:
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
 
-    Args:
-        found: The markets.
-        folder: Where the files are written.
-        listener: Told of each block.
-        seed: Of the draw of the pairs that are kept.
-        most: How many are kept of each domain and label.
-        filters: What a market must have; those of the paper where they are left out.
-        weights: Of the features.
-        model: The sentence-transformer that compares texts; None for TF-IDF.
-
     Raises:
         UsageError: If no two markets can be compared, or the folder cannot be written.
     """
@@ -180,7 +170,7 @@ def write_pairs(
     funnel["volume not stated"] = passed.volume_unknown
     beliefs = found.known.beliefs.only(passed.kept)
     funnel["markets compared"] = beliefs.n
-    compared = _compared(beliefs, weights, model, seed=seed, most=most, listener=listener)
+    compared = _compare(beliefs, weights, model, seed=seed, most=most, listener=listener)
     if not compared.pairs:
         counts = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
         raise UsageError(
@@ -243,16 +233,16 @@ def _date(day: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _Comparison:
     pairs: list[LabelledPair]
     counts: Mapping[str, Mapping[str, int]]
     without_score: int
     """Pairs that were open together, but have no feature with a weight."""
 
 
-def _compared(
+def _compare(
     beliefs: Beliefs, weights: FeatureWeights, model: str | None, *, seed: int, most: int, listener: ProgressListener
-) -> _Compared:
+) -> _Comparison:
     """Return the kept pairs: those of the lowest rank, by seed and ids, in each domain and label."""
     names = sorted(set(beliefs.domains))
     domain = np.array([names.index(each) for each in beliefs.domains], dtype=np.int64)
@@ -300,7 +290,7 @@ def _compared(
     told = {
         name: dict(zip(LABELS, row, strict=True)) for name, row in zip([*names, ACROSS], table, strict=True) if any(row)
     }
-    return _Compared(pairs, told, without_score)
+    return _Comparison(pairs, told, without_score)
 
 
 def _pair(row: list[float], beliefs: Beliefs, domain: str, label: str) -> LabelledPair:

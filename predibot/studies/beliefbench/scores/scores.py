@@ -126,14 +126,7 @@ def pair_scores(
 
 
 def weighted_values(predicted: Ints, score: Floats, true: Ints, weights: Floats) -> tuple[Floats, ...]:
-    """Return the weighted scores in the order of `Values`, (d,) each; NaN for a missing value.
-
-    Args:
-        predicted: As in `pair_scores`, as the next two.
-        score: S.
-        true: The labels.
-        weights: Weight of each pair in each draw, shape (d, n).
-    """
+    """Return the weighted scores in the order of `Values`, (d,) each; NaN for a missing value."""
     cells = np.zeros((predicted.size, CLASSES * (CLASSES + 1)))
     cells[np.arange(predicted.size), true * (CLASSES + 1) + predicted % (CLASSES + 1)] = 1.0
     table = (weights @ cells).reshape(-1, CLASSES, CLASSES + 1)

@@ -62,10 +62,6 @@ def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
 def pearson(a: ArrayLike, b: ArrayLike) -> float:
     """Return Pearson's correlation; NaN below two values, or where a series does not vary.
 
-    Args:
-        a: Finite numbers, shape (n,).
-        b: Finite numbers, shape (n,).
-
     Examples:
         >>> round(pearson([1, 2, 3], [2, 4, 7]), 4)
         0.9934
@@ -159,17 +155,17 @@ PeoplesLabels = Mapping[str, Mapping[str, int]]
 def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = None) -> tuple[StudyTable, ...]:
     """Return all tables; an empty one has no rows."""
     return (
-        _all(readings),
+        _overall(readings),
         _domains(readings),
         _cutoffs(readings),
-        _given(readings),
-        _asked(readings),
+        _label_shares(readings),
+        _pair_counts(readings),
         _reasons(readings),
         *(() if people is None else _people(readings, people)),
     )
 
 
-def _all(readings: PairReadings) -> StudyTable:
+def _overall(readings: PairReadings) -> StudyTable:
     rows = []
     for bot in readings.said:
         found = readings.of(bot, readings.facts)
@@ -209,7 +205,7 @@ def _cutoffs(readings: PairReadings) -> StudyTable:
     return StudyTable.of("cutoff", "Before and after the models' knowledge cutoff", columns, rows, note)
 
 
-def _given(readings: PairReadings) -> StudyTable:
+def _label_shares(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for bot, said in readings.said.items():
         counts = np.bincount([label for label in said.values() if label != UNREAD], minlength=len(readings.labels))
@@ -220,7 +216,7 @@ def _given(readings: PairReadings) -> StudyTable:
     return StudyTable.of("given", "Shares of the labels that were given", ("bot", "answers", *readings.labels), rows)
 
 
-def _asked(readings: PairReadings) -> StudyTable:
+def _pair_counts(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for domain, pairs in _by_domain(readings.facts).items():
         facts = [readings.facts[pair] for pair in pairs]

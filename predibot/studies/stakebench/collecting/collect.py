@@ -182,13 +182,6 @@ def collect_comments(
 
     A second call asks only for what is missing, and writes the same files.
 
-    Args:
-        source: The platform.
-        store: The source's answers; the files are written into its folder.
-        salt: Of the ids.
-        listener: Told of each market.
-        markets: At most so many are taken; None for all.
-
     Raises:
         VenueError: If the venue does not answer; the next call goes on from there.
     """
@@ -286,7 +279,6 @@ def collect_platform(
 
 
 def _rates(urls: dict[str, str]) -> dict[str, float]:
-    """Return the rate limits of the hosts per 10 seconds, by address prefix."""
     return {
         f"{urls['gamma_url']}/comments": 200.0,
         f"{urls['gamma_url']}/markets": 300.0,
@@ -297,7 +289,6 @@ def _rates(urls: dict[str, str]) -> dict[str, float]:
 
 
 def _sandbox_urls(manifold: bool, closing: ExitStack) -> dict[str, str]:
-    """Serve a simulated crowd until the stack closes, and return its addresses."""
     from predibot.sandbox.server.server import SandboxServer
     from predibot.sandbox.world.calendar import SANDBOX_ENDS_AT
     from predibot.sandbox.world.world import World

@@ -425,7 +425,6 @@ def _manifold_comment(row: Mapping[str, Any]) -> Comment:
 
 
 def _texts(node: object, depth: int) -> Iterator[str]:
-    """Yield the texts of a rich document."""
     if depth > 50 or not isinstance(node, dict):
         return
     if isinstance(node.get("text"), str):
@@ -471,7 +470,7 @@ def _iso(text: object) -> datetime:
 
 def _polymarket_market(row: Mapping[str, Any]) -> tuple[str, CommentedMarket | None]:
     try:
-        outcomes, tokens = _inner(row.get("outcomes")), tokens_of(row)
+        outcomes, tokens = _nested_list(row.get("outcomes")), tokens_of(row)
         if sorted(str(each).strip().casefold() for each in outcomes) != ["no", "yes"] or len(tokens) != 2:
             return "not binary", None
         if not row.get("conditionId"):
@@ -505,7 +504,7 @@ def _amount(value: Any) -> float:
     return number
 
 
-def _inner(value: object) -> list[Any]:
+def _nested_list(value: object) -> list[Any]:
     found = json.loads(value) if isinstance(value, str) and value else value
     return found if isinstance(found, list) else []
 

@@ -1,4 +1,8 @@
-"""Audits: whether a bot reads the language of commitment, or guesses outcomes and gets lucky."""
+"""Audits: whether a bot reads the language of commitment, or guesses outcomes and gets lucky.
+
+All arguments are of shape (n,), of one split: `predicted` holds +1, -1, 0 or
+`REFUSED`; `sides` the writers' sides, +1, -1, or 0 before their first position;
+`resolved` +1, -1, or 0 where the market paid neither; `stakes` count by magnitude."""
 
 import math
 from dataclasses import dataclass
@@ -19,23 +23,18 @@ FEWEST_FOR_DOSES = 40
 
 @dataclass(frozen=True, slots=True)
 class WrongBettors:
-    """Whether a bot follows the side of those who turned out wrong, where one guessing outcomes goes the other way."""
+    """Whether a bot names the side of writers who turned out wrong; guessing outcomes names the other."""
 
     n: int
-    """Comments whose writer held the losing side, and of which the bot named a side."""
+    """Comments of writers on the losing side, for which the bot named a side."""
     following: float
-    """The share of them in which it named the writer's side; NaN where there are none."""
+    """The share in which it named the writer's side; NaN without any."""
     p_value: float
     """One-sided against one half; NaN below `FEWEST_WRONG_BETTORS`."""
 
 
 def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> WrongBettors:
-    """Return how a bot reads those who held the side that lost, of one split.
-
-    Args:
-        predicted: +1, -1, 0 or `REFUSED`, shape (n,).
-        sides: What the writers held, +1 or -1, shape (n,).
-        resolved: +1, -1, or 0 where the market paid neither, shape (n,).
+    """Return how a bot reads the writers who held the losing side.
 
     Source:
         StakeBench (arXiv 2605.26074), section 3.2.
@@ -57,14 +56,14 @@ def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -
 
 @dataclass(frozen=True, slots=True)
 class DoseResponse:
-    """Whether sides are read better where more is staked."""
+    """Whether a bot reads sides better where more is staked."""
 
     n: int
-    """Comments of which the bot named a side."""
+    """Comments for which the bot named a side."""
     by_quartile: tuple[float, float, float, float]
-    """DA from the lowest quartile of stakes to the highest; NaN where one is empty."""
+    """DA by quartile of stakes; NaN for an empty one."""
     p_value: float
-    """One-sided, highest above lowest; NaN below `FEWEST_FOR_DOSES`, or where stakes or hits are all the same."""
+    """One-sided, highest above lowest; NaN below `FEWEST_FOR_DOSES`, or without variation."""
 
     @property
     def signal(self) -> float:
@@ -73,16 +72,10 @@ class DoseResponse:
 
 
 def dose_response(predicted: ArrayLike, sides: ArrayLike, stakes: ArrayLike) -> DoseResponse:
-    """Return how a bot's hits go with the stakes, of one split.
-
-    Args:
-        predicted: +1, -1, 0 or `REFUSED`, shape (n,).
-        sides: +1 or -1, shape (n,).
-        stakes: Magnitudes count, shape (n,).
+    """Return how a bot's hits depend on the stakes.
 
     Source:
-        StakeBench (arXiv 2605.26074), section 3.2 and Table 10, whose quartiles
-        these are; the p-values it prints beside them are up to .02 larger.
+        StakeBench (arXiv 2605.26074), section 3.2 and Table 10, whose p-values are up to .02 larger.
 
     Examples:
         >>> found = dose_response([1] * 40, [-1] * 20 + [1] * 20, range(40))
@@ -102,20 +95,20 @@ def dose_response(predicted: ArrayLike, sides: ArrayLike, stakes: ArrayLike) -> 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Whether what people write drifts from what will happen once they hold a position."""
+    """Whether users' comments drift away from the outcome once they hold a position."""
 
     users: int
-    """Those with comments of which the bot named a side, before and after their first position in one market."""
+    """Users with scored comments before and after their first position in a market."""
     before: float
-    """DA against the resolution, of their comments before."""
+    """DA against the resolution, of comments before."""
     after: float
-    """The same of those after; NaN with `before` where there is no user."""
+    """DA against the resolution, of comments after; NaN without users, as `before`."""
     after_by_side: float
-    """DA of those after against the side their writers held."""
+    """DA against the writers' sides, of comments after."""
     within_user: float
-    """The mean over users of how much `after` is above `before` of the user: below zero is the mark of commitment."""
+    """Mean over users of `after` less `before`; below zero is the mark of commitment."""
     p_value: float
-    """One-sided, for below zero, by flipping the signs of users; NaN below two users, or where no one differs."""
+    """One-sided, for below zero, by flipping users' signs; NaN below two users, or without differences."""
 
 
 def within_user_drift(
@@ -129,21 +122,12 @@ def within_user_drift(
     seed: int = 0,
     flips: int = 10_000,
 ) -> Drift:
-    """Return how a bot's readings of the same people change when they take a position, of one split.
+    """Return how a bot's labels of the same users change when they take a position.
 
-    Args:
-        predicted: +1, -1, 0 or `REFUSED`, shape (n,).
-        sides: What the writer held; 0 before, shape (n,).
-        resolved: +1, -1, or 0 where the market paid neither, shape (n,).
-        users: A word or whole number, shape (n,).
-        markets: A word or whole number, shape (n,).
-        after: Whether the writer had taken a position in the market, shape (n,).
-        seed: Of the flips.
-        flips: How many.
+    `after` says whether the writer had taken a position in the market.
 
     Source:
-        StakeBench (arXiv 2605.26074), section 3.2 and Table 11; the paper says
-        nothing of a test.
+        StakeBench (arXiv 2605.26074), section 3.2 and Table 11, which have no test.
     """
     at_least("flips", flips, 1)
     said, held, came = (
@@ -183,7 +167,7 @@ def _mean(values: "np.ndarray[tuple[int, ...], np.dtype[np.float64 | np.bool_]]"
 
 
 def _below_zero(differences: Floats, flips: int, seed: int) -> float:
-    """Return how often the sum is as low or lower when each difference has a sign by chance, the seen one included."""
+    """Return the share of random signs, the actual ones included, with as low a sum or lower."""
     if differences.size < 2 or not differences.any():
         return math.nan
     rng, low, done = generator(seed), 0, 0
@@ -199,7 +183,7 @@ def _below_zero(differences: Floats, flips: int, seed: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeAudit:
-    """Directed accuracy against the writer's side and against the resolution, of the same answers."""
+    """Directed accuracy of the same answers against the writers' sides and the resolutions."""
 
     by_side: float
     by_resolution: float
@@ -207,9 +191,7 @@ class OutcomeAudit:
 
 
 def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> OutcomeAudit:
-    """Return whether a bot's sides are those of the writers or those that won, of one split.
-
-    Only comments of markets that paid YES or NO count.
+    """Return DA against sides and resolutions, of markets that paid YES or NO.
 
     Examples:
         >>> outcome_audit([1, 1], [1, -1], [1, 1]).by_side

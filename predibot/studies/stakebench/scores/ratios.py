@@ -59,9 +59,6 @@ class MacroEstimate:
 def macro_average(by_split: ArrayLike) -> float:
     """Return the unweighted mean over splits with a value.
 
-    Args:
-        by_split: Scores of splits, NaN where there is none.
-
     Returns:
         NaN where no split has a value.
 
@@ -108,12 +105,12 @@ def macro_estimate(
             continue
         _, local = np.unique(codes[inside], return_inverse=True)
         sums = np.stack([np.bincount(local, column[inside]) for column in columns], axis=1)
-        found[split] = _less(sums.sum(axis=0)[np.newaxis, :])[0]
+        found[split] = _ratio_difference(sums.sum(axis=0)[np.newaxis, :])[0]
         if math.isnan(found[split]):
             continue
         several &= len(sums) > 1
         counts = resampled_counts(len(sums), resamples, rng)
-        drawn[:, split] = np.concatenate([_less(block @ sums) for block in counts])
+        drawn[:, split] = np.concatenate([_ratio_difference(block @ sums) for block in counts])
     known = ~np.isnan(found)
     low = high = None
     if known.any() and several:
@@ -127,7 +124,7 @@ def macro_estimate(
     return MacroEstimate(macro_average(found), low, high, int(known.sum()), markets_known, int(counting.sum()))
 
 
-def _less(sums: Floats) -> Floats:
+def _ratio_difference(sums: Floats) -> Floats:
     """Return the ratio earned/counted, less that of the next two columns if there are any; NaN for 0/0."""
     values = np.full(len(sums), np.nan)
     usable = (sums[:, 1::2] > 0.0).all(axis=1)

@@ -1,7 +1,9 @@
-"""Scores of labels: what each answer earns where a comment's writer, side, action, or a window's move is asked for.
+"""Scores of labels: what each answer earns, as a `Tally`, and the gaps and means made of them.
 
-Sides and directions are +1 (YES, UP), -1 (NO, DOWN) and 0 (NEUTRAL); classes are whole numbers from zero.
-`ratios.REFUSED` is an answer that could not be read: a miss wherever every answer counts, and no side.
+Arguments are of shape (n,). Sides and directions are +1 (YES, UP), -1 (NO, DOWN)
+and 0 (NEUTRAL, in answers only), classes whole numbers from zero, stakes amounts
+in one currency that count by magnitude. `ratios.REFUSED` stands for an unreadable
+answer: a miss in scores of all answers, and no side.
 """
 
 import math
@@ -15,18 +17,12 @@ from predibot.studies.stakebench.scores.ratios import REFUSED, Tally
 
 
 def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
-    """Return hits of all answers: Acc, strict Acc of sides, Acc_act, Acc_f, Acc_d and PLA are its ratios.
-
-    An abstention is a miss, since no true label is one.
-
-    Args:
-        predicted: Labels, shape (n,).
-        true: Labels, shape (n,).
+    """Return hits of all answers, for Acc, strict Acc of sides, Acc_act, Acc_f, Acc_d and PLA; abstaining is a miss.
 
     Raises:
         ValueError: If the lengths differ, or a label is no whole number.
 
-    Examples:
+        Examples:
         >>> accuracy_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all()
         0.5
     """
@@ -35,9 +31,7 @@ def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
 
 
 def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
-    """Return what makes F1 of class 1 as a ratio: 2 TP / (2 TP + FP + FN).
-
-    An answer that could not be read, about a thing of the class, is one that was not found.
+    """Return the tally of F1 of class 1: 2 TP / (2 TP + FP + FN); unreadable answers find nothing.
 
     Examples:
         >>> f1_marks([1, 1, 0, 0], [1, 0, 1, 0]).over_all()
@@ -49,11 +43,7 @@ def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
 
 
 def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
-    """Return hits of the answers that name a side: DA is their ratio, with no value where none does.
-
-    Args:
-        predicted: +1, -1, 0 for an abstention, or `REFUSED`, shape (n,).
-        true: +1 or -1, shape (n,).
+    """Return hits of the answers that name a side, for DA.
 
     Examples:
         >>> directed_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all() == 2 / 3
@@ -65,12 +55,7 @@ def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
 
 
 def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike) -> Tally:
-    """Return hits weighted by log(1 + stake) of the answers that name a side: CCA is their ratio.
-
-    Args:
-        predicted: As `directed_marks` has it.
-        true: As `directed_marks` has it.
-        stakes: Sizes in one currency, shape (n,); the magnitude counts, a profit taken being negative.
+    """Return hits of the answers that name a side, weighted by log(1 + stake), for CCA.
 
     Examples:
         >>> round(commitment_calibrated_marks([1, 1], [1, -1], [99.0, -9.0]).over_all(), 6)
@@ -83,18 +68,9 @@ def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: A
 
 
 def stake_quartiles(stakes: ArrayLike, splits: ArrayLike, counted: ArrayLike) -> Ints:
-    """Return the quartile of each answer's stake among those of its split that count, shape (n,).
+    """Return the quartile of each answer's stake in its split, 1 (lowest) to 4, or 0 where it is not counted.
 
-    A quartile has what is above the one before it and at most its own upper
-    end, so that equal stakes lie together and a quartile may be empty.
-
-    Args:
-        stakes: Magnitudes count, shape (n,).
-        splits: Whole numbers from zero, shape (n,).
-        counted: Which answers count, shape (n,): those that name a side.
-
-    Returns:
-        1 for the lowest to 4; 0 for what does not count.
+    Equal stakes are in the same quartile, so that one may be empty.
 
     Examples:
         >>> stake_quartiles([1, 2, 3, 4, 5, 6, 7, 9], [0] * 8, [1] * 8).tolist()
@@ -114,7 +90,7 @@ def stake_quartiles(stakes: ArrayLike, splits: ArrayLike, counted: ArrayLike) ->
 def costly_signal_marks(
     predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike, splits: ArrayLike
 ) -> tuple[Tally, Tally]:
-    """Return the hits of the highest and of the lowest stake quartile of each split; CSD is DA of one less the other.
+    """Return the hits of the highest and of the lowest stake quartile of each split, for CSD, their difference.
 
     Examples:
         >>> high, low = costly_signal_marks([1, 1, 1, 1], [-1, 1, -1, 1], [1, 2, 3, 4], [0, 0, 0, 0])
@@ -129,36 +105,31 @@ def costly_signal_marks(
 
 @dataclass(frozen=True, slots=True)
 class RecallProfile:
-    """How a bot's answers lie over some classes."""
+    """How a bot's answers are spread over classes."""
 
     recall: tuple[float, ...]
-    """By class, NaN where nothing is of it."""
+    """By class; NaN for an absent class."""
     predicted: tuple[float, ...]
-    """The share of answers that name each class; what could not be read names none."""
+    """The share of answers that name each class."""
     true: tuple[float, ...]
-    """The share of each class among the truth."""
+    """The true share of each class."""
     entropy: float
-    """Of the predicted labels that could be read, as a part of the largest it can be: 1 is evenly, 0 always one."""
+    """Of the readable answers, relative to the maximum: 1 for an even spread, 0 for one label."""
     n: int
 
     @property
     def classes_used(self) -> int:
-        """Return how many classes have at least a twentieth of the answers."""
+        """Return the number of classes with at least a twentieth of the answers."""
         return sum(share >= 0.05 for share in self.predicted)
 
     @property
     def is_degenerate(self) -> bool:
-        """Return whether the answers come down to two labels or fewer, though more occur."""
+        """Return whether the answers use at most two labels, though more occur."""
         return self.n > 0 and self.classes_used <= 2 < sum(share > 0.0 for share in self.true)
 
 
 def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> RecallProfile:
-    """Return the recall of each class and how much the answers use them.
-
-    Args:
-        predicted: Classes from zero, or `REFUSED`, shape (n,).
-        true: Classes from zero, shape (n,).
-        classes: How many there are, at least two.
+    """Return the recall of each class and the spread of the answers.
 
     Raises:
         ValueError: If a true class is not one of them, or a predicted one is neither that nor `REFUSED`.
@@ -204,28 +175,28 @@ def _both(predicted: ArrayLike, true: ArrayLike) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True)
 class CommitmentGap:
-    """How far a bot is from the references of the tasks on side, action and odds; below zero it is ahead."""
+    """How far a bot is below the references on side, action and odds; negative where it is ahead."""
 
     side: float
     """O2 - DA."""
     action: float
-    """O3 - Acc_act, O3 being 1: what was done is known afterwards."""
+    """O3 - Acc_act; O3 is 1, as actions are known afterwards."""
     odds: float
     """O4 - PLA."""
 
     @property
     def mean(self) -> float:
-        """Return MCG, NaN where one of the three has no value."""
+        """Return MCG; NaN where a gap has no value."""
         return (self.side + self.action + self.odds) / 3.0
 
 
 def commitment_gap(
     *, side_reference: float, directed_accuracy: float, action_accuracy: float, odds_reference: float, odds_lead: float
 ) -> CommitmentGap:
-    """Return the commitment gaps CG(2), CG(3) and CG(4), and by its `mean` MCG.
+    """Return the commitment gaps CG(2), CG(3) and CG(4).
 
     Args:
-        side_reference: O2, how often the side on which most was staked won.
+        side_reference: O2, how often the side with the larger stakes won.
         directed_accuracy: DA.
         action_accuracy: Acc_act.
         odds_reference: O4, the accuracy of the stake-weighted side on the windows that the bot answered.
@@ -251,7 +222,7 @@ def commitment_gap(
 def aggregate_score(
     *, accuracy: float, directed_accuracy: float, action_accuracy: float, flip_accuracy: float, lead_share: float
 ) -> float:
-    """Return Agg: five scores, each from what guessing earns (0) to the best (1), none below zero, averaged.
+    """Return Agg, the mean of five scores, each scaled from guessing (0) to perfect (1), none below zero.
 
     Args:
         accuracy: Acc of who holds a position.
@@ -261,7 +232,7 @@ def aggregate_score(
         lead_share: n+ over the splits that were evaluated, in [0, 1].
 
     Returns:
-        In [0, 1]; NaN where one of the five has no value, since a mean of fewer is another score.
+        In [0, 1]; NaN where one has no value, as a mean of fewer is another score.
 
     Source:
         StakeBench (arXiv 2605.26074). Its Appendix B names four parts and

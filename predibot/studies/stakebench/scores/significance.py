@@ -16,11 +16,6 @@ from predibot.scoring.metrics.agreement import rank_correlation
 def binomial_p_values(hits: ArrayLike, trials: ArrayLike, *, chance: float) -> Floats:
     """Return the chance of at least so many hits by guessing, shape (m,).
 
-    Args:
-        hits: Whole numbers, shape (m,).
-        trials: At least as many, shape (m,).
-        chance: Of one hit, in (0, 1).
-
     Returns:
         Exact one-sided p-values; NaN where there was no trial.
 
@@ -62,9 +57,6 @@ class Discoveries:
 def discoveries(p_values: ArrayLike) -> Discoveries:
     """Return the significant tests at 0.05, raw and by Benjamini and Hochberg's false discovery rate.
 
-    Args:
-        p_values: Of one score, shape (m,); NaN without a test.
-
     Examples:
         >>> found = discoveries([0.001, 0.04, 0.9, float("nan")])
         >>> found.tests, found.raw, found.retained
@@ -89,10 +81,6 @@ class RankSum:
 
 def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
     """Return Mann and Whitney's test of two samples.
-
-    Args:
-        first: Finite numbers, shape (n,).
-        second: Finite numbers, shape (m,).
 
     Returns:
         By the normal approximation with corrections for ties and continuity; NaN
@@ -170,10 +158,6 @@ def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
 
 def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:
     """Return the p-value of the chi-squared test that two kinds of labels are independent.
-
-    Args:
-        rows: Words or whole numbers, such as topics, shape (n,).
-        columns: The same, such as whether a position is held, shape (n,).
 
     Returns:
         NaN where a kind has only one label.

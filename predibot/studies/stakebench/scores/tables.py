@@ -240,7 +240,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
         _horizons(readings),
         *_audits(readings),
         _platforms(readings, scores),
-        *([_paired(scores, pairs)] if pairs else []),
+        *([_differences(scores, pairs)] if pairs else []),
         _odds(readings, scores),
         _difficulty(readings, scores),
         _gaps(readings, scores),
@@ -263,7 +263,7 @@ def _mean(scores: _Scores, bot: str, name: str) -> float:
     return scores[bot, name].mean if (bot, name) in scores else math.nan
 
 
-def _named(scores: _Scores, name: str) -> list[Score]:
+def _all_of(scores: _Scores, name: str) -> list[Score]:
     return [each for each in scores.values() if each.name == name]
 
 
@@ -320,7 +320,7 @@ def _reliability(scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G3 Acc_d"):
         task, score = _SCORES[name][0], name.partition(" ")[2]
-        found = _named(scores, name)
+        found = _all_of(scores, name)
         p_values = [p_value for each in found for p_value in each.answers.p_values(each.marks, task)]
         widths = [each.estimate.width for each in found if each.estimate.width is not None]
         if p_values:
@@ -406,7 +406,7 @@ def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
         )
         places = [[readings.splits.index(f"{each}/{topic}") for topic in topics] for each in platforms]
         for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 lead"):
-            found = _named(scores, name)
+            found = _all_of(scores, name)
             if found and topics:
                 cmp = platform_comparison(*([each.by_split[own] for each in found] for own in places))
                 score = f"{_SCORES[name][0]} {name.partition(' ')[2]}"
@@ -416,7 +416,7 @@ def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
     return StudyTable.of("12", f"Platforms over the topics that both have: {what}", columns, rows)
 
 
-def _paired(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> StudyTable:
+def _differences(scores: _Scores, pairs: Sequence[tuple[str, str]]) -> StudyTable:
     names = ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA")
     rows: list[tuple[Cell, ...]] = [
         (f"{a} less {b}", *(_mean(scores, a, name) - _mean(scores, b, name) for name in names)) for a, b in pairs
@@ -429,7 +429,7 @@ def _odds(readings: Readings, scores: _Scores) -> StudyTable:
     for platform in sorted({fact.platform for fact in readings.facts.values()}):
         places = [place for place, split in enumerate(readings.splits) if split.startswith(f"{platform}/")]
         leads, right = (
-            np.concatenate([np.zeros(0), *(each.by_split[places] for each in _named(scores, name))])
+            np.concatenate([np.zeros(0), *(each.by_split[places] for each in _all_of(scores, name))])
             for name in ("G4 lead", "G4 PLA")
         )
         known = ~np.isnan(leads)
@@ -443,7 +443,7 @@ def _odds(readings: Readings, scores: _Scores) -> StudyTable:
 def _difficulty(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for place, split in enumerate(readings.splits):
-        values = [float(each.by_split[place]) for each in _named(scores, "G2 DA")]
+        values = [float(each.by_split[place]) for each in _all_of(scores, "G2 DA")]
         known = [value for value in values if not math.isnan(value)]
         if known:
             rows.append((split, fmean(known), stdev(known) if len(known) > 1 else None, min(known), max(known)))

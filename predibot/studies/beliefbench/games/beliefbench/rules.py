@@ -1,4 +1,4 @@
-"""The rules of labelling pairs: which are asked about, what is shown of each, and what is an answer."""
+"""The game of labelling pairs: its items, prompts, answers and references."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,13 +35,8 @@ _REASONS = (
 
 
 def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
-    """Return what a model is told about a pair.
-
-    Args:
-        item: As it is shown.
-        untrusted: Puts foreign words inside the fence.
-    """
-    meanings = _listed(LABELS, _MEANINGS)
+    """Return the prompt about a pair; `untrusted` fences foreign words."""
+    meanings = _label_list(LABELS, _MEANINGS)
     ask = (
         "Say how related the two events are, by any link of cause, time or subject that there may be. "
         f"Choose one label:\n{meanings}"
@@ -58,10 +53,10 @@ def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
 
 
 def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]) -> Words:
-    """Return what a judge is told about somebody's reasons for how related two events are."""
+    """Return the prompt about a bot's reasons for its label."""
     ask = (
         "Say what these reasons mainly rest on. Judge the reasons, not whether they are right. "
-        f"Choose one label:\n{_listed(REASONINGS, _REASONS)}"
+        f"Choose one label:\n{_label_list(REASONINGS, _REASONS)}"
     )
     told = untrusted(bounded(reasons, MAX_JUDGED_CHARACTERS))
     return words_of_label(
@@ -74,7 +69,7 @@ def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]
     )
 
 
-def _listed(labels: tuple[str, ...], meanings: tuple[str, ...]) -> str:
+def _label_list(labels: tuple[str, ...], meanings: tuple[str, ...]) -> str:
     return "\n".join(f'- "{label}": {meaning}' for label, meaning in zip(labels, meanings, strict=True))
 
 
@@ -87,7 +82,7 @@ def _pair(item: PairItem, untrusted: Callable[[str], str]) -> str:
 
 
 MAX_REASONS_CHARACTERS = 8_000
-"""That are kept of what was said before the label."""
+"""Characters of reasons that are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,7 @@ class PairForm(LabelForm):
         return replace(self, with_reasons=True)
 
     def judging(self, reasons: str) -> "PairForm":
-        """Return the form that asks what kind of reasons somebody else's are."""
+        """Return the form that asks for the kind of another bot's reasons."""
         return replace(self, judged=reasons)
 
     @property
@@ -134,15 +129,15 @@ class PairForm(LabelForm):
         return 400 if self.with_reasons else 50
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return what a model is told of the pair: titles and descriptions alone."""
+        """Return the prompt: titles and descriptions only."""
         if self.judged is not None:
             return judge_words(self.item, self.judged, untrusted=untrusted)
         return pair_words(self.item, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer that is `{"label": "0.4-0.6"}`, or has that alone on its last line.
+        """Return the decision of an answer `{"label": "0.4-0.6"}`; after reasons it is the last line.
 
-        What stands before the last line, where reasons are asked for, is kept as the rationale.
+        The reasons are stored as the rationale.
 
         Raises:
             AnswerError: If it is anything else.
@@ -205,20 +200,20 @@ class PairReferences(ItemReferences):
 
 @dataclass(frozen=True, slots=True)
 class Beliefbench(LabelGame):
-    """Labels for pairs of questions: how related they are, which how their markets moved decides."""
+    """Labels for pairs of questions: how related they are, judged by how their markets moved."""
 
     name: ClassVar = "beliefbench"
     item: ClassVar = PairItem
     item_noun: ClassVar = "pair"
     per_class: Annotated[int, Field(ge=1, le=100_000)] = 40
-    """How many pairs of each domain and label are asked about at most."""
+    """At most so many pairs of each domain and label."""
     domains: tuple[str, ...] = ()
     """Which domains; empty for all."""
     labels: Literal["lenient", "strict"] = "lenient"
-    """Whether marks and words around a label are left out, or only the bare label is read."""
+    """Whether words around a label are ignored, or only the bare label is read."""
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-        """Return what a run asks about, each as it is frozen with it, and notes.
+        """Return the items of a run as events to be frozen, and notes.
 
         Raises:
             UsageError: If the rows do not go together, or are of no such domain.
@@ -234,7 +229,7 @@ class Beliefbench(LabelGame):
         return tuple(Subject("pair", event.id) for event in events)
 
     def form(self, view: PairItem, *, price_blind: bool = False) -> PairForm:
-        """Return how a label is asked for and read; no price is ever shown."""
+        """Return the answer form; no price is ever shown."""
         return PairForm(view, strict=self.labels == "strict")
 
     def references(self, events: Sequence[Event]) -> PairReferences:
@@ -242,5 +237,5 @@ class Beliefbench(LabelGame):
         return PairReferences({event.id: PairItem.from_json(event.payload) for event in events})
 
     def allowed(self, view: PairItem) -> tuple[tuple[str, ...], ...]:
-        """Return the labels; a judge says of what kind another's reasons are."""
+        """Return the labels of bots, then those of judges."""
         return LABELS, REASONINGS

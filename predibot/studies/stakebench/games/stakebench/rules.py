@@ -1,4 +1,4 @@
-"""The rules of labelling comments: which are asked about, what is shown of each, and what is an answer."""
+"""The game of labelling comments: its items, prompts, answers and references."""
 
 import hashlib
 import json
@@ -20,15 +20,15 @@ from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, TaskN
 
 MAX_COMMENT_CHARACTERS = 4_000
 MAX_WINDOW_CHARACTERS = 60_000
-"""Of all comments of a window; what is longer is cut, each comment alike."""
+"""All comments of a window are cut alike to fit."""
 
 
-class _Asked(NamedTuple):
+class _Prompt(NamedTuple):
     task: str
     ask: str
 
 
-_SIDE = _Asked(
+_SIDE = _Prompt(
     "You read a comment from below a question on a prediction market, and say on which side its writer has put money.",
     f"""Say which side of the question the writer's words show them to hold. What counts is what they hold, not who
 will turn out right, and not whether the tone is friendly.
@@ -49,7 +49,7 @@ _ACTIONS = {
     "hold": "they change nothing that counts",
 }
 _TASKS = {
-    "G1": _Asked(
+    "G1": _Prompt(
         "You read a comment from below a question on a prediction market, and say whether its writer has money on it.",
         """Say whether the writer held a position in this very market when they wrote the comment: YES or NO.
 
@@ -57,7 +57,7 @@ An example. Comment: "Bought more this morning, I'm in until the vote." Answer: 
     ),
     "G2": _SIDE,
     "G2before": _SIDE,
-    "G4": _Asked(
+    "G4": _Prompt(
         "You read what holders of positions wrote below a question on a prediction market, and say where its price "
         "goes.",
         f"""Say where the mean price of YES goes from the stretch in which these comments were written to the next one,
@@ -67,22 +67,15 @@ which is as long: UP, DOWN, or {NEUTRAL} if the comments do not tell.""",
 
 
 def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
-    """Return what a model is told about a text.
-
-    Args:
-        item: As it is shown.
-        labels: That may be answered.
-        price_blind: Whether the price is left out, where one belongs to the task.
-        untrusted: Puts foreign words inside the fence.
-    """
-    asked = _TASKS.get(item.task) or _Asked(_ACTION, _ask_action(labels))
+    """Return the prompt about a text, without its price if `price_blind`; `untrusted` fences foreign words."""
+    asked = _TASKS.get(item.task) or _Prompt(_ACTION, _action_request(labels))
     view = _view(item, price_blind=price_blind, untrusted=untrusted)
     return words_of_label(
         asked.task, view, asked.ask, labels, report_about="on this text", extract_about="about a text"
     )
 
 
-def _ask_action(labels: tuple[str, ...]) -> str:
+def _action_request(labels: tuple[str, ...]) -> str:
     listed = "\n".join(f"- {label}: {_ACTIONS[label]}" for label in labels)
     return f"Say what the writer does first within the 48 hours after the comment:\n{listed}"
 
@@ -129,7 +122,7 @@ class TextForm(LabelForm):
         return f"Answer with exactly one of these and nothing else: {self.shape}"
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
-        """Return what a model is told about the text."""
+        """Return the prompt about the text."""
         return label_words(self.item, self.labels, price_blind=self.price_blind, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
@@ -216,11 +209,11 @@ class Stakebench(LabelGame):
     item: ClassVar = Item
     item_noun: ClassVar = "text"
     per_split: Annotated[int, Field(ge=12, le=100_000)] = 200
-    """How many instances each task has of each topic and platform."""
+    """At most so many items of each task, topic and platform."""
     tasks: tuple[TaskName, ...] = get_args(TaskName)
     """Which are asked: G1 to G4, G3f and G3d with two labels, G2before for an audit."""
     labels: Literal["lenient", "strict"] = "lenient"
-    """Whether marks and words around a label are left out, or only the bare label is read."""
+    """Whether words around a label are ignored, or only the bare label is read."""
 
     def __post_init__(self) -> None:
         """Refuse a list of tasks that asks for none, or for one twice."""
@@ -228,7 +221,7 @@ class Stakebench(LabelGame):
             raise ValueError(f"tasks are {list(self.tasks)}; name at least one, each once")
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-        """Return what a run asks about, each as it is frozen with it, and notes.
+        """Return the items of a run as events to be frozen, and notes.
 
         Raises:
             UsageError: If the rows do not go together.
