@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Select, select
 
 from predibot.domain.category import category_of
 from predibot.domain.event import Event, Tag
@@ -21,7 +21,7 @@ from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import events, market_rows, run_events
-from predibot.ledger.write.runs import runs
+from predibot.ledger.write.runs import last_runs_of_events, runs
 from predibot.scoring.records.part import EVERYTHING, Part
 
 NO_CATEGORY = "no category"
@@ -119,15 +119,7 @@ def events_as_played(connection: Connection, venue: str, as_of: datetime) -> tup
 
 def _last_frozen(connection: Connection, venue: str, as_of: datetime, part: Part) -> Select[Any]:
     """Return the statement of row, title and JSON of every event as the last run by the instant froze it."""
-    last = (
-        select(func.max(run_events.c.run_id).label("run_id"), run_events.c.event_row)
-        .join(runs, runs.c.id == run_events.c.run_id)
-        .where(
-            runs.c.venue_name == venue, runs.c.as_of <= as_of, runs.c.voided_at.is_(None), *runs_in(connection, part)
-        )
-        .group_by(run_events.c.event_row)
-        .subquery()
-    )
+    last = last_runs_of_events(runs.c.venue_name == venue, runs.c.as_of <= as_of, *runs_in(connection, part))
     return (
         select(run_events.c.event_row, events.c.title, run_events.c.event_json)
         .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))

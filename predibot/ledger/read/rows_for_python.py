@@ -35,7 +35,7 @@ class LedgerRun:
     recipe: str
     slot_at: datetime
     as_of: datetime
-    """The instant whose information it had."""
+    """The instant as of which it decided."""
     venue: str
     """As the user named it, such as `archive:<folder>`."""
     venue_name: str

@@ -127,7 +127,7 @@ def add_observations(
 def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime, datetime]]) -> None:
     """Store from when until when the prices of some instruments, by row, are known.
 
-    A known span has no gap: of a span apart from it only the prices are stored, and read again some day.
+    The known span has no gap. So a span apart from it is not noted, and its prices are read again some day.
     """
     columns = (instruments.c.id, instruments.c.tracked_from, instruments.c.tracked_until)
     statement = select(*columns).where(instruments.c.id.in_([row for row, *_ in stretches]))

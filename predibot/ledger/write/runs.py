@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, func, select, text, update
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
@@ -176,6 +176,13 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
                 "Give it another name, or start over with --new-run"
             )
     return {bot.name: stored[bot.name]["id"] for bot in wanted}
+
+
+def last_runs_of_events(*which: ColumnElement[bool]) -> Subquery:
+    """Return the subquery of each event's last run that counts, among some runs."""
+    statement = select(run_events.c.event_row, func.max(run_events.c.run_id).label("run_id"))
+    of_runs = statement.join(runs, runs.c.id == run_events.c.run_id).where(runs.c.voided_at.is_(None), *which)
+    return of_runs.group_by(run_events.c.event_row).subquery()
 
 
 def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:

@@ -115,7 +115,7 @@ class MemberAccount:
 
     @property
     def stake_usd(self) -> float:
-        """Return its first deposit."""
+        """Return the cash it began with."""
         return self.account.paid_in_usd
 
     @property

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, select
 
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import events, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import runs, with_decisions
+from predibot.ledger.write.runs import last_runs_of_events, runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,7 @@ def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime
 
     Labels are `series NAME`, if the venue's payload names one, and `tag NAME`.
     """
-    last = (
-        select(run_events.c.event_row, func.max(run_events.c.run_id).label("run_id"))
-        .join(runs, runs.c.id == run_events.c.run_id)
-        .where(runs.c.voided_at.is_(None))
-        .group_by(run_events.c.event_row)
-        .subquery()
-    )
+    last = last_runs_of_events()
     statement = (
         select(events.c.event_id, events.c.title, runs.c.slot_at, run_events.c.event_json, run_events.c.payload)
         .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
