@@ -95,7 +95,8 @@ def test_no_client_takes_a_key_to_a_recipes_host(name: str, client: ClientName, 
         model_destination(name, keys=KEYS, client=client, **where)
     with pytest.raises(UsageError, match=said):
         model = open_model(name, keys=KEYS, retry=retry_of(Clock()), client=client, **where)
-        model.chat(HELLO, deadline_seconds=9.0)
+        # Importing litellm counts, and a busy machine may take long over it.
+        model.chat(HELLO, deadline_seconds=600.0)
 
 
 def test_the_operators_own_address_of_a_provider_is_shown() -> None:
