@@ -94,8 +94,8 @@ def damaged_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
     """Return the venue's reply as this fault leaves it; what is not JSON stays as it is."""
     if reply.status != 200 or not reply.content_type.startswith("application/json"):
         return reply
-    if fault.kind in {"truncated_json", "cut_connection"}:
-        return replace(reply, body=reply.body[: len(reply.body) // 2]) if fault.kind == "truncated_json" else reply
+    if fault.kind == "truncated_json":
+        return replace(reply, body=reply.body[: len(reply.body) // 2])
     if fault.kind == "huge_answer":
         return replace(reply, body=reply.body + b" " * HUGE_BLANKS)
     if fault.kind == "limit_note" and (said := _limit_note(json.loads(reply.body))) is not None:

@@ -272,7 +272,7 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.TCPServer):
             try:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:
-                # The other side was faster.
+                # The client closed it first.
                 _log.debug("a connection had already ended")
 
     def handle_error(self, request: Any, client_address: Any) -> None:

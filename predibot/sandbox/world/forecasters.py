@@ -62,9 +62,8 @@ def answer_of(name: str, conversation: ForecasterView, informed: Informed = lamb
         )
     if conversation.asks_for_weights:
         return _allocation(name, conversation)
-    if name == "gullible" and conversation.answers == 0 and _demanded_bet(conversation) is not None:
+    if name == "gullible" and conversation.answers == 0 and (bet_usd := _demanded_bet(conversation)) is not None:
         # A hostile page demanded this bet; no game accepts it.
-        bet_usd = _demanded_bet(conversation) or 0.0
         return {
             "market_decisions": [
                 {

@@ -144,7 +144,7 @@ class World:
         self.roster = roster
         self.names = Names(draws.seed)
         self._history = cache(self._make_history)
-        # Listing an event needs neither of these, and its volume no walk.
+        # Computed late: lists of events need neither, and volumes need no walk.
         self._turnover: Callable[[int], Turnover] = cache(self._make_turnover)
         self._walk: Callable[[int], Walk] = cache(lambda number: walk_of(draws, self.plan(number)))
         self._last_minutes = (

@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 
 from predibot.contracts import OpenVenue
-from predibot.domain.clock import format_instant
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues import fields
 from predibot.venues.archive import layout
@@ -47,7 +46,7 @@ def _link_or_copy(folder: Path, path: Path, target: Path) -> None:
     try:
         target.hardlink_to(path)
     except OSError:
-        # Another disk, or a file of somebody else.
+        # Another disk, or another user's file.
         shutil.copyfile(path, target)
 
 
@@ -122,11 +121,7 @@ class RecordedPast:
 
     def check(self, instant: datetime) -> None:
         """Refuse an instant before the first snapshot."""
-        if instant < self.first_at:
-            raise UsageError(
-                f"{self.folder} has no snapshot at or before {format_instant(instant)}; "
-                f"its first is of {format_instant(self.first_at)}"
-            )
+        self.archive.check(instant)
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the archive as of an instant."""

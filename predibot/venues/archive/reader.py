@@ -75,6 +75,14 @@ class Archive(Venue):
         if not self.instants:
             raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record` wrote")
 
+    def check(self, instant: datetime) -> None:
+        """Refuse an instant before the first snapshot."""
+        if instant < self.instants[0]:
+            first = format_instant(self.instants[0])
+            raise UsageError(
+                f"{self.folder} has no snapshot at or before {format_instant(instant)}; its first is of {first}"
+            )
+
     def known_until(self) -> datetime:
         """Return the instant of the last snapshot, price or resolution; malformed ones are left out.
 
@@ -162,7 +170,7 @@ class Archive(Venue):
         with self._lock:
             for at in self.instants[len(self._no_first) - 1 : bisect_right(self.instants, as_of)]:
                 found = self._no_first[-1]
-                # One that cannot be read lists no market that anybody plays.
+                # No market of an unreadable snapshot is played.
                 with suppress(OSError, ValueError, VenueError):
                     if layout.may_list_no_first(self.folder, layout.snapshot_file(self.folder, at)):
                         found = found.union(*map(self._payloads.no_first, self._read_snapshot(at)))
@@ -179,13 +187,8 @@ class Archive(Venue):
         return {name: quote for name, quote in quotes.items() if quote is not None}
 
     def _snapshot_at(self, as_of: datetime) -> tuple[datetime, list[object]]:
-        position = bisect_right(self.instants, as_of)
-        if position == 0:
-            first = format_instant(self.instants[0])
-            raise UsageError(
-                f"{self.folder} has no snapshot at or before {format_instant(as_of)}; its first is of {first}"
-            )
-        taken_at = self.instants[position - 1]
+        self.check(as_of)
+        taken_at = self.instants[bisect_right(self.instants, as_of) - 1]
         with self._lock:
             if self._snapshot is None or self._snapshot[0] != taken_at:
                 self._snapshot = (taken_at, self._read_snapshot(taken_at))
@@ -242,7 +245,7 @@ class Archive(Venue):
         return market.quoted_by({name: quote for name, quote in zip(names, quotes, strict=True) if quote is not None})
 
     def _history_quote(self, instrument: Instrument, as_of: datetime) -> Quote | None:
-        # A path leaves out its start, and a price of exactly 24 hours still counts.
+        # A path excludes its start, and a price of exactly 24 hours counts.
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
         try:
             points = self.price_path(instrument, start=start, until=as_of).points
@@ -271,13 +274,13 @@ class Archive(Venue):
         key = self._key_of(path)
         if key is None:
             return ()
-        # Inside, so that no two threads read large files at once.
+        # Under the lock, so that no two threads read large files at once.
         with self._lock:
             if key not in self._series:
                 try:
                     self._cache_series(key, layout.read_series(self.folder, path))
                 except layout.FileBroken as error:
-                    # Without what was read until then, which its frames hold.
+                    # A new error: the frames of the old one hold what was read.
                     self._cache_series(key, layout.FileBroken(str(error)))
             self._series.move_to_end(key)
             series = self._series[key]

@@ -170,7 +170,7 @@ def _check_window(hosts: _PolymarketHosts) -> str:
     params += [("market", token), ("fidelity", str(FINE_MINUTES))]
     points = hosts.answer("GET", f"{hosts.clob_url}/prices-history", params)["history"]
     said = _count_points(points)
-    # What lies outside, such as the point of now that is always appended, is dropped where prices are read.
+    # Points outside, such as the appended point of now, are dropped when prices are read.
     inside = sum(bounds[0] <= fields.unix_instant(each["t"]) <= last for each in points)
     if not inside:
         raise Mismatch(f"none of {said} is of the window that was asked for")

@@ -34,7 +34,7 @@ class Tiingo(AbstractContextManager["Tiingo"]):
     def __init__(self, key: Key, *, url: str = OWN_URL, **client: Any) -> None:
         """Open the client; `url` is without `/tiingo`, and the key is sent in a header."""
         self._url = url.rstrip("/")
-        # The allowance is per hour, too long to wait for.
+        # The allowance is per hour, and nobody waits for its end.
         rates = {self._url: 40.0}
         options = {"requests_per_10_seconds": rates, "max_response_bytes": MAX_BYTES, **client}
         self._client = VenueClient(key=key, authorization="Token", **options)

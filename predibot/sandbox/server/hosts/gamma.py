@@ -165,11 +165,9 @@ def _fits(snapshot: Snapshot, place: tuple[int, int], query: Query) -> bool:
 def _end_and_volume(snapshot: Snapshot, place: tuple[int, int]) -> tuple[int | None, Volume]:
     number, index = place
     state = snapshot.state(number)
-    if index < 0:
-        return state.plan.end_minute, state.volume
-    if snapshot.is_named(number):
-        return state.markets[index].plan.end_minute, state.volume
-    return state.markets[index].plan.end_minute, state.markets[index].volume
+    is_whole = index < 0 or snapshot.is_named(number)
+    end_minute = state.plan.end_minute if index < 0 else state.markets[index].plan.end_minute
+    return end_minute, state.volume if is_whole else state.markets[index].volume
 
 
 def _parse_order(query: Query, *, is_markets: bool) -> str:
