@@ -56,8 +56,8 @@ def change_points(changes: Deltas, markets: int) -> ChangePoints:
 
     A market with fewer than `MIN_DELTAS` changes, or with equal changes, has none.
 
-        Source:
-            BeliefBench, section 5.2, which names the z-score but no threshold.
+    Source:
+        BeliefBench, section 5.2, which names the z-score but no threshold.
     """
     n = np.bincount(changes.market, minlength=markets)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,13 +1,15 @@
 """Answers of a run of a study: its labels as bots gave them, and those that could not be read."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
-from predibot.ledger.read.labels import labelled_runs
+from predibot.ledger.read.labels import labelled_runs, said_labels
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
 
@@ -38,6 +40,36 @@ def find_run(connection: Connection, game: str, run_key: str | None, *, venue: s
     return run
 
 
+@dataclass
+class RunAnswers:
+    """The answers of a run."""
+
+    labels: dict[str, dict[str, str | None]]
+    """By bot and item; None for an unreadable answer."""
+    lenient: dict[str, set[str]]
+    """By bot, the items whose label did not stand alone."""
+    silent: dict[str, Counter[str]]
+    """By bot, the reasons for missing answers."""
+    models: set[str]
+    """The bots that asked a model."""
+
+
+def read_answers(connection: Connection, run_id: int, judges: Collection[str] = ()) -> RunAnswers:
+    """Return the answers of a run, with bots in order of entry; an unreadable answer of a judge is a missing one."""
+    found = RunAnswers({}, {}, {}, set())
+    for each in said_labels(connection, run_id):
+        labels = found.labels.setdefault(each.bot, {})
+        if each.model is not None:
+            found.models.add(each.bot)
+        if each.status != "recorded" and (each.bot in judges or not _is_unread(each)):
+            found.silent.setdefault(each.bot, Counter())[each.message or each.status] += 1
+            continue
+        labels[each.subject_id] = each.label
+        if each.is_lenient:
+            found.lenient.setdefault(each.bot, set()).add(each.subject_id)
+    return found
+
+
 def add_strict(labels: dict[str, dict[str, T]], lenient: Mapping[str, Collection[str]], unread: T) -> list[str]:
     """Add a bot `NAME (strict)` for each bot that put words around labels, and return a note for each.
 
@@ -54,7 +86,7 @@ def add_strict(labels: dict[str, dict[str, T]], lenient: Mapping[str, Collection
     ]
 
 
-def is_unread(answer: Row[Any]) -> bool:
+def _is_unread(answer: Row[Any]) -> bool:
     """Return whether a bot answered without a label; a model that would not answer counts too."""
     is_of_model = answer.model is not None and (answer.status, answer.reason_kind) in _SILENT
     return answer.status == "refused" or is_of_model

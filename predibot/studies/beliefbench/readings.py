@@ -11,11 +11,11 @@ from sqlalchemy import Connection
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.ledger.read.labels import frozen_items, labelling_bots, said_labels
+from predibot.ledger.read.labels import frozen_items, labelling_bots
 from predibot.ledger.store import Store
 from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
 from predibot.reports.study import StudyTables
-from predibot.studies.answers import add_strict, find_run, is_unread
+from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
@@ -79,25 +79,21 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
     bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
     members = {name: json.loads(bot.members_json or "[]") for name, bot in bots.items()}
     judges = {name: Judgement(own[0], {}) for name, own in members.items() if own}
-    said: dict[str, dict[str, int]] = {name: {} for name in bots if name not in judges}
-    kinds: dict[str, dict[str, str]] = {name: {} for name in judges}
-    lenient: dict[str, set[str]] = {}
-    silent: dict[str, Counter[str]] = {name: Counter() for name in bots}
-    for each in said_labels(connection, run.id):
-        if each.bot in judges:
-            if each.label in REASONINGS:
-                kinds[each.bot][each.subject_id] = str(each.label)
-            else:
-                silent[each.bot][each.message or each.status] += 1
-        elif each.status == "recorded" or is_unread(each):
-            label = LABELS.index(each.label) if each.label in LABELS else UNREAD
-            said[each.bot][each.subject_id] = label
-            if each.is_lenient:
-                lenient.setdefault(each.bot, set()).add(each.subject_id)
-        else:
-            silent[each.bot][each.message or each.status] += 1
-    notes = add_strict(said, lenient, UNREAD)
-    remarks = {bot: _remark(of_bot) for bot, of_bot in silent.items() if of_bot}
+    answers = read_answers(connection, run.id, judges)
+    said = {
+        name: {
+            pair: LABELS.index(label) if label in LABELS else UNREAD
+            for pair, label in answers.labels.get(name, {}).items()
+        }
+        for name in bots
+        if name not in judges
+    }
+    kinds = {
+        name: {pair: str(kind) for pair, kind in answers.labels.get(name, {}).items() if kind in REASONINGS}
+        for name in judges
+    }
+    notes = add_strict(said, {bot: items for bot, items in answers.lenient.items() if bot in said}, UNREAD)
+    remarks = {bot: _remark(reasons) for bot, reasons in answers.silent.items()}
     readings = PairReadings(
         facts={name: _fact(item) for name, item in items.items()},
         said=said,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from predibot.errors import UsageError
-from predibot.ledger.read.labels import frozen_items, said_labels
+from predibot.ledger.read.labels import frozen_items
 from predibot.ledger.store import Store
 from predibot.reports.study import StudyTables
-from predibot.studies.answers import add_strict, find_run, is_unread
+from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.stakebench.positions import ACTION_HOURS
 from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
 from predibot.studies.stakebench.tasks import CROWD, TASKS, Item, stake_sign
@@ -48,23 +48,14 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
             crowds[rest] = (found["won"], found["counted"])
         elif task in TASKS:
             facts[name] = _fact(Item.from_json(payload))
-    said: dict[str, dict[str, str | None]] = {}
-    lost: dict[str, int] = {}
-    lenient: dict[str, set[str]] = {}
-    for each in said_labels(connection, run.id):
-        of_bot = said.setdefault(each.bot, {})
-        if each.status == "recorded" or is_unread(each):
-            of_bot[each.subject_id] = each.label
-            if each.is_lenient:
-                lenient.setdefault(each.bot, set()).add(each.subject_id)
-        elif each.model is not None:
-            lost[each.bot] = lost.get(each.bot, 0) + 1
+    answers = read_answers(connection, run.id)
     notes = [
-        f"{bot}: {n:,} texts without an answer, for want of budget or by failures; in no score"
-        for bot, n in lost.items()
+        f"{bot}: {reasons.total():,} texts without an answer, for want of budget or by failures; in no score"
+        for bot, reasons in answers.silent.items()
+        if bot in answers.models
     ]
-    notes += add_strict(said, lenient, None)
-    return Readings(facts, said, crowds, ACTION_HOURS), run.key, notes
+    notes += add_strict(answers.labels, answers.lenient, None)
+    return Readings(facts, answers.labels, crowds, ACTION_HOURS), run.key, notes
 
 
 def _fact(item: Item) -> Fact:

@@ -86,10 +86,10 @@ def pair_scores(
 
     Source:
         BeliefBench, section 5.4, for the scores. Its tables 2 to 5 have rows with an
-            MSE below 0.2 MAE, which distances between centres cannot have; distances
-            to S can, and are given too. Owen (2007), Annals of Applied Statistics
-            1(2), 386-411, for the draws, which make intervals rather too wide than
-            too narrow.
+        MSE below 0.2 MAE, which distances between centres cannot have; distances
+        to S can, and are given too. Owen (2007), Annals of Applied Statistics
+        1(2), 386-411, for the draws, which make intervals rather too wide than
+        too narrow.
 
     Examples:
         >>> found = pair_scores([0, 1, 4], [0.1, 0.5, 0.9], [0, 2, 4], [["a", "b"], ["a", "c"], ["b", "c"]])

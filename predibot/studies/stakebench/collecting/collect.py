@@ -243,8 +243,8 @@ def collect_platform(
         platform: One of `PLATFORMS`.
         folder: For raw answers and the data set.
         caller: Gives settings, clock and progress.
-            salt: The file with the salt of exported ids; left out, `SALT`.
-            markets: At most so many are taken; None for all.
+        salt: The file with the salt of exported ids; left out, `SALT`.
+        markets: At most so many are taken; None for all.
 
     Raises:
         UsageError: If there is no such platform or salt, or the folder is in use or another platform's.

@@ -84,7 +84,7 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
 
     Returns:
         By the normal approximation with corrections for ties and continuity; NaN
-            where a sample is empty or all values are equal.
+        where a sample is empty or all values are equal.
 
     Source:
         Mann and Whitney (1947), Annals of Mathematical Statistics 18(1), 50-60.

@@ -229,7 +229,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
 
     Args:
         readings: Of the bots of one run.
-            pairs: Bots to compare; the second's scores are subtracted from the first's.
+        pairs: Bots to compare; the second's scores are subtracted from the first's.
     """
     scores = {(each.bot, each.name): each for bot in readings.said for each in _scores_of(readings, bot)}
     found = [
