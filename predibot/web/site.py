@@ -121,42 +121,45 @@ def write_site(
 class _SiteCache(LedgerCache):
     """A cache that reads the rows of several events at once, of the version of the ledger that it saw first."""
 
-    seen: str = ""
-    own: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
-    said: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
-    moved: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
-    behind: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
+    first_version: str = ""
+    decisions: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
+    forecasts: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
+    price_paths: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
+    kept_details: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
 
     def version(self) -> str:
-        self.seen = self.seen or super().version()
-        return self.seen
+        self.first_version = self.first_version or super().version()
+        return self.first_version
 
-    def hold(self, ids: Sequence[str]) -> None:
+    def load_events(self, ids: Sequence[str]) -> None:
         asked = RowFilter(events=ids)
         with self.store.read() as connection, self.store.rows_blamed():
-            own, said = told_decisions(connection, asked), told_forecasts(connection, asked)
-            self.moved, self.behind = told_prices(connection, ids), details_of(connection, asked)
-        self.own = {**{id: [] for id in ids}, **_by_subject(own)}
-        self.said = _by_subject(said)
+            decisions, forecasts = told_decisions(connection, asked), told_forecasts(connection, asked)
+            self.price_paths, self.kept_details = told_prices(connection, ids), details_of(connection, asked)
+        self.decisions = {**{id: [] for id in ids}, **_by_subject(decisions)}
+        self.forecasts = _by_subject(forecasts)
 
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
-        held: Mapping[Any, Mapping[str, Sequence[Any]]] = {told_decisions: self.own, told_forecasts: self.said}
-        if work in held and isinstance(which := asked[0], RowFilter):
+        loaded: Mapping[Any, Mapping[str, Sequence[Any]]] = {
+            told_decisions: self.decisions,
+            told_forecasts: self.forecasts,
+        }
+        if work in loaded and isinstance(which := asked[0], RowFilter):
             id = which.event or which.subject or ""
-            if id in self.own:
-                return cast(Value, tuple(_filter_rows(held[work].get(id, ()), which)))
+            if id in self.decisions:
+                return cast(Value, tuple(_filter_rows(loaded[work].get(id, ()), which)))
         return super().read(work, *asked, **more)
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
-        held = self.behind.get((run, bot, subject))
-        return super().details(run, bot, subject) if held is None else held
+        details = self.kept_details.get((run, bot, subject))
+        return super().details(run, bot, subject) if details is None else details
 
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
         # Every page is written, so all they need is computed at once.
         return super().evaluation(replace(question, wanted=TABLES_ASK), part)
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
-        return self.moved.get(event_id, {}) if event_id in self.own else super().prices(event_id)
+        return self.price_paths.get(event_id, {}) if event_id in self.decisions else super().prices(event_id)
 
 
 def _by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -174,7 +177,7 @@ class _SitePage(NamedTuple):
     """A page by its path and parameters, and the function that makes it."""
 
     path: str
-    asked: Mapping[str, str]
+    parameters: Mapping[str, str]
     make: Callable[[], WebPage]
 
 
@@ -220,12 +223,12 @@ class _Site:
         on_events = _by_subject(each for each in own if each.subject_kind == "event")
         ids, items = list(on_events), list[tuple[datetime, str, str]]()
         for first in range(0, len(ids), _EVENTS_AT_ONCE):
-            cache.hold(ids[first : first + _EVENTS_AT_ONCE])
+            cache.load_events(ids[first : first + _EVENTS_AT_ONCE])
             for id in ids[first : first + _EVENTS_AT_ONCE]:
                 self._write_event(id, on_events[id], code)
                 items.append((on_events[id][-1].slot_at, id, self._feed_item(id, on_events[id][-1])))
             listener(Progress("site", len(self._digests), len(self._file_names), "events and decisions"))
-        cache.hold(())
+        cache.load_events(())
         for each in own:
             if each.subject_kind != "event":
                 for page in self._pages_of(each):
@@ -322,11 +325,13 @@ class _Site:
         return "" if found is None else "../" * self._current_file.count("/") + found
 
     def _write_page(self, page: _SitePage) -> None:
-        self._current_file = self._file_names[page.path, frozenset(page.asked.items())]
-        with figures.in_currency(self._cache.currency({"venue": self._options.venue, **page.asked})):
+        self._current_file = self._file_names[page.path, frozenset(page.parameters.items())]
+        with figures.in_currency(self._cache.currency({"venue": self._options.venue, **page.parameters})):
             shown = page.make()
             footer = f"predibot {__version__}, written {self._today}"
-            text = self._templates.filled(shown.template, shown.shown, path=page.path, asked=page.asked, ledger=footer)
+            text = self._templates.filled(
+                shown.template, shown.shown, path=page.path, asked=page.parameters, ledger=footer
+            )
         self._write_file(self._current_file, text.encode("utf-8", "replace"))
 
     def _pages_of(self, decision: LedgerDecision) -> "list[_SitePage]":
@@ -357,7 +362,15 @@ class _Site:
         pages += [page for each in own for page in self._pages_of(each)]
         names = [self._file_names[path, frozenset(asked.items())] for path, asked, _ in pages]
         more = cache.store.run_read(lambda connection: revisions_of(connection, id))
-        made_of = [code, names, cache.own[id], cache.said.get(id), cache.moved.get(id), more, related(cache, id)]
+        made_of = [
+            code,
+            names,
+            cache.decisions[id],
+            cache.forecasts.get(id),
+            cache.price_paths.get(id),
+            more,
+            related(cache, id),
+        ]
         made_of.append(moving_with(cache, id, own[0].run))
         digest = self._source_digests[id] = _digest(repr(made_of).encode())
         before = self._before["files"]
@@ -399,21 +412,21 @@ class _Site:
 
     def _feed_item(self, id: str, newest: LedgerDecision) -> str:
         """Return the item of an event in the feed: the forecasts at its newest slot."""
-        rows = [each for each in self._cache.said.get(id, ()) if each.slot_at == newest.slot_at]
-        said = [
+        rows = [each for each in self._cache.forecasts.get(id, ()) if each.slot_at == newest.slot_at]
+        texts = [
             f"{line(each.bot)}: {figures.probability(each.probability)} (price {figures.probability(each.price_yes)}) "
             f"on {line(each.question)}"
             for each in rows[:_MOST_SAID]
         ]
         if len(rows) > _MOST_SAID:
-            said.append(f"and {len(rows) - _MOST_SAID} more")
+            texts.append(f"and {len(rows) - _MOST_SAID} more")
         file = self._file_names["/event", frozenset({("id", id)})]
         link = f"<link>{_xml(posixpath.join(self._options.url, file))}</link>" if self._options.url else ""
         guid = f"{file} {newest.slot_at.isoformat()}"
         return (
             f"<item><title>{_xml(line(newest.title or id))}</title>{link}"
             f'<guid isPermaLink="false">{_xml(guid)}</guid><pubDate>{format_datetime(newest.slot_at)}</pubDate>'
-            f"<description>{_xml('; '.join(said))}</description></item>"
+            f"<description>{_xml('; '.join(texts))}</description></item>"
         )
 
     def _rss(self, items: Sequence[str]) -> bytes:
