@@ -144,9 +144,9 @@ def _show_plan(
     plan = preview(request, caller, venue=venue, as_of=as_of)
     names, view, count = plan.bots, plan.selection, plan.decisions
     if as_json:
-        said = {"bots": [*names], "would_decide": count, "dry_run": True, "worst_case": cost_document(plan.cost)}
-        said["cohort"] = None if plan.cohort is None else plan.cohort._asdict()
-        output.print_document({**view.document(), **said, "asks": asked_documents(plan.asked)}, exit_code=DONE)
+        document = {"bots": [*names], "would_decide": count, "dry_run": True, "worst_case": cost_document(plan.cost)}
+        document["cohort"] = None if plan.cohort is None else plan.cohort._asdict()
+        output.print_document({**view.document(), **document, "asks": asked_documents(plan.asked)}, exit_code=DONE)
         return
     console = output.report_console()
     print_selection(console, view, every=every)

@@ -152,8 +152,8 @@ def demo(
     output.print_evaluation(evaluation, options.Output())
     console = output.report_console()
     cohort = min((each.run.slot_at for each in runs), default=caller.clock())
-    said = played.next_steps.format(about_bots=_ABOUT_BOTS, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
-    for line in said.split("\n"):
+    text = played.next_steps.format(about_bots=_ABOUT_BOTS, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
+    for line in text.split("\n"):
         print_line(console, line)
 
 

@@ -46,8 +46,8 @@ def doctor(
     code = FAILED if failed else DONE
     if json:
         error = {"error": {"kind": "CheckFailed", "message": "; ".join(failed)}} if failed else {}
-        told = [asdict(replace(model, problem=hidden(model.problem))) for model in models]
-        document = {**error, "checks": [asdict(check) for check in checks], "models": told}
+        shown_models = [asdict(replace(model, problem=hidden(model.problem))) for model in models]
+        document = {**error, "checks": [asdict(check) for check in checks], "models": shown_models}
         output.print_document(document, exit_code=code)
     else:
         rows = tuple((check.verdict, check.name, plain(check.seen)) for check in checks)

@@ -51,12 +51,12 @@ def graph(
     else:
         known, news = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock), ()
     found = graph_at(known, filters=filters, model=model, at_least=at_least, ends=ends, news=news)
-    said = written_graph(found, svg)
+    sentence = written_graph(found, svg)
     if json:
         output.print_document(graph_document(found))
         return
     console = output.report_console()
-    print_line(console, said)
+    print_line(console, sentence)
     for grid in graph_grids(found, every_row=every):
         console.print()
         print_grid(console, grid)

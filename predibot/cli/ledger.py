@@ -42,9 +42,9 @@ def upgrade(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
     if json:
         output.print_document({"ledger": address, "before": before, "version": HEAD, "backup": backup})
         return
-    said = f"is of version {HEAD} already" if before == HEAD else f"was upgraded from {before or 'no tables'} to {HEAD}"
+    text = f"is of version {HEAD} already" if before == HEAD else f"was upgraded from {before or 'no tables'} to {HEAD}"
     kept = f"; a copy of it as it was is {backup}" if backup else ""
-    output.report_console().print(f"{address} {said}{kept}", soft_wrap=True, markup=False)
+    output.report_console().print(f"{address} {text}{kept}", soft_wrap=True, markup=False)
 
 
 @GROUP.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")
@@ -262,11 +262,11 @@ def _print_pruning(found: "Pruning") -> None:
         Column("newest", "newest_at", "{:%Y-%m-%d}".format, kind="key"),
     )
     print_grid(console, table_of(f"Traces of before {before}", columns, found.bots))
-    said = f"{things(found.traces, 'trace')}, {found.n_bytes:,} bytes"
+    text = f"{things(found.traces, 'trace')}, {found.n_bytes:,} bytes"
     console.print(
-        f"{said} were removed; decisions, scores and hashes stay"
+        f"{text} were removed; decisions, scores and hashes stay"
         if found.done
-        else f"{said} would be removed, and nothing else; add --yes to do it",
+        else f"{text} would be removed, and nothing else; add --yes to do it",
         soft_wrap=True,
         markup=False,
     )

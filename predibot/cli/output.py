@@ -217,8 +217,8 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
         def listen(step: "Progress") -> None:
             if step.stage not in tasks:
                 tasks[step.stage] = bar.add_task(step.stage, total=step.total)
-            said = plain(step.text or step.stage, _BAR_TEXT_CELLS)
-            bar.update(tasks[step.stage], completed=step.done, total=step.total, description=said)
+            text = plain(step.text or step.stage, _BAR_TEXT_CELLS)
+            bar.update(tasks[step.stage], completed=step.done, total=step.total, description=text)
 
         yield listen
 

@@ -48,7 +48,7 @@ def record(
         report = record_venue(folder, caller, venue=venue, as_of=as_of, events=events, days=days)
         names = "events markets new_points=points new_resolutions=resolutions notes"
         shown, notes = {"snapshot": str(report.snapshot), **document(report, names)}, report.notes
-        said = (
+        text = (
             f"{report.snapshot}: {things(report.events, 'event')}; {things(report.markets, 'market')} in the archive, "
             f"{things(report.points, 'new price')}, {things(report.resolutions, 'new resolution')}"
         )
@@ -61,11 +61,11 @@ def record(
         of_stocks = record_stocks(folder, caller, provider=stocks, tickers=chosen, as_of=as_of, days=days)
         names = "provider tickers new_rows=rows new_actions=actions notes"
         shown, notes = {"folder": str(of_stocks.folder), **document(of_stocks, names)}, of_stocks.notes
-        said = (
+        text = (
             f"{of_stocks.folder}: {things(len(of_stocks.tickers), 'stock')}; "
             f"{things(of_stocks.rows, 'new daily price')}, {things(of_stocks.actions, 'new action')}"
         )
     if json:
         output.print_document(shown)
     else:
-        output.print_lines(said, *(f"note: {each}" for each in notes))
+        output.print_lines(text, *(f"note: {each}" for each in notes))

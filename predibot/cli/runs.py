@@ -51,5 +51,5 @@ def void(
         output.print_document({"voided": key, "reason": reason, **more})
     else:
         lines = f"{published} line{'s' * (published != 1)} appended to {publish}"
-        said = "" if publish is None else f"; {lines}" if published else f"; {publish} has no root of it without that"
-        output.report_console().print(f"{key} is void: no score counts it, and its slot is free{said}", markup=False)
+        text = "" if publish is None else f"; {lines}" if published else f"; {publish} has no root of it without that"
+        output.report_console().print(f"{key} is void: no score counts it, and its slot is free{text}", markup=False)

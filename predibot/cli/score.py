@@ -239,6 +239,6 @@ def _refuse(error: "FileRefused", *, as_json: bool) -> int:
         for line in bad_row_lines(error.file):
             output.say(line)
         raise error
-    told = {"kind": error.kind, "message": str(error)}
-    output.print_document({"error": told, **bad_rows_document(error.file)}, exit_code=FAILED)
+    reason = {"kind": error.kind, "message": str(error)}
+    output.print_document({"error": reason, **bad_rows_document(error.file)}, exit_code=FAILED)
     return FAILED

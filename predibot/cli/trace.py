@@ -39,8 +39,8 @@ def trace(
             if json:
                 output.print_document(asdict(sent))
                 return
-            said = f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent"
-            output.print_lines(said, *(f"left out: {why}" for why in sent.missing))
+            text = f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent"
+            output.print_lines(text, *(f"left out: {why}" for why in sent.missing))
             return
         if decision is None:
             report = used(store)

@@ -27,16 +27,16 @@ def trust(
         found.trust()
     needed, trusted = {name: list(powers) for name, powers in found.powers.items()}, found.is_trusted
     if json:
-        told = {"folder": str(found.path), "needs": needed, "trusted": trusted, "digest": found.digest}
-        output.print_document(told)
+        document = {"folder": str(found.path), "needs": needed, "trusted": trusted, "digest": found.digest}
+        output.print_document(document)
         return
     console = output.report_console()
     for name, powers in needed.items():
         console.print(plain(f"{name}: {', '.join(powers)}"), markup=False, soft_wrap=True)
     if not needed:
-        said = f"nothing in {found.path} needs your word"
+        text = f"nothing in {found.path} needs your word"
     elif trusted:
-        said = f"{found.path} is trusted as it is now; elsewhere set PREDIBOT_TRUST={found.digest}"
+        text = f"{found.path} is trusted as it is now; elsewhere set PREDIBOT_TRUST={found.digest}"
     else:
-        said = f"{found.path} is not trusted; its digest is {found.digest}"
-    console.print(plain(said), markup=False, soft_wrap=True)
+        text = f"{found.path} is not trusted; its digest is {found.digest}"
+    console.print(plain(text), markup=False, soft_wrap=True)

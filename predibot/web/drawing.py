@@ -165,8 +165,8 @@ def shares_of(
                 top = HEIGHT - _EDGE - (below + share) * (HEIGHT - 2 * _EDGE)
                 box = (_EDGE + place * step, top, max(step * 0.92, 0.5), share * (HEIGHT - 2 * _EDGE))
                 x, y, width, height = (round(each, 1) for each in box)
-                said = f"{at:%Y-%m-%d %H:%M} {name} {figures.percent(column[name])}"
-                found.append((number, x, y, width, height, said))
+                text = f"{at:%Y-%m-%d %H:%M} {name} {figures.percent(column[name])}"
+                found.append((number, x, y, width, height, text))
             below += share
     return StackedShares(names, tuple(found), moments[0][0], moments[-1][0])
 

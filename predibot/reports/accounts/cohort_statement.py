@@ -160,8 +160,8 @@ def _print_head(console: Console, found: CohortStatement) -> None:
     unresolved = f"{found.unresolved} of {figures.things(found.markets, 'market')} unresolved"
     print_line(console, f"week {found.week}, {state}; {unresolved}")
     if cohort.archived_at is not None:
-        said = plain(cohort.archived_reason or "", _MESSAGE_CELLS)
-        print_line(console, f"ARCHIVED {format_instant(cohort.archived_at)}, in no score: {said}")
+        text = plain(cohort.archived_reason or "", _MESSAGE_CELLS)
+        print_line(console, f"ARCHIVED {format_instant(cohort.archived_at)}, in no score: {text}")
     if found.due:
         print_line(console, f"Due this week: {', '.join(map(plain, found.due))}.")
 
@@ -224,8 +224,8 @@ def _failure_lines(found: CohortStatement) -> Iterator[str]:
     for member in found.cohort.members:
         decided = found.decided.get(member.bot_id)
         if decided and (last := decided[-1]).status != "recorded":
-            said = plain(last.message, _MESSAGE_CELLS)
-            yield f"{plain(member.bot_id)} {last.status} at {format_instant(last.decided_at)}: {said}"
+            text = plain(last.message, _MESSAGE_CELLS)
+            yield f"{plain(member.bot_id)} {last.status} at {format_instant(last.decided_at)}: {text}"
 
 
 def _profit(line: PositionLine) -> str:

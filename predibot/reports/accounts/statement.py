@@ -103,8 +103,8 @@ def _cohort_document(found: AccountPositions | None) -> Document:
 def _print_head(console: Console, statement: Statement) -> None:
     name, account, cohort = statement.name, statement.account, statement.cohort
     of_week = "" if cohort is None else f", cohort {name.subject}"
-    said = f"{name.bot}: {name.game} {name.methodology}".rstrip() + f" of {name.recipe}, {name.mode}{of_week}"
-    print_line(console, plain(said), "bold")
+    text = f"{name.bot}: {name.game} {name.methodology}".rstrip() + f" of {name.recipe}, {name.mode}{of_week}"
+    print_line(console, plain(text), "bold")
     if cohort is not None and cohort.standing != "playing":
         print_line(console, cohort.standing)
     if cohort is not None and cohort.cohort.archived_at is not None:
@@ -197,8 +197,8 @@ def _factor_lines(statement: Statement) -> Iterator[str]:
         n = sum(bool(each.rationale) for each in statement.allocations)
         yield f"Rationales refer to (by rules, {n} of them): {', '.join(shares)}."
     if agreed := statement.kappa:
-        said = [f"{name.replace('_', ' ')} {figures.ratio(kappa)}" for name, kappa in agreed.items()]
-        yield f"Agreement of rules and model (Cohen's kappa): {', '.join(said)}."
+        texts = [f"{name.replace('_', ' ')} {figures.ratio(kappa)}" for name, kappa in agreed.items()]
+        yield f"Agreement of rules and model (Cohen's kappa): {', '.join(texts)}."
 
 
 def _weights(allocation: Allocation) -> str:
@@ -211,10 +211,10 @@ def _weights(allocation: Allocation) -> str:
         return ", ".join(
             f"{_verb(each)} {_amount(each)} {plain(each.asset)}{_outcome_note(each)}" for each in allocation.orders
         )
-    said = [f"{plain(order.asset)} {_amount(order)}{_outcome_note(order)}" for order in orders if order.amount]
+    texts = [f"{plain(order.asset)} {_amount(order)}{_outcome_note(order)}" for order in orders if order.amount]
     # Rounding errors such as 1e-16 are no cash.
     cash = round(1.0 - sum(order.amount for order in orders), 9)
-    return ", ".join((*said, f"CASH {figures.percent(max(0.0, cash))}"))
+    return ", ".join((*texts, f"CASH {figures.percent(max(0.0, cash))}"))
 
 
 def _verb(order: Any) -> str:

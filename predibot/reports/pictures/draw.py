@@ -193,10 +193,10 @@ def _groups(bots: Mapping[str, bool]) -> Iterator[tuple[str, str, Collection[str
 def _draw_decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
     """Draw forecasts and bets of bots, and return their mark for the legend."""
     booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
-    said = [(each.decided_at, each.probability) for each in own if each.probability is not None]
+    forecasts = [(each.decided_at, each.probability) for each in own if each.probability is not None]
     at, prices = np.array(booked).reshape(-1, 2).T
     axes.plot(_days(at), prices, marker="x", color=colour, markersize=3.5, linestyle="")
-    at, stated = np.array(said).reshape(-1, 2).T
+    at, stated = np.array(forecasts).reshape(-1, 2).T
     # Rings, through which the crosses are seen.
     (handle,) = axes.plot(_days(at), stated, marker="o", color=colour, markersize=3.5, linestyle="")
     handle.set_markerfacecolor("none")

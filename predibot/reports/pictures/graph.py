@@ -167,9 +167,9 @@ def graph_title(graph: BeliefGraph, as_of: str) -> str:
 
 def marked_words(drawn: DrawnGraph, chain: Sequence[str]) -> str:
     """Return which chains are marked, and how many events are not drawn."""
-    said = "the chain that was asked for" if chain else "the longest chain of shortest paths in each group"
+    text = "the chain that was asked for" if chain else "the longest chain of shortest paths in each group"
     rest = f" {drawn.not_drawn:,} more events are not drawn." if drawn.not_drawn else ""
-    return f"Marked: {said}.{rest}"
+    return f"Marked: {text}.{rest}"
 
 
 def _xml_line(text: str) -> str:

@@ -160,13 +160,13 @@ def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> I
     moving = [each for each in panels if any(point.total != 0.0 for point in each.points)]
     if moving:
         flat = len(panels) - len(moving)
-        said = [
+        texts = [
             _BAND,
             _scale_note(moving),
             f"Left out: {flat} that never left zero." if flat else "",
             _cut_note(len(moving)),
         ]
-        yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(said), counted="events")
+        yield name, Curves(title, unit, tuple(moving[:MOST_PANELS]), _sentences(texts), counted="events")
 
 
 def _calibration(cards: Sequence[tuple[str, Scorecard]]) -> Iterator[tuple[str, Picture]]:
@@ -213,10 +213,10 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
     for number, found in enumerate(boards.values(), start=1):
         panels = [CurvePanel(each.score.bot, each.values) for each in found]
         note = "Band: 95%, what the value could have been by the scatter of its own returns up to that slot."
-        said = _sentences([note, _scale_note(panels), _cut_note(len(panels))])
+        text = _sentences([note, _scale_note(panels), _cut_note(len(panels))])
         title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
         name = f"account-value{_number_suffix(number, len(boards))}"
-        yield name, Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), said, start_usd)
+        yield name, Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), text, start_usd)
 
 
 def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]:
@@ -226,8 +226,8 @@ def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]
     for number, found in enumerate(boards.values(), start=1):
         panels = tuple(_cohort_panel(each) for each in found[:MOST_PANELS])
         note = "Bars: cohorts by their start. Line and band: the mean and its 95% interval."
-        said = _sentences([note, _scale_note(panels), _cut_note(len(found))])
-        yield f"cohorts{_number_suffix(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, said)
+        text = _sentences([note, _scale_note(panels), _cut_note(len(found))])
+        yield f"cohorts{_number_suffix(number, len(boards))}", Cohorts(f"Cohorts: {_board(found[0])}", panels, text)
 
 
 def _cohort_panel(cohorts: CohortsHistory) -> CohortPanel:

@@ -83,10 +83,10 @@ class LiveBoard:
     def _footer(self) -> str:
         stage = self._stage
         of = f" of {stage.total:,}" if stage.total is not None else ""
-        said = f"{plain(stage.stage)}: {stage.done:,}{of}"
+        text = f"{plain(stage.stage)}: {stage.done:,}{of}"
         if stage.stage != "decide":
-            return f"{said} {plain(stage.text, _DOING_CELLS)}".rstrip()
-        return f"{said}, {self._time_left(stage)}"
+            return f"{text} {plain(stage.text, _DOING_CELLS)}".rstrip()
+        return f"{text}, {self._time_left(stage)}"
 
     def _time_left(self, stage: Progress) -> str:
         if self._began is None or stage.total is None or stage.done < 2:
@@ -117,8 +117,8 @@ def live_board(bots: Sequence[str], stream: TextIO, *, width: int | None = None)
 def _cells(bot: str, row: _BotRow) -> tuple[Text, ...]:
     cost = figures.cost_usd(row.known_usd) if row.is_known else f"{figures.cost_usd(row.known_usd)} + unknown"
     doing = next(reversed(row.doing.items()), None)
-    said = "" if doing is None else plain(f"{doing[0]}: {doing[1]}", _DOING_CELLS)
-    return (Text(plain(bot, 24)), _marks(row), Text(figures.count(row.steps)), Text(cost), Text(said))
+    text = "" if doing is None else plain(f"{doing[0]}: {doing[1]}", _DOING_CELLS)
+    return (Text(plain(bot, 24)), _marks(row), Text(figures.count(row.steps)), Text(cost), Text(text))
 
 
 def _marks(row: _BotRow) -> Text:

@@ -57,8 +57,8 @@ class ReplayView:
             runs = "1 other run" if self.other_runs == 1 else f"{figures.count(self.other_runs)} other runs"
             notes.append(f"the ledger has {runs} of {self.recipe}, scored with these; another ledger keeps them apart")
         more = len(self.remarks) - _SHOWN
-        said = [*self.remarks[:_SHOWN], *([f"{figures.count(more)} more; --json has them"] if more > 0 else [])]
-        return (*notes, *said)
+        texts = [*self.remarks[:_SHOWN], *([f"{figures.count(more)} more; --json has them"] if more > 0 else [])]
+        return (*notes, *texts)
 
     def document(self) -> Document:
         """Return the JSON document."""

@@ -126,12 +126,12 @@ def print_runs(console: Console, rows: "Sequence[LedgerRun]") -> None:
 
 def _run_remarks(row: "LedgerRun") -> list[str]:
     """Return counts of decisions that are not recorded or late, and why the run is void."""
-    said = [f"{figures.count(n)} {each}" for each in _NOT_RECORDED if (n := getattr(row, each))]
+    texts = [f"{figures.count(n)} {each}" for each in _NOT_RECORDED if (n := getattr(row, each))]
     if row.late:
-        said.append(f"{figures.count(row.late)} too late to count")
+        texts.append(f"{figures.count(row.late)} too late to count")
     if row.void_reason is not None:
-        said.append(f"void: {plain(row.void_reason, _REMARK_CELLS)}")
-    return said
+        texts.append(f"void: {plain(row.void_reason, _REMARK_CELLS)}")
+    return texts
 
 
 _NOT_RECORDED = ("refused", "failed", "abstained")
@@ -225,11 +225,11 @@ def _retry_lines(decisions: "Sequence[DecisionView]") -> Iterator[str]:
 def _messages(decisions: "Sequence[DecisionView]") -> str:
     """Return the reasons, each once, the most frequent first."""
     seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
-    said = [text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common()]
-    more = len(said) - _SHOWN_MESSAGES
+    texts = [text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common()]
+    more = len(texts) - _SHOWN_MESSAGES
     if more > 1:
-        said[_SHOWN_MESSAGES:] = [f"and {figures.things(more, 'other reason')}"]
-    return "; ".join(said)
+        texts[_SHOWN_MESSAGES:] = [f"and {figures.things(more, 'other reason')}"]
+    return "; ".join(texts)
 
 
 def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NOTES) -> None:

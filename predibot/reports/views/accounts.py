@@ -59,7 +59,7 @@ def account_cells(board: AccountBoard) -> Iterator[Document]:
     ranks, standings, least = board.ranks, board.standings, board.least
     for score in board.scores:
         bot = score.bot
-        told = {
+        fields = {
             "rank": ranks.get(bot),
             "bot": bot,
             "standing": standings[bot],
@@ -67,7 +67,7 @@ def account_cells(board: AccountBoard) -> Iterator[Document]:
         }
         statuses = {status: score.decisions.get(status, 0) for status in _STATUSES}
         cells = {**document(score, _BEFORE), "repeats": score.repeats or None}
-        yield {**told, **cells, **statuses, **document(score, _AFTER)}
+        yield {**fields, **cells, **statuses, **document(score, _AFTER)}
 
 
 _INTERVALS = ("cumulative_return", "sharpe", "max_drawdown")
@@ -95,17 +95,17 @@ _PAIR = (
 
 def conclusions(board: AccountBoard) -> Iterator[str]:
     """Yield conclusions about the bots, with the intervals they rest on."""
-    told = board.standings
-    if "baseline" not in told.values() or all(standing == "baseline" for standing in told.values()):
+    standings = board.standings
+    if "baseline" not in standings.values() or all(standing == "baseline" for standing in standings.values()):
         return
-    better = [_with_nearest_baseline(bot, board) for bot, standing in told.items() if standing == "better"]
-    worse = [_with_own_interval(score) for score in board.scores if told[score.bot] == "worse"]
+    better = [_with_nearest_baseline(bot, board) for bot, standing in standings.items() if standing == "better"]
+    worse = [_with_own_interval(score) for score in board.scores if standings[score.bot] == "worse"]
     for said, words in ((better, "better than every baseline"), (worse, "worse than cash")):
         if said:
             more = f", and {len(said) - _MOST_NAMED} more" if len(said) > _MOST_NAMED else ""
             yield f"Did {words}: {'; '.join(said[:_MOST_NAMED])}{more}."
     if not better:
-        few = ": there are fewer than 30 dates." if {*told.values()} == {"too few", "baseline"} else "."
+        few = ": there are fewer than 30 dates." if {*standings.values()} == {"too few", "baseline"} else "."
         yield f"No bot can be said to do better than every baseline{few}"
 
 

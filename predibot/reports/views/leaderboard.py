@@ -307,18 +307,18 @@ def beside_market(evaluation: Evaluation) -> tuple[str, ...]:
     for pair in pairs:
         other = pair.first if pair.second == MARKET else pair.second
         found[None if pair.better is None else pair.better == other].append(other)
-    said = []
+    texts = []
     if found[True]:
-        said.append(f"{_list(found[True])} {_be(found[True])} better than the market.")
+        texts.append(f"{_list(found[True])} {_be(found[True])} better than the market.")
     if found[False]:
-        said.append(f"{_list(found[False])} {_be(found[False])} worse than the market.")
+        texts.append(f"{_list(found[False])} {_be(found[False])} worse than the market.")
     if found[None]:
         few = max(pair.clusters for pair in pairs) < FEW_CLUSTERS
         why = f": fewer than {FEW_CLUSTERS} events" if few else ""
-        said.append(f"{_list(found[None])} cannot be told from the market{why}.")
+        texts.append(f"{_list(found[None])} cannot be told from the market{why}.")
     if (found[True] or found[False]) and all(pair.clusters == pair.n for pair in pairs):
-        said.append("That takes each row for independent: what one thing decides belongs into one `cluster`.")
-    return tuple(said)
+        texts.append("That takes each row for independent: what one thing decides belongs into one `cluster`.")
+    return tuple(texts)
 
 
 def _be(names: Sequence[str]) -> str:
@@ -335,8 +335,8 @@ def missing(evaluation: Evaluation) -> tuple[str, ...]:
     )
     counts = [_count_text(what, sum(map(of, cards))) for what, of in _MISSING]
     rest = [_count_text(what, sum(map(of, cards))) for what, of in _MISSED_LEAST]
-    said = (late, *without, _failed_text(cards), *counts, _unknown_costs(cards), *rest)
-    return tuple(text for text in said if text)
+    texts = (late, *without, _failed_text(cards), *counts, _unknown_costs(cards), *rest)
+    return tuple(text for text in texts if text)
 
 
 def _count_text(what: str, total: int) -> str:
@@ -353,10 +353,10 @@ def _failed_text(cards: Sequence[Scorecard]) -> str:
     of: Counter[str] = Counter()
     for card in cards:
         of[card.bot] += card.failed
-    said = _count_text("decision(s) failed", of.total())
+    text = _count_text("decision(s) failed", of.total())
     (bot, most), *_ = of.most_common(1) or [("", 0)]
     share = "all" if most == of.total() else f"{most:,}"
-    return f"{said} ({share} of {bot})" if 2 * most > of.total() else said
+    return f"{text} ({share} of {bot})" if 2 * most > of.total() else text
 
 
 _MISSING: Sequence[tuple[str, Callable[[Scorecard], int]]] = (

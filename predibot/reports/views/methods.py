@@ -64,10 +64,10 @@ def chapters() -> tuple[Chapter, ...]:
 
 def column_meanings() -> tuple[tuple[str, str], ...]:
     """Return headers of tables with their meanings, each once; headers without a meaning are left out."""
-    said = (
+    meanings = (
         (each.header.format(days="N"), each.meaning) for columns in COLUMNS.values() for each in columns if each.meaning
     )
-    return tuple(dict.fromkeys(said))
+    return tuple(dict.fromkeys(meanings))
 
 
 def _definition(name: str, function: Callable[..., Any]) -> Definition:

@@ -61,9 +61,9 @@ def _account_view(cache: LedgerCache, statement: Statement) -> ShownAccount:
     ]
     currency = known_venue(name.venue).currency
     with figures.in_currency(currency):
-        said = f"in {figures.money_noun()}; the line is what was paid in"
+        text = f"in {figures.money_noun()}; the line is what was paid in"
         grids = statement_grids(statement)
-    value = banded(points, statement.account.paid_in_usd, f"Value: {title}", said)
+    value = banded(points, statement.account.paid_in_usd, f"Value: {title}", text)
     return ShownAccount(statement, currency, title, value, _stacked_holdings(held), grids)
 
 

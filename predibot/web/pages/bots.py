@@ -125,12 +125,12 @@ def _by_day(history: BotHistory) -> Sequence[Bars]:
 def _jumps(history: BotHistory) -> Iterator[tuple[str, str, History]]:
     """Yield question, event and history of the markets whose prices jumped most."""
     for each in history.markets:
-        said = [
+        forecasts = [
             (instant_of(one.decided_at), one.probability, f"said {one.probability:.2f}")
             for one in each.decisions
             if one.probability is not None
         ]
-        drawn = history_of([(instant_of(at), price) for at, price in each.prices], said)
+        drawn = history_of([(instant_of(at), price) for at, price in each.prices], forecasts)
         if drawn is not None:
             yield each.market.question or each.market.title, each.market.event_id, drawn
 
@@ -171,8 +171,8 @@ def _prompt(cache: LedgerCache, digests: Sequence[str]) -> Prompt:
     asked = next(told_all, every[0] if every else None)
     if asked is None:
         return Prompt((), (), (), "No model answered in its newest decision that has a trace.")
-    told = tuple((each.role, each.text) for each in asked.new_messages if each.text)
-    return Prompt(told, asked.tools, tuple((key, str(value)) for key, value in asked.settings.items()))
+    messages = tuple((each.role, each.text) for each in asked.new_messages if each.text)
+    return Prompt(messages, asked.tools, tuple((key, str(value)) for key, value in asked.settings.items()))
 
 
 def _setup_rows(setup: Row[Any]) -> list[tuple[str, str]]:

@@ -24,11 +24,11 @@ def graph_page(cache: LedgerCache, venue: str = "") -> WebPage:
     drawn = drawn_graph(found.graph, found.known.titles)
     grids = [grid for grid in graph_grids(found) if grid.rows]
     # Only the day, so that a page stays the same for a day.
-    said = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
+    text = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
     marked = "" if drawn is None else marked_words(drawn, ())
     # An event that nobody decided on has no page.
     listed = {each.event_id for each in cache.read(listed_events)}
-    shown = {"said": said, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
+    shown = {"said": text, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
     return WebPage("graph", shown)
 
 

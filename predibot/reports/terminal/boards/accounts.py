@@ -46,8 +46,8 @@ def agreement_lines(agreements: Sequence[RankAgreement]) -> Iterator[str]:
     """Yield how far the rankings of bots agree."""
     for each in agreements:
         if each.correlation is not None:
-            said = f"{plain(each.one)} and {plain(each.other)}: {figures.ratio(each.correlation)}"
-            yield f"Ranks agree (Spearman, {each.bots} bots): {said}."
+            text = f"{plain(each.one)} and {plain(each.other)}: {figures.ratio(each.correlation)}"
+            yield f"Ranks agree (Spearman, {each.bots} bots): {text}."
 
 
 def _title(board: AccountBoard) -> str:
@@ -243,10 +243,10 @@ def _cohort_bot_with_marks(score: CohortBotScore) -> str:
 
 def _cohort_footnotes(board: CohortBoard) -> Iterator[str]:
     out = [
-        f"{plain(each.bot)} {' and '.join(said)}"
+        f"{plain(each.bot)} {' and '.join(texts)}"
         for each in board.scores
         if (
-            said := [
+            texts := [
                 f"{words} in {n} of {each.score.cohorts}"
                 for words, n in (("bankrupt", each.bankrupt), ("cannot bet", each.cannot_bet), ("owing", each.owing))
                 if n

@@ -54,8 +54,8 @@ def coherence_grids(found: Coherence) -> Iterator[Table]:
     if worst:
         columns = (Column("event", "name", within(_TITLE_CELLS), kind="text"), *_VALUES)
         more = len(worst) - _EVENTS
-        said = f"{figures.things(more, 'more event')}; --json has them all." if more > 0 else ""
-        grid = table_of("Coherence by event", columns, worst[:_EVENTS], [said])
+        text = f"{figures.things(more, 'more event')}; --json has them all." if more > 0 else ""
+        grid = table_of("Coherence by event", columns, worst[:_EVENTS], [text])
         yield replace(grid.without("95% interval", "events"), legend=())
     if len(found.periods) > 1:
         scores = [{"slots": _days(each.first_slot, each.last_slot), "score": each.score} for each in found.periods]

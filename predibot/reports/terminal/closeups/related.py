@@ -84,12 +84,12 @@ def relations_document(relations: Relations) -> Document:
 
 
 def _left_out_lines(relations: Relations) -> tuple[str, ...]:
-    told = relations.found.left_out
-    if told is None:
+    left_out = relations.found.left_out
+    if left_out is None:
         return ()
     lines = [
-        f"Not compared: {told.little_traded:,} of the quarter that traded least in their category, "
-        f"{told.flat:,} that hardly moved; {told.volume_unknown:,} state no volume and passed. "
+        f"Not compared: {left_out.little_traded:,} of the quarter that traded least in their category, "
+        f"{left_out.flat:,} that hardly moved; {left_out.volume_unknown:,} state no volume and passed. "
         "--no-filters compares all."
     ]
     if not relations.found.own_markets:

@@ -41,10 +41,10 @@ def head_lines(history: BotHistory) -> Iterator[str]:
         yield "No decision yet."
         return
     total = sum(history.statuses.values())
-    told = ", ".join(f"{n:,} {status}" for status, n in history.statuses.items())
+    outcomes = ", ".join(f"{n:,} {status}" for status, n in history.statuses.items())
     yield (
         f"{figures.things(total, 'decision')} from {figures.instant(history.first_at)} to "
-        f"{figures.instant(history.last_at)}: {told}"
+        f"{figures.instant(history.last_at)}: {outcomes}"
     )
     cost = f"Cost: {figures.cost_usd(history.cost_known_usd)}"
     if history.cost_unknown:
