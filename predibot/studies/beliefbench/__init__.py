@@ -27,7 +27,7 @@ def _collect(
     model: str | None,
 ) -> StudyReport:
     from predibot.reports.terminal.text import plain
-    from predibot.studies.beliefbench.collecting.collect import collect_pairs
+    from predibot.studies.beliefbench.collect import collect_pairs
     from predibot.studies.beliefbench.pairs import LABELS
     from predibot.studies.data_set import funnel_lines
 

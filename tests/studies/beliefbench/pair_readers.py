@@ -3,11 +3,11 @@
 import hashlib
 from pathlib import Path
 
-from predibot.studies.beliefbench.collecting.collect import archived_markets, write_pairs
+from predibot.studies.beliefbench.collect import archived_markets, write_pairs
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS
 from predibot.venues.archive.reader import Archive
 from tests.jobs.tiny import nobody
-from tests.studies.beliefbench.collecting.recorded import ENDS, write_markets
+from tests.studies.beliefbench.recorded import ENDS, write_markets
 from tests.studies.stakebench.readers import Reader
 
 MODEL = """

@@ -15,14 +15,14 @@ from predibot.jobs.caller import Caller
 from predibot.ledger.store import Store
 from predibot.related.filters import Filters, filtered
 from predibot.scoring.relatedness.relevance import relevance_class
-from predibot.studies.beliefbench.collecting.collect import archived_markets, collect_pairs, ledger_markets, write_pairs
+from predibot.studies.beliefbench.collect import archived_markets, collect_pairs, ledger_markets, write_pairs
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, PAIR_FILES, About
 from predibot.studies.beliefbench.venues.pairs import PAIRS
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.archive.reader import Archive
 from tests.jobs.tiny import decide_on, nobody, recipe_of, request_of, track_on
 from tests.related.made import scores_of
-from tests.studies.beliefbench.collecting.recorded import ENDS, write_markets
+from tests.studies.beliefbench.recorded import ENDS, write_markets
 
 
 def made(archive: Path, folder: Path, *, most: int = 1_000, **more: Any) -> About:

@@ -1,1 +1,0 @@
-"""Making data sets of pairs of questions from recorded markets."""
