@@ -89,7 +89,10 @@ def _tables(study: Study) -> Callable[..., None]:
         else:
             _show_tables(study, found, csv=csv, full=full, json=json)
 
-    rest = {"csv": (_CSV, None), "full": (Annotated[bool, options.whole(study.full)], False)}
+    rest: dict[str, tuple[Any, Any]] = {
+        "csv": (_CSV, None),
+        "full": (Annotated[bool, options.whole(study.full)], False),
+    }
     rest |= {"ledger": (options.Ledger, options.DEFAULT_LEDGER), "json": (options.Json, False)}
     after = (Parameter(name, Parameter.KEYWORD_ONLY, annotation=a, default=d) for name, (a, d) in rest.items())
     first = Parameter("run", Parameter.KEYWORD_ONLY, annotation=_RUN, default=None)
