@@ -98,24 +98,21 @@ def evaluate(
     except ValueError as error:
         # For example numbers so far apart that their sum overflows.
         raise _foreign_rows_error(store, error) from error
-    found = replace(found, without_tools=bare, without_search=blind)
+    notes = list[str]()
     if imported:
         made = "1 decision of the ledger was" if imported == 1 else f"{imported:,} decisions of the ledger were"
-        said = f"{made} imported: when they were made, and at which prices, is what their files say"
-        found = replace(found, notes=(*found.notes, said))
+        notes.append(f"{made} imported: when they were made, and at which prices, is what their files say")
     if late:
         made = "1 decision was" if late == 1 else f"{late:,} decisions were"
-        said = (
+        notes.append(
             f"{made} made after the deadline of the schedule: in no score above, nor what they cost. "
             "`predibot export --table decisions` lists them as late"
         )
-        found = replace(found, late=late, notes=(*found.notes, said))
     if cut:
-        said = (
+        notes.append(
             f"the accounts of {' and '.join(cut)} are not shown: a part of their history is no account. Leave dates "
             "and category out to see them"
         )
-        found = replace(found, notes=(*found.notes, said))
     played = {*cut, *(each.game for each in kept)} | {each.game for each in cohorts}
     unscored = {game: n for game, n in unscored.items() if game not in played}
     if unscored:
@@ -123,8 +120,8 @@ def evaluate(
         lists = "`predibot export --table decisions` lists them"
         hints = [f"{lists}, `predibot ledger verify` recomputes their accounts"] if {*unscored} - {_LABELLED} else []
         hints += [f"`predibot tables {_LABELLED}` scores labels"] if _LABELLED in unscored else []
-        said = f"decisions on no event are in no score above, nor what they cost: {made}. {'; '.join(hints)}"
-        found = replace(found, notes=(*found.notes, said))
+        notes.append(f"decisions on no event are in no score above, nor what they cost: {made}. {'; '.join(hints)}")
+    found = replace(found, without_tools=bare, without_search=blind, late=late, notes=(*found.notes, *notes))
     if cache is not None:
         cache.keep_text(cache_key, evaluation_to_text(found))
     return found

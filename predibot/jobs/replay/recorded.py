@@ -4,10 +4,10 @@ import json
 import math
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from predibot.agents.answer.result import LoopEnded
 from predibot.agents.budget.budget import Budget
@@ -17,7 +17,6 @@ from predibot.contracts import (
     WEB_SEARCH,
     ChatModel,
     Context,
-    ResolutionPage,
     Tool,
     Toolbox,
     ToolError,
@@ -30,8 +29,8 @@ from predibot.contracts import (
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.decision import ReasonKind
-from predibot.domain.event import Event, EventPage, MarketRef
-from predibot.domain.price import Instrument, PricePath, Quote
+from predibot.domain.event import Event
+from predibot.domain.price import Quote
 from predibot.domain.trace import (
     ModelFailedStep,
     ModelNotAskedStep,
@@ -246,28 +245,10 @@ class RecordedVenue(Venue):
         """Take the name."""
         self.name = name
 
-    def events(self, as_of: datetime, *, enough: object = None) -> EventPage:
-        """Refuse."""
-        self._refuse()
-
-    def event(self, event_id: str, as_of: datetime) -> Event:
-        """Refuse."""
-        self._refuse()
-
-    def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Refuse."""
-        self._refuse()
-
-    def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Refuse."""
-        self._refuse()
-
-    def quotes(self, event: Event) -> Mapping[str, Quote]:
-        """Refuse."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise VenueUnavailable(f"{self.name} is not asked for anything while a run is rerun")
+
+    events = event = price_path = resolutions = quotes = _refuse
 
 
 class RecordedQuotes(VenueBoard):
