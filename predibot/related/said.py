@@ -65,7 +65,7 @@ _FACTS = _word_set("""
     north south east west northern southern eastern western new old
     man men woman women male female
     """)
-"""Words that change what is asked: negations, opposites, quantities, and what a date is counted from."""
+"""Words that change the question: negations, opposites, quantities, and origins of dates."""
 FREE_WORDS = _word_set("""
     a an the will would shall should can could may might is are was were be been being do does did has have had
     of in on at to for with as that this these those it its he she they his her their there

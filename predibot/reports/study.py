@@ -1,4 +1,4 @@
-"""Studies: what a paper asks about data of its own. Each is found by its name, and shown without being known."""
+"""Studies of papers on data of their own: each says its commands and tables, and any can be shown."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

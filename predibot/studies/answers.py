@@ -1,4 +1,4 @@
-"""Answers of a run of a study: its labels as bots gave them, and those that could not be read."""
+"""Answers of a run of a study: the labels of bots, and their unreadable answers."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ from predibot.ledger.write.runs import StoredRun
 
 T = TypeVar("T")
 _SILENT = (("abstained", "bot"), ("failed", "answer"))
-"""How a model ends that gave no label: it would not, or nothing could be made of what it said."""
+"""Status and reason of a model that refused, or whose answer could not be read."""
 
 
 def run_keys(store: Store, game: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Data sets of text tasks as venues: a folder of JSON lines, read line by line."""
+"""Data sets of studies as venues: a folder of JSON lines, read line by line."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -28,7 +28,7 @@ Rows = Callable[[str], Iterable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class LabelItem:
-    """What a label is asked for, and what is known of it besides."""
+    """An item to be labelled, with its truth."""
 
     hidden: ClassVar[tuple[str, ...]] = ("truth",)
     """The fields that no bot is shown; they are None then."""

@@ -28,7 +28,7 @@ class About:
     seed: int
     """Of the draw of the kept pairs."""
     settings: Mapping[str, float | str]
-    """Filters, weights of the features, and what compared the texts."""
+    """Filters, weights, and how texts were compared."""
     funnel: Mapping[str, int]
     """Markets and pairs at each stage, in order."""
     pairs: Mapping[str, Mapping[str, int]]
@@ -103,7 +103,7 @@ class LabelledPair:
 
     @property
     def id(self) -> str:
-        """Return by what name decisions on it go."""
+        """Return the subject of decisions on it."""
         return f"{self.first}~{self.second}"
 
     @property
@@ -130,7 +130,7 @@ class PairItem(LabelItem):
 
     @property
     def subject_id(self) -> str:
-        """Return by what name decisions on it go."""
+        """Return the subject of decisions on it."""
         return self.id
 
     @classmethod

@@ -1,1 +1,1 @@
-"""Commitment: what a bot reads out of comments, against what their writers held, did and moved (StakeBench)."""
+"""The scores and tables of StakeBench."""

@@ -200,7 +200,7 @@ _SCORES: Mapping[str, tuple[str, Callable[[Answers], tuple[Tally, ...]]]] = {
     "G4 PLA": ("G4", _accuracy),
     "G4 lead": ("G4", _lead),
 }
-"""By score: its task, and the tallies of its answers and of what is subtracted."""
+"""By score: its task, the tally of the answers, and a tally to subtract."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""BeliefBench: how related two questions are, told from their words alone."""
+"""The game of BeliefBench."""
 
 from predibot.studies.beliefbench.games.beliefbench.rules import Beliefbench
 

@@ -93,7 +93,7 @@ class PairForm(LabelForm):
     with_reasons: bool = False
     """Whether reasons come first, and the label alone on the last line."""
     judged: str | None = None
-    """The reasons whose kind is asked for; None where the task is how related the questions are."""
+    """Another bot's reasons, whose kind is asked for; None in the task on the pair itself."""
 
     def reasoned(self) -> "PairForm":
         """Return the form that asks for reasons first."""
@@ -105,7 +105,7 @@ class PairForm(LabelForm):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return what may be answered."""
+        """Return the labels of the task."""
         return LABELS if self.judged is None else REASONINGS
 
     @property
@@ -173,7 +173,7 @@ class PairReference:
         return min(1.0, max(0.0, float((first @ second.T).toarray()[0, 0])))
 
     def learnt(self, name: str, learn: Callable[[], Learnt]) -> Learnt:
-        """Return what is opened or learnt once for all pairs, such as an encoder."""
+        """Return a value that is made once for all pairs, such as an encoder."""
         return self._run.once(("of the strategy", name), learn)
 
 

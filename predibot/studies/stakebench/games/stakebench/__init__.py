@@ -1,4 +1,4 @@
-"""StakeBench: what comments reveal about who wrote them, what these do next, and where the odds go."""
+"""The game of StakeBench."""
 
 from predibot.studies.stakebench.games.stakebench.rules import Stakebench
 

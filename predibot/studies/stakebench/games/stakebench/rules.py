@@ -148,15 +148,14 @@ class Reference:
     """What a baseline may know of one item."""
 
     stakes: tuple[tuple[str, float], ...]
-    """The sides and sizes of the writers of a window's comments; empty for a single comment, whose writer is in
-    question."""
+    """Sides and sizes of the writers of a window; empty for a single comment, whose writer is in question."""
     examples: tuple[Item, ...]
-    """The items of the same task and platform with their truth, none of a market of this item's fold."""
+    """Items of the same task and platform with their truth, from markets of other folds."""
     _run: "StakebenchReferences"
     _key: tuple[str, str, int]
 
     def learnt(self, name: str, learn: Callable[[Sequence[Item]], Learnt]) -> Learnt:
-        """Return what is learnt from the examples, once for all items of a fold.
+        """Return a lesson from the examples, learnt once for all items of a fold.
 
         Args:
             name: What learns, with its settings; equal names share a lesson.
