@@ -16,35 +16,26 @@ from predibot.errors import UsageError, VenueChanged, VenueMissing
 from predibot.plain_file import open_plain
 from predibot.studies.label_game import LabelItem
 
-
-def funnel_lines(funnel: Mapping[str, int]) -> Iterator[str]:
-    """Yield a line for each stage."""
-    width = max(map(len, funnel), default=0)
-    for stage, n in funnel.items():
-        yield f"{stage:<{width}}  {n:>12,}"
-
-
 _BLOCK = 1 << 20
 _MAX_LINE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class DataSetKind:
-    """What a sort of data sets has in its folder."""
+    """A kind of data sets, and the files of its folder."""
 
     name: str
-    """Of the venue."""
+    """The name of the venue."""
     files: Mapping[str, type]
-    """What a line of each file is, by the file's name without its ending."""
+    """The type of a line, by the file's name without its ending."""
     dated: str
     """The file whose rows have instants."""
     instant_of: Callable[[Any], str]
-    """Returns that of a row; the last of all is the one as of which the data set is played."""
+    """Returns the instant of a row; the data set is played as of the last one."""
     made_by: str
-    """The command that makes one."""
 
     def folder(self, argument: str) -> Path:
-        """Return where a data set lies; the same folder is the same venue, however and from wherever it is written.
+        """Return the absolute folder of a data set, so that one folder is one venue.
 
         Raises:
             VenueMissing: If there is none.
@@ -79,22 +70,22 @@ def _refuse_event(item_noun: str, payload: object, read_at: datetime) -> tuple[E
 
 
 class DataSet(Venue):
-    """A data set that a run of text tasks is drawn from; it has texts, and no markets that are traded."""
+    """A data set as a venue; it has items, and no markets that are traded."""
 
     live = False
 
     def __init__(self, folder: Path, kind: DataSetKind) -> None:
-        """Read the data set of a folder; nothing is read before it is asked for."""
+        """Open a folder; files are read when needed."""
         self.folder, self.kind = folder, kind
 
     @property
     def name(self) -> str:
-        """Return the sort of data sets that it is of."""
+        """Return the kind's name."""
         return self.kind.name
 
     @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of the files, each with its name."""
+        """Return the SHA-256 of the files and their names."""
         whole = hashlib.sha256()
         for name in sorted(self.kind.files):
             of_file = hashlib.sha256()
@@ -106,7 +97,7 @@ class DataSet(Venue):
 
     @cached_property
     def last_at(self) -> datetime:
-        """Return the instant as of which the data set is played."""
+        """Return the last instant, as of which the data set is played."""
         last = max(map(self.kind.instant_of, self.rows(self.kind.dated)), default=None)
         if last is None:
             raise UsageError(f"{self.folder / self.kind.dated}.jsonl has no line; make it with `{self.kind.made_by}`")
@@ -116,7 +107,7 @@ class DataSet(Venue):
         """Yield the rows of a file.
 
         Raises:
-            VenueChanged: If a line is no row of it.
+            VenueChanged: If a line is malformed.
             UsageError: If data sets of this kind have no such rows.
             VenueMissing: If there is no such file.
         """
@@ -143,9 +134,16 @@ class DataSet(Venue):
             raise VenueMissing(f"{self.folder / name}.jsonl cannot be read: {error.strerror}") from None
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return no event: texts are drawn by the game."""
+        """Return no event: the game draws the items."""
         return EventPage(())
 
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Refuse, as there is no event."""
         raise UsageError(f"a data set of {self.name} has no event {event_id[:60]!r}")
+
+
+def funnel_lines(funnel: Mapping[str, int]) -> Iterator[str]:
+    """Yield a line for each stage."""
+    width = max(map(len, funnel), default=0)
+    for stage, n in funnel.items():
+        yield f"{stage:<{width}}  {n:>12,}"
