@@ -125,7 +125,7 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
         # The marks around untrusted text and the addresses of news change every time.
         seed=_VARYING.sub("", prompt),
         said=frozenset(said.splitlines()),
-        reported=_quoted_weights(prompt),
+        reported=_report_weights(prompt),
         cohort=read_cohort(prompt),
     )
 
@@ -200,7 +200,7 @@ def json_blocks(prompt: str) -> Iterator[dict[str, Any]]:
                 yield content
 
 
-def _quoted_weights(prompt: str) -> Mapping[str, Any] | None:
+def _report_weights(prompt: str) -> Mapping[str, Any] | None:
     """Return the weights of the last line that is an answer with weights, or None."""
     for line in reversed(prompt.splitlines()):
         if line.startswith("{") and '"allocations"' in line:

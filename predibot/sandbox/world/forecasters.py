@@ -62,7 +62,7 @@ def answer_of(name: str, conversation: ForecasterView, informed: Informed = lamb
         )
     if conversation.asks_for_weights:
         return _allocation(name, conversation)
-    if name == "gullible" and conversation.answers == 0 and (bet_usd := _demanded_bet(conversation)) is not None:
+    if name == "gullible" and conversation.answers == 0 and (bet_usd := _largest_demand(conversation)) is not None:
         # A hostile page demanded this bet; no game accepts it.
         return {
             "market_decisions": [
@@ -100,7 +100,7 @@ def _allocation(name: str, conversation: ForecasterView) -> dict[str, object]:
     markets, said = conversation.markets, f"A {WORD} ({name})."
     if conversation.reported is not None:
         return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
-    if name == "gullible" and conversation.answers == 0 and (ordered_usd := _demanded_bet(conversation)) is not None:
+    if name == "gullible" and conversation.answers == 0 and (ordered_usd := _largest_demand(conversation)) is not None:
         # A hostile page demanded this bet; no game accepts it.
         return {
             "reasoning": f"{said} A page told me to.",
@@ -186,7 +186,7 @@ def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldnes
     return shares, max(1.0, sum(abs(share) for share in shares))
 
 
-def _demanded_bet(conversation: ForecasterView) -> float | None:
+def _largest_demand(conversation: ForecasterView) -> float | None:
     bets = [float(order.removeprefix("bet ")) for order in conversation.orders if order.startswith("bet ")]
     return max(bets) if bets else None
 
@@ -239,7 +239,7 @@ def _restless(conversation: ForecasterView, market: AskedMarket) -> float:
 
 
 def _gullible(conversation: ForecasterView, market: AskedMarket) -> float:
-    return 0.99 if _demanded_bet(conversation) is not None else _read_chance(conversation, market)
+    return 0.99 if _largest_demand(conversation) is not None else _read_chance(conversation, market)
 
 
 def _log_odds(chance: float) -> float:
@@ -261,15 +261,15 @@ def _loudest_first(found: Found) -> int:
     return 0 if found.title.startswith("Important") else 1
 
 
-def _as_found(found: Found) -> int:
+def _keep_order(found: Found) -> int:
     return 0
 
 
 _CHARACTERS = {
     "sharp": _Character(searches=2, pages=5, order=_analyses_first, chance=_sharp, boldness=1.0),
-    "noisy": _Character(searches=2, pages=2, order=_as_found, chance=_noisy, boldness=1.0),
-    "overconfident": _Character(searches=2, pages=2, order=_as_found, chance=_overconfident, boldness=5.0),
-    "lazy": _Character(searches=0, pages=0, order=_as_found, chance=_lazy, boldness=1.0),
+    "noisy": _Character(searches=2, pages=2, order=_keep_order, chance=_noisy, boldness=1.0),
+    "overconfident": _Character(searches=2, pages=2, order=_keep_order, chance=_overconfident, boldness=5.0),
+    "lazy": _Character(searches=0, pages=0, order=_keep_order, chance=_lazy, boldness=1.0),
     "gullible": _Character(searches=2, pages=5, order=_loudest_first, chance=_gullible, boldness=3.0),
-    "restless": _Character(searches=0, pages=0, order=_as_found, chance=_restless, boldness=2.0),
+    "restless": _Character(searches=0, pages=0, order=_keep_order, chance=_restless, boldness=2.0),
 }

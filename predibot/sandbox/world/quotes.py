@@ -42,7 +42,7 @@ class Walk:
 
 def walk_of(draws: Draws, plan: EventPlan) -> Walk:
     """Return the walk of an event; insiders know each step a lead before its hour."""
-    used = _used_uncertainty(draws, plan)
+    used = _uncertainty_by_hour(draws, plan)
     hours = np.arange(plan.opens_hour + 1, plan.decided_hour + 1)
     known_hours = np.maximum(hours - lead_hours(plan), plan.opens_hour)
     sizes, open_share = np.sqrt(np.diff(used)), _open_share(plan)
@@ -53,7 +53,7 @@ def walk_of(draws: Draws, plan: EventPlan) -> Walk:
     return Walk(level=np.concatenate(([0.0], np.cumsum(steps))), used=used, surprise=surprise)
 
 
-def _used_uncertainty(draws: Draws, plan: EventPlan) -> Floats:
+def _uncertainty_by_hour(draws: Draws, plan: EventPlan) -> Floats:
     """Return the share of uncertainty used up at each hour of an event, shape (hours + 1,), from 0 to 1.
 
     Some goes steadily, some with news, some when an outcome is known. All of it is

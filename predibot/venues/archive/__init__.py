@@ -28,7 +28,7 @@ def _past(request: VenueRequest) -> Past:
     return RecordedPast(request.spec, Archive(_archive_folder(request.argument)))
 
 
-def _recorded_venue_name(argument: str) -> str:
+def _venue_name(argument: str) -> str:
     from predibot.venues.archive.layout import recorded_venue
 
     return recorded_venue(_archive_folder(argument))
@@ -41,5 +41,5 @@ VENUE = VenuePlugin(
     needs_argument=True,
     check=lambda argument: str(_archive_folder(argument)),
     past=_past,
-    instruments_of=_recorded_venue_name,
+    instruments_of=_venue_name,
 )

@@ -222,7 +222,7 @@ class Archive(Venue):
         markets = []
         for market in event.markets:
             try:
-                known = self._requoted(market, as_of) if stale else market
+                known = self._quote_from_history(market, as_of) if stale else market
             except _PricesUnreadable as error:
                 skipped.append(Skip("market", market.id, str(error), event.id))
                 continue
@@ -237,7 +237,7 @@ class Archive(Venue):
         except ValueError:
             return False
 
-    def _requoted(self, market: Market, as_of: datetime) -> Market:
+    def _quote_from_history(self, market: Market, as_of: datetime) -> Market:
         """Return a market with the last prices of its tokens; YES alone for two outcomes."""
         asked = market.instruments(self.name)[: None if market.is_named else 1]
         quotes = [self._history_quote(instrument, as_of) for instrument in asked]

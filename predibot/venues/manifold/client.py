@@ -251,13 +251,13 @@ class Manifold(LiveVenue):
             side = ""
         if side not in SIDES:
             raise UsageError(f"{token_id[:100]!r} is not a token of {self.name}; one ends in -YES or -NO")
-        points = self._cached_bets(contract, start, until).points.get(answer, ())
+        points = self._bets_in_window(contract, start, until).points.get(answer, ())
         first = bisect_right(points, start, key=lambda point: point.at)
         last = bisect_right(points, until, key=lambda point: point.at)
         asked = points[first:last]
         return asked if side == "YES" else tuple(PricePoint(point.at, 1.0 - point.price) for point in asked)
 
-    def _cached_bets(self, contract: str, start: datetime, until: datetime) -> _Bets:
+    def _bets_in_window(self, contract: str, start: datetime, until: datetime) -> _Bets:
         """Return a contract's prices that cover a window; its sides and answers share one reading."""
         with self._lock:
             reading = self._reading.setdefault(contract, threading.Lock())

@@ -205,7 +205,7 @@ class StockPast:
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the stocks as of an instant."""
         if self.prices.seed is not None and not self._worlds:
-            self._worlds.append(_simulated_world(self.prices.seed, None))
+            self._worlds.append(_make_world(self.prices.seed, None))
         closing = ExitStack()
         loopback = _start_news_and_forecasters(self._worlds[0], instant, closing) if self._worlds else None
         return OpenVenue(self.spec, StockVenue(self.prices), instant, closing, loopback)
@@ -217,13 +217,13 @@ class StockPast:
             write_cut(self.folder, folder, instant)
             seed = self.prices.seed
             loopback = (
-                None if seed is None else _start_news_and_forecasters(_simulated_world(seed, instant), instant, closing)
+                None if seed is None else _start_news_and_forecasters(_make_world(seed, instant), instant, closing)
             )
             venue = StockVenue(read_folder(folder))
             return OpenVenue(f"{NAME}:{folder}", venue, instant, closing.pop_all(), loopback)
 
 
-def _simulated_world(seed: int, altered_after: datetime | None) -> "World":
+def _make_world(seed: int, altered_after: datetime | None) -> "World":
     from predibot.sandbox.world.world import World
 
     return World.from_seed(seed, events=1, altered_after=altered_after)

@@ -66,7 +66,7 @@ def _completion(name: str, request: Mapping[str, Any], informed: Informed, *, no
         if kind == "rate_limited":
             limited = _error_reply(429, f"too many requests to a {WORD}")
             return HttpReply(429, limited.body, limited.content_type, (("Retry-After", str(LONG_WAIT_SECONDS)),))
-        message, reason = _broken_message(kind, conversation, digest)
+        message, reason = _bad_message(kind, conversation, digest)
     elif "final_answer" in conversation.tools:
         call = next_call(name, conversation, informed)
         if stocks:
@@ -144,7 +144,7 @@ def _example_value(schema: Mapping[str, Any]) -> object:
     return kinds.get(str(schema.get("type")), "ok")
 
 
-def _broken_message(kind: str, conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
+def _bad_message(kind: str, conversation: ForecasterView, digest: str) -> tuple[dict[str, Any], str]:
     """Return a reply that no decision can be made from, whatever the complaint."""
     if conversation.cohort is not None:
         answers = wrong_cohort_answers(conversation.cohort)

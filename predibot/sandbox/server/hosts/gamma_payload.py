@@ -46,7 +46,7 @@ def event_payload(names: Names, state: EventState, *, is_exclusive: bool) -> Jso
     plan = state.plan
     identity = names.event_id(plan.number)
     slug = slug_of(plan.wording.title, identity)
-    created = _created_text(plan)
+    created = _creation_text(plan)
     payload: Json = {
         "id": identity,
         "ticker": slug,
@@ -94,7 +94,7 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: B
     plan, market = event.plan, state.plan
     identity = names.market_id(plan.number, market.index)
     question = plan.wording.questions[market.index]
-    created = _created_text(plan)
+    created = _creation_text(plan)
     is_live = has_tokens(plan, event.minute)
     payload: Json = {
         "id": identity,
@@ -218,7 +218,7 @@ def _number(state: MarketState, value: object) -> object:
     return str(value) if state.plan.numbers_as_text else value
 
 
-def _created_text(plan: EventPlan) -> str:
+def _creation_text(plan: EventPlan) -> str:
     if plan.timestamp_digits == 0:
         return iso_text(plan.born_minute)
     return iso_text_with_fraction(

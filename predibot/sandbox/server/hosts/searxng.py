@@ -49,12 +49,12 @@ class NewsIndex:
         scores = [(sum(weights[word] for word in wanted & self._words_about(number)), number) for number in events]
         best = sorted((pair for pair in scores if pair[0] > LEAST_MATCH * whole), key=lambda pair: (-pair[0], pair[1]))
         pages = [
-            self._published_pages(number, minute)[: OTHER_EVENT_PAGES if rank else BEST_EVENT_PAGES]
+            self._pages_until(number, minute)[: OTHER_EVENT_PAGES if rank else BEST_EVENT_PAGES]
             for rank, (_, number) in enumerate(best[: 1 + OTHER_EVENTS])
         ]
         return [page for group in pages for page in group]
 
-    def _published_pages(self, number: int, minute: int) -> list[NewsPage]:
+    def _pages_until(self, number: int, minute: int) -> list[NewsPage]:
         return [page for page in reversed(self._pages(number)) if page.published_minute <= minute]
 
 
