@@ -34,7 +34,6 @@ QUIET_PAGES = 2
 QUIET_SHARE = 0.5
 """The part of the last chosen event's volume that counts as near, because lists are only roughly in order."""
 DUPLICATE_TEXTS = ("title", "title_and_questions")
-"""The text of an event that is compared."""
 DUPLICATE_PORTS = ("tfidf", "embeddings")
 """How texts are compared: by weighted words, or by a sentence-transformer."""
 _NAMED_WORDS = 10
@@ -64,7 +63,6 @@ class SelectionRules:
     drop_duplicates: float = 0.0
     """Cosine of two texts from which the lower ranked event is a duplicate; 0 drops none."""
     duplicate_text: str = "title_and_questions"
-    """One of `DUPLICATE_TEXTS`."""
     duplicate_port: str = "tfidf"
     """One of `DUPLICATE_PORTS`; never chosen by what is installed."""
     duplicate_model: str = ""
@@ -249,7 +247,8 @@ def ranking_is_settled(
         max((usd for event in page if (usd := ranked_by_usd(event, listed_by)) is not None), default=math.inf)
         for page in pages[-QUIET_PAGES:]
     ]
-    return max(latest) <= QUIET_SHARE * min(known)
+    # Events without any volume tie, and a later one may come first by its id.
+    return min(known) > 0.0 and max(latest) <= QUIET_SHARE * min(known)
 
 
 def _week_usd(event: Event) -> float | None:
@@ -283,7 +282,6 @@ def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
 
 
 def _event_order(event: Event, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
-    """Return a sort key by rank; where markets are ranked, ties go by the id of the best."""
     of_market = rank_by not in EVENT_VOLUMES and event.markets
     return (_volume_order(ranked_by_usd(event, rank_by)), event.markets[0].id if of_market else event.id)
 
@@ -570,7 +568,6 @@ def _notes_on_markets(event: Event, dropped: Mapping[str, str], rules: Selection
 
 
 def _group_reasons(dropped: Mapping[str, str]) -> str:
-    """Return reasons with their ids: `closed (1, 2); no quote (5)`."""
     ids_by_reason: dict[str, list[str]] = {}
     for market_id, reason in dropped.items():
         ids_by_reason.setdefault(reason, []).append(market_id)

@@ -159,6 +159,18 @@ def read_json(text: str, fields: Collection[str]) -> object:
     return found
 
 
+def read_object(answer: object, fields: Collection[str], wanted: str) -> Mapping[Any, Any]:
+    """Return the object that an answer is, or that its JSON text is; the text also shows repeated fields.
+
+    Raises:
+        AnswerError: If it is no object; the message asks for one with the wanted fields.
+    """
+    found = read_json(answer, fields) if isinstance(answer, str) else answer
+    if not isinstance(found, Mapping):
+        raise AnswerComplaint(f"the answer is {quoted(found)}; hand in an object with {wanted}.")
+    return found
+
+
 def decoded(text: str) -> object:
     """Return the array or object that a text is as JSON, else the text itself."""
     try:

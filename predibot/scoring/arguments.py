@@ -25,14 +25,14 @@ def within_floats(score: Callable[_Asked, _Found]) -> Callable[_Asked, _Found]:
     """Return the score with a ValueError for numbers that are too large, or too far apart, for floats."""
 
     @functools.wraps(score)
-    def checked(*args: _Asked.args, **kwargs: _Asked.kwargs) -> _Found:
+    def wrapper(*args: _Asked.args, **kwargs: _Asked.kwargs) -> _Found:
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
                 return score(*args, **kwargs)
         except FloatingPointError as error:
             raise ValueError(f"{score.__name__} cannot compute with numbers this far apart: {error}") from None
 
-    return checked
+    return wrapper
 
 
 def instance_of(name: str, value: object, wanted: type) -> None:
@@ -170,6 +170,11 @@ def indices(name: str, values: ArrayLike) -> Ints:
     refuse(name, whole, whole != np.floor(whole), "each must be a whole number")
     refuse(name, whole, np.abs(whole) > MOST_EXACT, "above 2^53 a float is no exact whole number")
     return whole.astype(np.int64)
+
+
+def none_if_nan(value: float) -> float | None:
+    """Return a number, None for NaN."""
+    return None if math.isnan(value) else float(value)
 
 
 def same_length(**arrays: NDArray[Any]) -> None:

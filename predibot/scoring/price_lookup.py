@@ -22,7 +22,6 @@ MAX_GAP_SECONDS = 259_200.0
 """Three days."""
 
 _QUERIES_AT_ONCE = 32_768
-"""A block of this size stays in the processor's cache."""
 
 
 @within_floats
@@ -123,14 +122,7 @@ class Observations:
 
     @classmethod
     def of(cls, market: Ints, seen_at: Floats, prices: Floats, markets: int) -> "Observations":
-        """Return observations sorted by market and time; at one instant in input order.
-
-        Args:
-            market: The market of each, (n,), from zero.
-            seen_at: Its instant, (n,).
-            prices: Of YES, (n,).
-            markets: The number of markets, observed or not.
-        """
+        """Return observations sorted by market (numbered from zero) and time; at one instant in input order."""
         counts = np.bincount(market, minlength=markets)
         steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
         if not in_order(market, seen_at):

@@ -19,9 +19,8 @@ BASELINES = frozenset(
 
 Standing = Literal["better", "not proven", "worse", "too few", "baseline"]
 STANDINGS: tuple[Standing, ...] = ("better", "not proven", "worse", "too few", "baseline")
-"""In the order of a board. Only the first has ranks; baselines come last."""
+"""Only the first has ranks; baselines come last."""
 ALIKE_PLACES = 9
-"""Numbers equal to so many decimals rank alike."""
 _ALIKE = 1e-9
 _Name = TypeVar("_Name")
 

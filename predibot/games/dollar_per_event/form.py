@@ -24,7 +24,7 @@ from predibot.games.answers import (
     listed,
     marked,
     quoted,
-    read_json,
+    read_object,
 )
 from predibot.games.dollar_per_event.complaints import FIELDS, complaints_of
 from predibot.games.game import AnswerForm
@@ -106,10 +106,7 @@ def parse_answer(answer: object, view: EventView) -> Decision:
         AnswerError: If anything is missing, unknown, of a wrong kind or out of range, or a market is not answered
             exactly once; the message names each and says what to fix. The game checks the stakes.
     """
-    data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
-    if not isinstance(data, Mapping):
-        fields = "market_decisions and unallocated_capital"
-        raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {fields}.")
+    data = read_object(answer, FIELDS, "market_decisions and unallocated_capital")
     data = _drop_empty_older(_drop_empty_older(data, DECISIONS_NAMES), RATIONALE_NAMES)
     complaints = [*_both_names((data,), DECISIONS_NAMES), *_both_names((data,), RATIONALE_NAMES)]
     data = _use_newer_name(_use_newer_name(data, DECISIONS_NAMES), RATIONALE_NAMES)

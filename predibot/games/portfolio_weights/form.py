@@ -16,7 +16,7 @@ from predibot.games.answers import (
     joined,
     number_of,
     quoted,
-    read_json,
+    read_object,
     reasoning_complaints,
 )
 from predibot.games.game import AnswerForm
@@ -41,9 +41,7 @@ def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, 
     Raises:
         AnswerError: The message names everything that is wrong, and says what to fix.
     """
-    data = read_json(answer, fields) if isinstance(answer, str) else answer
-    if not isinstance(data, Mapping):
-        raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {REASONING} and {ALLOCATIONS}.")
+    data = read_object(answer, fields, f"{REASONING} and {ALLOCATIONS}")
     said = data.get(ALLOCATIONS)
     complaints = [*_field_complaints(data)]
     forecasts, wrong = _forecasts(data.get(PROBABILITIES), view)

@@ -14,7 +14,7 @@ from predibot.games.answers import (
     final_answer,
     joined,
     quoted,
-    read_json,
+    read_object,
     reasoning_complaints,
     seen,
 )
@@ -43,9 +43,7 @@ def parse_answer(answer: object, view: CohortView) -> Decision:
     Raises:
         AnswerError: If it is wrong or breaks a rule at the view's prices; the message says what to fix.
     """
-    data = read_json(answer, FIELDS) if isinstance(answer, str) else answer
-    if not isinstance(data, Mapping):
-        raise AnswerComplaint(f"the answer is {quoted(data)}; hand in an object with {ACTION} and {REASONING}.")
+    data = read_object(answer, FIELDS, f"{ACTION} and {REASONING}")
     complaints = list(_field_complaints(data))
     action = data.get(ACTION)
     orders, notes = list[Order](), list[str]()

@@ -32,7 +32,6 @@ class AccountPair:
     beta: float | None = None
     """Beside an index fund: the mean move of the bot's return per move of the fund's; None if that never moves."""
     correlation: float | None = None
-    """Beside an index fund: of the returns, in [-1, 1]."""
     few_decide: tuple[str, ...] = ()
     """Those of the two bots whose account depends on few outcomes."""
 
@@ -68,7 +67,6 @@ class DelayBand:
 REPEATS_BELOW = 0.01
 """An account closer to a baseline's weights than this mean L1 distance only repeats it."""
 _ROUNDING = 1e-24
-"""For squared returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +326,6 @@ class RankAgreement:
     correlation: float | None
     """Spearman's, in [-1, 1]; None for fewer than three bots."""
     bots: int
-    """The number of bots in both."""
 
 
 def rank_agreements(orders: Mapping[str, Sequence[str]]) -> tuple[RankAgreement, ...]:

@@ -44,7 +44,6 @@ class CohortScore:
     """The results of a bot over its cohorts."""
 
     returns: OverlapInterval
-    """For the mean return on a cohort's stake."""
     profit_usd: float
     return_on_stakes: float
     """The profit over all stakes together; the mean return where all stakes are alike."""
@@ -140,7 +139,6 @@ class CohortBot(Contestant):
     """The results of one bot in its cohorts; decisions that may know the outcome are in a bot apart."""
 
     display_name: str
-    """As in its latest cohort."""
     results: tuple[CohortResult, ...]
     """One a cohort; archived ones only where they are asked for."""
     forecasts: tuple[tuple[float, float | None], ...] = ()
@@ -180,9 +178,7 @@ class CohortsRecord:
     complete: int
     """Those in which nothing can happen any more."""
     archived: int = 0
-    """Those left out because they are archived."""
     remarks: tuple[str, ...] = ()
-    """What is missing, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +225,7 @@ class CohortBoard(CohortsRecord):
 
 
 def cohort_board(record: CohortsRecord) -> CohortBoard:
-    """Return the scores of the bots of a record.
-
-    Bots whose models may have read the outcomes are named and have no score.
-
-    Args:
-        record: Of one methodology and one mode; archived cohorts are in it where they are asked for.
-    """
+    """Return the scores of a record's bots; those whose models may have read the outcomes are named instead."""
     told = sorted({each.bot for each in record.bots if each.knowledge in ("ahead", "contaminated")})
     found = [
         CohortBotScore(**_fields(bot), score=score)

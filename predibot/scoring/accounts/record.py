@@ -18,7 +18,6 @@ class SizedBet:
     """A booked bet, for the Brier score of the sizes of bets."""
 
     amount_usd: float
-    """Without the fee."""
     cash_before_usd: float
     """Right before it, after the earlier bets of the same answer."""
     won: bool | None = None
@@ -30,10 +29,8 @@ class Contestant:
     """A bot with accounts, and counts of its decisions."""
 
     bot: str
-    """Its stable id."""
     strategy: str
     decisions: Mapping[str, int] = field(default_factory=dict, kw_only=True)
-    """The number with each status."""
     cost_usd: float | None = field(default=0.0, kw_only=True)
     """Of all its decisions; None where a part is unknown."""
     cost_known_usd: float = field(default=0.0, kw_only=True)
@@ -61,7 +58,6 @@ class AccountState(Contestant):
     last_cash_usd: float = field(default=0.0, kw_only=True)
     """Below zero if it owes a reversed payout."""
     pending: int = field(default=0, kw_only=True)
-    """Orders that wait for the next slot."""
     unpriced_marks: int = field(default=0, kw_only=True)
     """Positions valued at an older price, over all slots: the market had no price or was closed."""
     missed: int = field(default=0, kw_only=True)
@@ -79,13 +75,10 @@ class AccountRecord(AccountState):
     held: Ints
     """The instruments of the record in the columns below, (h,)."""
     shares_before: Floats
-    """Shares at that valuation, (n, h)."""
     cash_before_usd: Floats
-    """Cash at that valuation, (n,)."""
     shares: Floats
     """Shares after the fills of each slot, (n, h)."""
     cash_usd: Floats
-    """Cash after the fills of each slot, (n,)."""
     targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
     """By row of `slot`: instruments and weights of the orders filled there; the rest is cash."""
 
@@ -95,7 +88,6 @@ class Markets:
     """The m markets of a record at some of its slots."""
 
     of_instrument: Ints
-    """The market of each instrument, (i,)."""
     price_yes: Floats
     """The last price, or before any the first, (slots, m), never NaN."""
     settled: NDArray[np.bool_]
@@ -116,7 +108,6 @@ class AccountsRecord:
     game: str
     mode: str
     subject: str
-    """The instance of the game."""
     at: tuple[datetime, ...]
     """The s slots, in order."""
     instruments: tuple[str, ...]
@@ -132,7 +123,6 @@ class AccountsRecord:
     By default each instrument stands by itself, also for the next two.
     """
     event: Ints | None = None
-    """The event of each instrument, (i,)."""
     group: Ints | None = None
     """The group of instruments of which at most one pays, -1 for none, (i,)."""
     settled: NDArray[np.bool_] | None = None

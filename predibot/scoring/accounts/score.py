@@ -37,7 +37,6 @@ class Behaviour:
     turnover: float | None
     """The share of the account that a slot's orders moved; a slot without fills counts as zero."""
     concentration: float | None
-    """The Herfindahl index of the invested part."""
     net_exposure: float | None
     """Weights of YES less weights of NO."""
     slots_in_drawdown: int
@@ -66,9 +65,7 @@ class AccountScore(AccountState):
     """By slots; empty where there are too few."""
     behaviour: Behaviour
     implied: Implied = field(default_factory=Implied)
-    """What prices imply of its growth."""
     days: int = 0
-    """The number of UTC dates on which its returns end."""
     repeats: str = ""
     """The baseline whose weights it had; mostly empty."""
 

@@ -39,9 +39,7 @@ class Later:
 
     book: Book
     price_yes: Floats
-    """NaN where it is unknown."""
     paid: NDArray[np.bool_]
-    """Whether the price is the payout."""
     held_seconds: float | None
     """How long each bet is held; None where all end at one instant."""
     dependences: list[tuple[Floats, list[float]]] = field(default_factory=list)
@@ -205,7 +203,6 @@ class Average:
         return Compared(self, moments, moments.means(self.units.value[units]), cluster[moments.row], rows)
 
     def _rows_of(self, bot: int, moment: Ints, weight: Floats) -> "_Rows":
-        """Return the shares of a bot, without those that move nothing."""
         own = slice(self.book.ends_of_bots[bot], self.book.ends_of_bots[bot + 1])
         unit, held, record = self.held.unit[own], self.held, self.book.record
         of_unit = weight[unit]
@@ -248,9 +245,7 @@ class Compared:
     average: Average
     moments: Moments
     value: Floats
-    """The value of each moment, (n_t,)."""
     cluster: Ints
-    """The cluster of each moment, (n_t,)."""
     rows: Sequence[_Rows]
 
     def difference(self, first: int, second: int, confidence: float) -> tuple[Comparison | None, int]:
@@ -304,7 +299,6 @@ class Compared:
         return Spread(float(variance.sum()), lowest, highest, book.daily.dependence(ours - theirs))
 
     def _gained(self, rows: _Rows, kept: Ints) -> Floats:
-        """Return the gains of some of the rows in each cluster and day, (cells,)."""
         if kept.size == rows.row.size:
             return rows.gained
         return self.average.later.daily_gains(rows.row[kept], rows.shares[kept])
@@ -315,9 +309,7 @@ class _Alternatives:
     """Markets that exclude each other: k of them, in groups of which at most one pays."""
 
     row: Ints
-    """The row of each, (k,)."""
     group: Ints
-    """The group of each, (k,), from zero."""
     first: Ints
     """The first market of each group, (groups,)."""
 
@@ -332,13 +324,7 @@ class _Alternatives:
 
 
 def _reach(if_no: Floats, if_yes: Floats, alternatives: _Alternatives | None) -> tuple[Floats, Floats]:
-    """Return the least and the most that each market could bring, such that groups can be summed, (m,) each.
-
-    Args:
-        if_no: What it brings if it pays nothing, (m,).
-        if_yes: What it brings if it pays 1.
-        alternatives: In each group at most one pays.
-    """
+    """Return the least and the most that each market could bring, (m,) each; a group's markets can be summed."""
     lowest, highest = np.minimum(if_no, if_yes), np.maximum(if_no, if_yes)
     if alternatives is not None:
         row, more = alternatives.row, (if_yes - if_no)[alternatives.row]

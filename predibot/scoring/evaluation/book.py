@@ -24,23 +24,14 @@ class DailyPrices:
     cell: Ints
     """The cluster and day of each mark, (k,), from zero."""
     day_of_cell: Ints
-    """The day of each cell, (cells,), from zero."""
     market: Ints
-    """The market of each bet, (n_b,)."""
     price_yes: Floats
-    """The price each bet was made at, (n_b,)."""
     first: Ints
     """The first mark after each bet, (n_b,); k where there is none."""
 
     @classmethod
     def of(cls, record: TrackRecord, cluster: Ints, marks: Marks) -> "DailyPrices":
-        """Return the daily prices after a record's bets.
-
-        Args:
-            record: The record.
-            cluster: The cluster of each bet, (n_b,), from zero; a market is in one.
-            marks: The record's marks.
-        """
+        """Return the daily prices after a record's bets, with the cluster of each bet, (n_b,), from zero."""
         cluster_of = np.zeros(record.payout_yes.size, dtype=np.int64)
         cluster_of[record.bet_market] = cluster
         market, day = np.divmod(marks.key, marks.span)
@@ -111,7 +102,6 @@ class Shares:
     """Shares of each bet's market, (n_b,) each, in the order of the book."""
 
     unit: Ints
-    """The unit of each bet."""
     shares: Floats
     """Shares of YES by which the unit's value moves with the price; negative for NO, zero for nothing."""
     if_no: Floats
@@ -125,7 +115,6 @@ class Book:
     """A record with its bets sorted by bot, by market and then by time, for all sums over them."""
 
     record: TrackRecord
-    """The record, with its bets in this order."""
     order: Ints
     """The original row of each bet, (n_b,)."""
     rank: Ints
@@ -137,7 +126,6 @@ class Book:
     starts_of_runs: Ints
     """The start of each such run, and the end of the last, (runs + 1,)."""
     start: Floats
-    """The instant of each bet, (n_b,)."""
     subject: Ints
     """The event and slot of each decision, (n_d,)."""
     event: Ints
@@ -154,7 +142,6 @@ class Book:
     held: dict[str, Shares] = field(default_factory=dict)
     """Cache of shares, by the name of the average."""
     marks: dict[float, Ints] = field(default_factory=dict)
-    """Cache of the marks at which bets end, by the seconds they are held."""
 
     @classmethod
     def of(cls, record: TrackRecord, marks: Marks | None = None) -> "Book":

@@ -24,9 +24,7 @@ class Counterfactual:
     """The difference, such as `4` days late, or `kelly`."""
     horizon: str
     mean_return: float | None
-    """The mean over the changed decisions."""
     actual_mean_return: float | None
-    """The mean over the same decisions as they were."""
     difference: Estimate | None
     """The changed less the actual mean; None where no decision has both."""
 
@@ -36,14 +34,8 @@ def delay_scores(
 ) -> tuple[Counterfactual, ...]:
     """Return what each bot would have earned some days late; a negative difference says that stale decisions hurt.
 
-    Args:
-        record: The record.
-        returns: Its actual returns, by horizon.
-        delays_days: Delays in units of 24 hours.
-        uncertainty: How intervals are made.
-
     Raises:
-        ValueError: If a delay is not above zero.
+        ValueError: If a delay, in units of 24 hours, is not above zero.
     """
     late = ((f"{days:g}", delayed(record, days)) for days in delays_days)
     return tuple(found for change, other in late for found in _beside(record, change, returns, other, uncertainty))
@@ -54,14 +46,8 @@ def sizing_scores(
 ) -> tuple[Counterfactual, ...]:
     """Return what each bot would have earned with other sizing rules for the same forecasts.
 
-    Args:
-        record: The record.
-        returns: Its actual returns, by horizon.
-        rules: Some of `SIZINGS`.
-        uncertainty: How intervals are made.
-
     Raises:
-        ValueError: If there is no such rule.
+        ValueError: If a rule is not in `SIZINGS`.
     """
     bet_again = ((rule, resized(record, rule)) for rule in rules)
     return tuple(found for rule, other in bet_again for found in _beside(record, rule, returns, other, uncertainty))
@@ -74,7 +60,6 @@ def _beside(
     otherwise: tuple[TrackRecord, Ints],
     uncertainty: Uncertainty,
 ) -> list[Counterfactual]:
-    """Return each bot's returns of a changed record beside those of the same decisions as they were."""
     other, decisions = otherwise
     days = tuple(each.days for each in returns if each.days is not None)
     found = horizon_returns(other, days)
@@ -102,23 +87,15 @@ def _beside(
 
 
 def delayed(record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> tuple[TrackRecord, Ints]:
-    """Return the record of what could have been carried out some days later, and the rows of its decisions.
+    """Return the record of what could have been carried out some days later, (k decisions), and their rows, (k,).
 
     The same dollars are bet on the same sides, at the price of that later
     instant, and held for as long as before. A decision is left out where that
     instant lies after the evaluation, or where a market with money on it had
     settled, had no price, or was too cheap for a bet by then.
 
-    Args:
-        record: The record.
-        days: The delay in units of 24 hours, above zero.
-        max_gap_seconds: The greatest age of a price.
-
-    Returns:
-        The later record with k decisions, and their rows in the record, (k,).
-
     Raises:
-        ValueError: If the days are not above zero.
+        ValueError: If the days, in units of 24 hours, are not above zero.
 
     Source:
         The rolling-k analysis of LiveTradeBench (2025), which carries out the

@@ -38,11 +38,9 @@ HALFWAY = 0.5
 """The truth is as far from the forecast as from the price: an edge turns from a gain into a loss here."""
 
 _LATEST = 253_402_300_800.0
-"""The end of the year 9999."""
 _MOST_LOG = math.log(np.finfo(np.float64).max)
 _LEAST = float(np.finfo(np.float64).tiny)
 _CELLS_AT_ONCE = 4_096
-"""A block of this size needs little memory."""
 _MOST_STAKED = 1.0 + 1e-9
 """Rounded shares of one dollar may add up to a little more."""
 
@@ -89,7 +87,6 @@ class BettingEvidence:
     days: int = 0
     """UTC days with any change of price."""
     events: int = 0
-    """Events with a stake, open or settled."""
 
 
 @within_floats
@@ -208,7 +205,6 @@ class BotEvidence:
     forecasts: BettingEvidence
     """For its probabilities on all asked markets: "beats the price" rests on it."""
     dollars: BettingEvidence | None
-    """For its bets; None where it was not asked for."""
 
 
 @within_floats
@@ -329,7 +325,6 @@ def _instants(name: str, values: ArrayLike) -> Floats:
 
 
 def _evidence(positions: _Positions, marks: Marks, moves: "_Moves") -> BettingEvidence:
-    """Return all e-values of some positions."""
     events = int(np.unique(positions.event[positions.stake != 0.0]).size)
     shares_bought = positions.shares()
     gained = moves.gains(shares_bought[np.newaxis])[0]
@@ -367,21 +362,16 @@ class _Moves:
     change: Floats
     """The move of the price of YES by the first mark, (f,)."""
     cell: Ints
-    """The cells of those marks, (f,)."""
     run_start: Ints
     """The first index in `row` of the same event and market, (f,)."""
     held_last: Ints
     """The index in `row` of the last position marked before each later mark, (h,), by cell."""
     held_change: Floats
-    """The move of the price since the mark before, (h,), by cell."""
     held_starts: Ints
     """The first later mark of each cell that has any, (c,)."""
     held_cell: Ints
-    """The number of that cell, (c,)."""
     cell_event: Ints
-    """The event of each cell, rising, (cells,)."""
     event_start: Ints
-    """The first cell of each event."""
     cell_day: Ints
     """An index into `days`, (cells,)."""
     days: Ints
@@ -436,7 +426,6 @@ class _Paths:
     mark: Ints
     """The first mark of each position, (n,); the number of marks for none."""
     path: Ints
-    """The path of each position, (n,)."""
     first: Ints
     """The first mark of any position of each path, (p,)."""
     starts: Ints
@@ -444,7 +433,6 @@ class _Paths:
     moved: Ints
     """Those of them that moved the price, by event and then by day, (h,)."""
     change: Floats
-    """Their move, (h,)."""
     label: Ints
     """Their event * span + day, (h,)."""
 
@@ -500,7 +488,6 @@ class _Paths:
 
 
 def _paths(positions: _Positions, marks: Marks) -> _Paths:
-    """Return the price paths of some positions."""
     order = stable_order(positions.market)
     order = order[stable_order(positions.event[order])]
     event, market = positions.event[order], positions.market[order]
@@ -531,9 +518,7 @@ class _Accounts:
     """S: the sum of all stakes of a decision."""
     event: Ints
     of_position: Ints
-    """The decision of each position, (n,)."""
     shares: Floats
-    """The shares of each position, (n,)."""
     gained: Floats
     """The gain of each cell with all of each stake, (cells,)."""
 
@@ -613,7 +598,6 @@ def _sum_before(when: Floats, values: Floats, instants: Floats) -> Floats:
 
 
 def _log_mean(logs: Sequence[Floats]) -> Floats:
-    """Return the logarithm of the mean of numbers given by their logarithms."""
     table = np.stack(logs)
     most = table.max(axis=0)
     means: Floats = most + np.log(np.mean(np.exp(table - most), axis=0))

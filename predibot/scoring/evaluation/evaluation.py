@@ -44,12 +44,7 @@ _OF_PAIR = (*_OF_ESTIMATE, "p_value", "p_adjusted", "detectable")
 
 
 def without_few(scored: _Scored, fewest: int = FEWEST_FOR_AN_INTERVAL) -> _Scored:
-    """Return scores of any kind without intervals and p-values on fewer clusters.
-
-    Args:
-        scored: An evaluation, or a part of one.
-        fewest: The number of clusters from which intervals stay.
-    """
+    """Return scores of any kind without intervals and p-values on fewer clusters than `fewest`."""
     found: _Scored = _without(scored, fewest)
     return found
 
@@ -75,7 +70,6 @@ def _without(scored: Any, fewest: int) -> Any:
 
 
 PARTINGS = (*GROUPINGS, "lead_time", "confidence")
-"""How decisions or forecasts can be divided."""
 CLUSTERINGS = ("event", "related")
 """What counts as one cluster: the decisions on one event, or on all related events."""
 WANTED = (
@@ -111,7 +105,6 @@ class Question:
     wanted: tuple[str, ...] = WANTED
     """Some of `WANTED`; the other parts stay empty."""
     archived: bool = False
-    """Whether archived cohorts count too."""
     clusters: Literal["event", "related"] = "event"
     """With `related`, a second evaluation counts related events as one cluster."""
 
@@ -132,11 +125,8 @@ class ClusteredEvaluation:
     evaluation: "Evaluation"
     """Without intervals on fewer than `FEWEST_FOR_AN_INTERVAL` clusters."""
     events: int
-    """The number of events with decisions that count."""
     clusters: int
-    """The number of clusters of these events."""
     largest: int
-    """The number of events in the largest cluster."""
 
     @property
     def too_few(self) -> tuple[str, ...]:
@@ -161,7 +151,6 @@ class Evaluation:
     evidence: tuple[BotEvidence, ...] = ()
     """The evidence of beating the price, in the order of the cards; empty for forecasts from a file."""
     curves: tuple[EdgeCurve, ...] = ()
-    """How the edges added up, in the order of the cards."""
     pairs: tuple[Pair, ...] = ()
     """Every two bots, by edge, by Brier score and by their returns."""
     parts: tuple[PartCard, ...] = ()
@@ -309,7 +298,6 @@ def _scores_by(
     forecasts: Forecasts,
     asked: Question,
 ) -> tuple[PartScore, ...]:
-    """Return the scores of parts, if they are wanted."""
     return scores(forecasts, asked.uncertainty) if name in asked.wanted else ()
 
 

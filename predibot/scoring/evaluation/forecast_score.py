@@ -7,7 +7,7 @@ from math import inf, log, log1p
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
+from predibot.scoring.arguments import Floats, Ints, instance_of, none_if_nan, within_floats
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import cluster_codes, cluster_sums
 from predibot.scoring.inference.intervals import estimate_of_brier
@@ -34,7 +34,6 @@ class ForecastScore:
     n: int = 0
     """Forecasts on questions that came out YES or NO: all but the market's scores rest on them."""
     clusters: int = 0
-    """The number of clusters of these."""
     brier: float | None = None
     brier_by_event: float | None = None
     """The mean over events of the mean over their forecasts: every event counts once."""
@@ -123,7 +122,7 @@ def _score(
         n_market=priced.market_probability.size,
         market_brier=brier_score(priced.market_probability, priced.outcome) if market else None,
         market_log_score=log_score(priced.market_probability, priced.outcome) if market else None,
-        skill_vs_market=_none_if_nan(brier_skill_score(priced.probability, priced.market_probability, priced.outcome))
+        skill_vs_market=none_if_nan(brier_skill_score(priced.probability, priced.market_probability, priced.outcome))
         if market
         else None,
         adjusted_brier=adjusted,
@@ -196,7 +195,7 @@ def _by_event(own: Forecasts) -> float:
 def _confidence_and_error(own: Forecasts, rows: Ints) -> float | None:
     if own.confidence is None or rows.size < 3:
         return None
-    return _none_if_nan(rank_correlation(own.confidence[rows], own.squared_errors()[rows]))
+    return none_if_nan(rank_correlation(own.confidence[rows], own.squared_errors()[rows]))
 
 
 def _adjust_briers(forecasts: Forecasts) -> list[float | None]:
@@ -207,8 +206,4 @@ def _adjust_briers(forecasts: Forecasts) -> list[float | None]:
         return none
     adjusted = difficulty_adjusted(forecasts.squared_errors(), forecasts.forecaster, forecasts.question)
     # The array ends with the last forecaster who answered anything.
-    return [_none_if_nan(value) for value in adjusted] + none[adjusted.size :]
-
-
-def _none_if_nan(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    return [none_if_nan(value) for value in adjusted] + none[adjusted.size :]

@@ -54,13 +54,7 @@ def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str,
 
 
 def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str] = _AVERAGES) -> Mapping[str, Average]:
-    """Return these averages with the shares behind each; friction is no gain and has no shares.
-
-    Args:
-        returns: The returns of the book's record, in the record's own order.
-        book: The book.
-        names: Which averages.
-    """
+    """Return these averages with the shares behind each; `returns` are in the record's own order; not of friction."""
     record, values = book.record, _of_decisions(book.record, returns)
     held_seconds = None if returns.days is None else returns.days * DAY_SECONDS
     later = Later.of(book, returns.price_of_bet, returns.paid, held_seconds)
@@ -76,12 +70,7 @@ def horizon_averages(returns: HorizonReturns, book: Book, names: Collection[str]
 
 
 def edge_average(found: Edges, book: Book) -> Average:
-    """Return the average of the edges with the shares that the forecasts would have bought.
-
-    Args:
-        found: The edges of the record, in the record's own order.
-        book: The record's book.
-    """
+    """Return the average of the edges with the shares the forecasts would have bought, in the record's own order."""
     record, bets, bots = book.record, book.order.size, len(book.record.bots)
     shares, later, paid = np.zeros(bets), np.full(bets, np.nan), np.zeros(bets, np.bool_)
     shares[found.bet], later[found.bet], paid[found.bet] = found.shares, found.later, found.paid
@@ -162,7 +151,6 @@ def _paid_shares(record: TrackRecord, bets_usd: Floats, shares: Floats) -> Share
 
 
 def _between(mid: Shares, quote: Shares) -> Shares:
-    """Return no shares, with the difference of both outcomes."""
     nothing = np.zeros(mid.shares.shape)
     return Shares(mid.unit, nothing, mid.if_no - quote.if_no, mid.if_yes - quote.if_yes)
 

@@ -42,7 +42,6 @@ class Pair:
     metric: str
     """What is compared: `brier`, where lower is better, or `edge` or `return_<horizon>`, where higher is."""
     n: int
-    """The number of values that both have."""
     clusters: int
     difference: float | None
     """The first's mean less the second's; None where they have nothing in common."""
@@ -285,7 +284,6 @@ class ComparedQuestions:
     """The n_q questions on which two bots are compared: a market, at moments at most six hours apart."""
 
     market: Ints
-    """The row of the market, (n_q,)."""
     first_at: Floats
     """The instant of the first's forecast, (n_q,), in seconds since 1970."""
     second_at: Floats
@@ -304,14 +302,7 @@ class ComparedQuestions:
 
 
 def compared_questions(record: TrackRecord, first: str, second: str) -> ComparedQuestions:
-    """Return the questions on which two bots are compared, unsettled ones too.
-
-    They are matched as by `brier_pairs`: each is the other's nearest on the market.
-
-    Args:
-        record: The record; only scored decisions count.
-        first: The name of a bot.
-        second: The name of another.
+    """Return the questions on which two bots are compared, unsettled ones too, matched as by `brier_pairs`.
 
     Raises:
         ValueError: If it is no record, lacks one of the bots, or both are the same.

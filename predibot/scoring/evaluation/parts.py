@@ -15,7 +15,6 @@ from predibot.scoring.records.grouping import CONFIDENCES, LEAD_TIMES_DAYS, BotG
 from predibot.scoring.records.track_record import TrackRecord
 
 EVIDENCE = (1.0, 4.0, 8.0, 16.0)
-"""The edges of the groups of `evidence_scores`, in searches and pages."""
 EVIDENCE_NAMES = ("none", "1 to 3", "4 to 7", "8 to 15", "16 and more")
 
 
@@ -79,13 +78,7 @@ def category_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[Par
 
 
 def evidence_scores(forecasts: Forecasts, gathered: Floats, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by how much evidence a forecast rests on.
-
-    Args:
-        forecasts: Of settled questions.
-        gathered: Searches and pages behind each, (n,), NaN where that is unknown.
-        uncertainty: How intervals are made.
-    """
+    """Return the scores of each bot by its searches and pages, (n,) in `gathered`, NaN where they are unknown."""
     return _score_parts(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty)
 
 

@@ -102,7 +102,6 @@ class _Groups:
     starts: Ints
     """The start of each question, (q,)."""
     sizes: Ints
-    """The number of its rows, (q,)."""
 
     def of_at_most(self, cells: int) -> Iterator[slice]:
         """Yield runs of questions whose matrix, as wide as the largest of all, has at most so many cells."""
@@ -131,7 +130,6 @@ def _one_each(forecasts: Forecasts, groups: _Groups) -> Forecasts:
 
 
 def _pool(groups: _Groups, probability: Floats, method: PoolingMethod, extremize: float) -> Floats:
-    """Return one probability a question, (q,)."""
     parts = []
     for run in groups.of_at_most(_CELLS_AT_ONCE):
         starts, sizes = groups.starts[run], groups.sizes[run]
@@ -170,5 +168,4 @@ def _join(first: NDArray[_Number] | None, second: NDArray[_Number] | None) -> ND
 
 
 def _index_of(forecasts: Forecasts, name: str) -> int:
-    """Return the number of a forecaster, -1 if there is none."""
     return forecasts.forecasters.index(name) if name in forecasts.forecasters else -1

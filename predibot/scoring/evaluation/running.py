@@ -20,7 +20,6 @@ from predibot.scoring.records.horizon_returns import horizon_returns
 from predibot.scoring.records.track_record import TrackRecord
 
 MOST_POINTS = 40
-"""Each point has an interval of its own, which takes time."""
 EDGE = "edge"
 GAIN = "mean_return"
 GAIN_AT_QUOTE = "quote_mean_return"
@@ -34,14 +33,11 @@ class RunningPoint:
     """A sum as it stood after one slot."""
 
     slot_at: float
-    """In seconds since 1970."""
     total: float
     low: float | None
     high: float | None
     n: int
-    """The number of values in the sum."""
     clusters: int
-    """The number of their events, or dates."""
 
 
 @within_floats

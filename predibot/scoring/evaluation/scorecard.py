@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.domain.decision import STATUSES
-from predibot.scoring.arguments import Floats, instance_of, within_floats
+from predibot.scoring.arguments import Floats, instance_of, none_if_nan, within_floats
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages, horizon_series
@@ -39,7 +39,6 @@ class HorizonScore:
     """
 
     days: float | None
-    """None for `now` and `settled`."""
     mean_return: float | None
     """The mean at the mid over the decisions with a value."""
     n: int
@@ -60,7 +59,6 @@ class HorizonScore:
     n_unpriced: int
     """Those of them without a value that were neither refused nor failed."""
     clusters: int = 0
-    """The number of events of the n."""
     quote_mean_return: float | None = None
     """The mean if bets were carried out against the book, with fees: the headline."""
     n_quote: int = 0
@@ -75,7 +73,6 @@ class HorizonScore:
     net_mean_return: float | None = None
     """The mean less the cost of the decisions."""
     n_net: int = 0
-    """Those of the n whose whole cost is known."""
     drift: float | None = None
     """The mean move of prices toward the forecasts, in [-1, 1]; above zero the market came to agree."""
     n_drift: int = 0
@@ -83,7 +80,6 @@ class HorizonScore:
     mean_return_by_event: float | None = None
     """The mean over events of the mean over their decisions, at the mid: every event counts once."""
     quote_mean_return_by_event: float | None = None
-    """The same at the quote."""
     open_stakes: float | None = None
     """The share of dollars on open markets, in [0, 1]; None without a bet."""
     intervals: Mapping[str, Estimate] = field(default_factory=dict)
@@ -97,11 +93,9 @@ class EdgeScore:
     edge: float | None = None
     """The mean over all events and slots it was asked about, in [-1, 1]; None where none has a price."""
     n: int = 0
-    """The number of events and slots."""
     board_n: int = 0
     """The number of events and slots on which any bot of the board has an edge; the n are some of them."""
     clusters: int = 0
-    """The number of events."""
     settled_part: float | None = None
     """The part of the edge on settled markets; the rest is on open ones at their last prices."""
     by_event: float | None = None
@@ -117,7 +111,6 @@ class EdgeScore:
     distance: float | None = None
     """The mean distance of its probabilities from the prices, in [0, 1]; None without answers."""
     interval: Estimate | None = None
-    """None where none was asked for."""
 
     @property
     def answered_share(self) -> float | None:
@@ -141,13 +134,11 @@ class Scorecard:
 
     bot: str
     decisions: int = 0
-    """Of any status."""
     forecasts: int = 0
     """Stated probabilities, with money on them or not. As all down to the horizons, of scored decisions."""
     void: int = 0
     """Forecasts on markets that paid neither 0 nor 1."""
     forecast: ForecastScore = field(default_factory=ForecastScore)
-    """On markets that paid 0 or 1."""
     brier_open: float | None = None
     """Mean squared distance to the latest price of open markets; not a Brier score."""
     n_brier_open: int = 0
@@ -170,7 +161,6 @@ class Scorecard:
     edge: EdgeScore = field(default_factory=EdgeScore)
     """The edge over the price on all asked markets, which ranks bots."""
     baseline: bool = False
-    """Whether its strategy knows nothing."""
 
     @property
     def settled(self) -> int:
@@ -294,8 +284,6 @@ class _Counts:
 
 @dataclass(frozen=True, slots=True)
 class _ForecastCounts:
-    """Forecasts of each bot that have no score; lists have one entry a bot."""
-
     forecasts: list[int]
     void: list[int]
     brier_open: list[_Mean]
@@ -354,7 +342,7 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
             answered=int(found.answered[row]),
             counted=int(found.counted[row]),
             settled=int(found.settled[row]),
-            distance=_or_none(float(found.distance[row])),
+            distance=none_if_nan(float(found.distance[row])),
             interval=intervals[row],
         )
         for row in range(bots)
@@ -401,7 +389,7 @@ def _score_horizon(
             n_drift=mean["drift"][row].n,
             mean_return_by_event=by_event["mean_return"][0][row],
             quote_mean_return_by_event=by_event["quote_mean_return"][0][row],
-            open_stakes=_or_none(float(still_open[row])),
+            open_stakes=none_if_nan(float(still_open[row])),
             **{name: of_bots[row].mean for name, of_bots in mean.items()},
             intervals=intervals[row],
         )
@@ -416,7 +404,6 @@ def _intervals(
     uncertainty: Uncertainty | None,
     book: Book | None,
 ) -> list[Mapping[str, Estimate]]:
-    """Return the intervals of each bot by name; none where none were asked for."""
     bots = len(record.bots)
     if uncertainty is None or book is None:
         return [{} for _ in range(bots)]
@@ -443,12 +430,7 @@ def _means_by_event(
 
 
 def _means(bot: NDArray[np.int64], values: Floats, bots: int) -> list[_Mean]:
-    """Return the mean of each bot's values that are not NaN."""
     known = ~np.isnan(values)
     n = np.bincount(bot[known], minlength=bots).tolist()
     sums = np.bincount(bot[known], values[known], bots).tolist()
     return [_Mean(total / count if count else None, count) for total, count in zip(sums, n, strict=True)]
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value

@@ -31,11 +31,8 @@ class _Series:
     date: Ints
     """The date of each, (n,), from zero; those of a bot lie together, in order of time."""
     at: Floats
-    """The day of each date, (d,)."""
     bot: Ints
-    """The bot of each date, (d,)."""
     mean: Floats
-    """The mean of its decisions, (d,)."""
 
     @classmethod
     def of(cls, record: TrackRecord, returns: HorizonReturns, convention: Convention) -> "_Series":

@@ -23,13 +23,10 @@ BY_BLOCKS_AS_DRAWN = "stationary block bootstrap over dates, widened by t"
 BY_BLOCKS_ALONE = "stationary block bootstrap over dates"
 
 _CELLS = 1 << 18
-"""A block of this size stays in the processor's cache."""
 _LEAST = 1e-300
 """Stands for the value of an account that was wiped out, because zero has no logarithm."""
 _LOST = -600.0
-"""Log growth of a wiped-out account."""
 _MOST_GROWTH = 700.0
-"""Beyond it there is no float."""
 _ROUNDING = 1e-10
 MOST_WIDER = 3.0
 """A Sharpe ratio has no interval if prices imply more than so many times what happened."""
@@ -49,9 +46,7 @@ class DrawnCurves:
     drawn_growth: Floats
     """The same in each resample, (resamples, m)."""
     drawn_mean: Floats
-    """The mean return in each resample, (resamples, m)."""
     drawn_square: Floats
-    """The mean squared return in each resample, (resamples, m)."""
     drawn_drawdown: Floats | None
     """The deepest fall in each resample, (resamples, m); None on too few dates."""
     confidence: float

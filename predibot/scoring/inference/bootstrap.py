@@ -41,7 +41,6 @@ class Estimate:
     high: float | None
     confidence: float
     n: int
-    """Rows, over all clusters."""
     clusters: int
     method: str
     resamples: int = 0

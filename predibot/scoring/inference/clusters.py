@@ -26,7 +26,6 @@ class ClusterSums:
     numerators: Floats
     """In the order of the labels, shape (clusters,)."""
     denominators: Floats
-    """Each zero or more, shape (clusters,)."""
 
     @property
     def clusters(self) -> int:
@@ -80,7 +79,6 @@ class ClusterSums:
 
 
 def _exponent(values: Floats) -> int:
-    """Return the power of two just above the largest value."""
     return math.frexp(float(np.abs(values).max()))[1]
 
 

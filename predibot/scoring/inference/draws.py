@@ -11,7 +11,6 @@ MAX_RESAMPLES = 1_000_000
 """More would tell nothing new and fill the memory."""
 
 _BLOCK_CELLS = 32_768
-"""A block of this size stays in the processor's cache."""
 
 
 def resampled_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:

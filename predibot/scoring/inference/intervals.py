@@ -6,6 +6,7 @@ They are formulas, without draws; docs/coverage.md has how often they hold the t
 import math
 from dataclasses import asdict, dataclass
 
+from predibot.scoring.arguments import none_if_nan
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.clusters import ClusterSums
 from predibot.scoring.inference.comparison import Comparison
@@ -22,9 +23,7 @@ class Spread:
     variance: float
     """The variance of its sum that prices imply."""
     lowest: float
-    """The least possible mean."""
     highest: float
-    """The most possible mean."""
     dependence: float = 1.0
     """D, the factor on its variance because clusters moved together."""
 
@@ -60,8 +59,8 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
         n=n,
         clusters=sums.clusters,
         method=BY_PRICES,
-        cluster_standard_error=_none_if_nan(of_clusters),
-        price_standard_error=_none_if_nan(of_prices),
+        cluster_standard_error=none_if_nan(of_clusters),
+        price_standard_error=none_if_nan(of_prices),
         dependence=spread.dependence,
         without_best=_without_best(sums, ahead=True),
     )
@@ -108,8 +107,8 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
         n=n,
         clusters=sums.clusters,
         method=ON_LOGITS,
-        cluster_standard_error=_none_if_nan(of_clusters),
-        price_standard_error=_none_if_nan(of_prices),
+        cluster_standard_error=none_if_nan(of_clusters),
+        price_standard_error=none_if_nan(of_prices),
     )
 
 
@@ -122,7 +121,6 @@ def _standard_errors(sums: ClusterSums, variance: float) -> tuple[float, float]:
 
 
 def _shift_logit(share: float, by: float) -> float:
-    """Return expit(logit(share) + by)."""
     logit = math.log(share) - math.log1p(-share) + by
     # This form overflows at neither end.
     odds = math.exp(-abs(logit))
@@ -134,7 +132,3 @@ def _without_best(sums: ClusterSums, *, ahead: bool) -> float | None:
     rest = sums.denominators.sum() - sums.denominators
     means = (sums.numerators.sum() - sums.numerators)[rest > 0.0] / rest[rest > 0.0]
     return float(means.min() if ahead else means.max()) if means.size else None
-
-
-def _none_if_nan(value: float) -> float | None:
-    return None if math.isnan(value) else value

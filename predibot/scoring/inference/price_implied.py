@@ -34,15 +34,12 @@ class ShareLots:
     cell: Ints
     """The cell of each, (k,), from zero, such as a bot's event."""
     market: Ints
-    """The market of each, (k,); those of a market in a cell lie together."""
     shares: Floats
     """Shares of YES, (k,), negative for NO."""
     price_yes: Floats
-    """The price of YES when bought, (k,)."""
     later_yes: Floats
     """The price or payout at the end, (k,); NaN where nothing is held."""
     paid: NDArray[np.bool_]
-    """Whether that is the payout, (k,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +62,7 @@ class Exclusion:
     bought_at: Floats
     """The instant of each purchase, (k,); `_Table` takes those of a group as its slots."""
     settled_at: Floats
-    """The instant of settlement, (k,); NaN or infinite before it."""
     payout_yes: Floats
-    """The payout then, (k,)."""
     stored: MarketObservations | None = None
     """By default a market keeps the price of its last purchase."""
 
@@ -297,17 +292,11 @@ class _Table:
     """All markets of a group at all its slots: a run of slots a market, and a column a slot of a group."""
 
     place: Ints
-    """The place of each row, (rows,)."""
     run_of_row: Ints
-    """The run (market) of each row, (rows,)."""
     run: Ints
-    """The run of each place, (size,)."""
     start_of_run: Ints
-    """The start of the run of each place, (size,)."""
     column: Ints
-    """The group and slot of each place, (size,)."""
     slot: Floats
-    """The instant of each column."""
     group_of_column: Ints
     cell_of_group: Ints
 

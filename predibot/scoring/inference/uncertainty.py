@@ -77,7 +77,6 @@ def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Compari
 
 
 def _shift(sums: ClusterSums, quantile: float) -> float:
-    """Return how far both quantiles are moved, in standard errors."""
     shares = sums.denominators / sums.denominators.mean()
     # Scaled, because the shift has no unit.
     residuals = sums.residuals / np.sqrt(np.mean(sums.residuals**2))
@@ -114,11 +113,8 @@ class Ratio:
     """A score that is a ratio of sums over rows; a mean has denominators of one."""
 
     numerators: Floats
-    """Shape (n,)."""
     denominators: Floats
-    """Shape (n,), each zero or more."""
     clusters: Ints
-    """Whole numbers, shape (n,)."""
     limits: tuple[float, float] = (-math.inf, math.inf)
     """The least and the most that is possible; ends are cut there."""
 

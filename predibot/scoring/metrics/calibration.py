@@ -39,9 +39,7 @@ class CalibrationBins:
     lower: Floats
     """The start of each bin, (k,), itself in it."""
     upper: Floats
-    """The end of each bin, (k,)."""
     count: Ints
-    """The forecasts in each bin, (k,)."""
     mean_probability: Floats
     """Their mean, (k,); NaN for an empty bin."""
     mean_outcome: Floats

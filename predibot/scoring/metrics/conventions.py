@@ -19,7 +19,6 @@ class Convention:
 
     name: str
     meaning: str
-    """In one sentence."""
     source: str
     """Where it is stated, and where that differs from here."""
     returns_per: Literal["date", "decision"]

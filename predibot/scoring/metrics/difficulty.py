@@ -129,7 +129,6 @@ def _effects(values: Floats, few: Ints, many: Ints) -> tuple[Floats, Floats]:
 
 
 def _count_answers(few: Ints, many: Ints) -> Any:
-    """Return how often each of the few answered each of the many, (few, many)."""
     shape = int(few.max()) + 1, int(many.max()) + 1
     if shape[0] * shape[1] <= _MOST_CELLS:
         return np.bincount(few * shape[1] + many, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)

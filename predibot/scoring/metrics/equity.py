@@ -58,7 +58,6 @@ class EquityScore:
     value_at_risk: float | None
     """For one period, a loss being positive."""
     longest_losing_run: int | None
-    """In periods."""
     periods_per_year: float | None
     """For the annual figures, like the next two; 1 means not annual, None means no annual figures."""
     ddof: int
@@ -269,7 +268,6 @@ _NOT_ANNUAL: Mapping[str, float | None] = dict.fromkeys(_ANNUAL)
 
 
 def _annual(account: Floats, returns: Floats, per_year: float, ddof: int, rate: float) -> Mapping[str, float | None]:
-    """Return the annual figures by name."""
     found = (
         _finite(annualized_return(account, per_year)),
         _figure(lambda r: volatility(r, per_year, ddof), returns),

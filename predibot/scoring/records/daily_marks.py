@@ -23,7 +23,6 @@ class Marks:
     """market * span + day since the first, (k,), rising."""
     price: Floats
     at: Floats
-    """The instant each price was seen, (k,)."""
     paid: NDArray[np.bool_]
     """Whether it is a payout, (k,), the last mark of its market."""
     ends: Ints
@@ -71,15 +70,8 @@ def record_marks(record: TrackRecord) -> Marks:
 def daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, prices: Floats, as_of: float) -> Marks:
     """Return the last price of each market by each midnight, if one was seen since the midnight before.
 
-    The day of `as_of` counts too, as far as it has come.
-
-    Args:
-        payouts: The payout of each market, (m,), NaN for none yet.
-        settled_at: Its instant, (m,), NaN likewise.
-        market: The market of each price, (o,).
-        at: The instant of each price, (o,).
-        prices: Of YES, (o,).
-        as_of: The instant of the evaluation.
+    The day of `as_of` counts too, as far as it has come. Payouts and their instants, (m,) each, are NaN for
+    open markets; markets, instants and prices of YES have a row for each observation, (o,).
     """
     paid = np.flatnonzero(settled_at <= as_of)
     paid_on = np.full(settled_at.shape, np.inf)

@@ -22,7 +22,6 @@ class Edges:
     """
 
     decision: Ints
-    """A decision of each event-slot, (n_s,)."""
     bot: Ints
     event: Ints
     cluster: Ints
@@ -36,11 +35,9 @@ class Edges:
     bet: Ints
     """The bets with a forecast, on markets with a price or payout, (n_f,)."""
     cell: Ints
-    """The event-slot of each of them, (n_f,)."""
     shares: Floats
     """How fast the value moves with the market's payout, (n_f,): 2 (p - p0) over the markets asked."""
     later: Floats
-    """The payout or the last price of each of them, (n_f,)."""
     paid: NDArray[np.bool_]
     """Whether that is the payout, (n_f,)."""
     asked: Ints
@@ -50,7 +47,6 @@ class Edges:
     counted: Ints
     """Those of the asked that have a price or have paid, (b,): the edge is over these."""
     settled: Ints
-    """Those of the counted that have paid, (b,)."""
     distance: Floats
     """The mean distance of its probabilities from the prices, (b,), over all answers; NaN without any."""
 
@@ -174,7 +170,6 @@ def _latest(record: TrackRecord, decision: Ints, market: Ints, gap: float) -> tu
 
 
 def _cells(record: TrackRecord, decision: Ints) -> tuple[Ints, Ints]:
-    """Return a decision of each event-slot of a bot, (n_s,), and the event-slot of each row."""
     of = np.zeros(record.decided_at.size, dtype=np.int64)
     for labels in (record.slots(), record.decision_event, record.decision_bot):
         codes, code = np.unique(labels, return_inverse=True)

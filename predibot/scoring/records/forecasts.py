@@ -29,7 +29,6 @@ class Forecasts:
     cluster: Ints
     """What belongs together by chance, (n,), such as the event."""
     probability: Floats
-    """Of YES, (n,), in [0, 1]."""
     outcome: Floats
     """(n,): 1 for YES, 0 for NO."""
     market_probability: Floats
@@ -39,7 +38,6 @@ class Forecasts:
     confidence: Floats | None = None
     """The stated confidence, (n,); NaN without one."""
     category: Ints | None = None
-    """An index into `categories`, (n,)."""
     categories: tuple[str, ...] = ()
     market: Ints | None = None
     """Forecasts on one market come out together, (n,). By default each question is a market of its own."""

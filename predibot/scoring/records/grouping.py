@@ -13,7 +13,6 @@ from predibot.scoring.records.track_record import TrackRecord
 
 GROUPINGS = ("event", "category", "month")
 LEAD_TIMES_DAYS = (1.0, 7.0, 30.0, 90.0)
-"""The edges of the groups of `by_lead_time`."""
 CONFIDENCES = (2.0, 4.0, 6.0, 8.0)
 """The edges of the groups of `by_confidence`, of 0 to 10."""
 
@@ -67,7 +66,6 @@ def forecasts_by(
 
 
 def _groups(record: TrackRecord, grouping: str) -> tuple[Ints, tuple[str, ...]]:
-    """Return the group of each decision, (n_d,), as an index into names in the order they are shown."""
     if grouping == "month":
         days = record.decision_day.astype("datetime64[D]")
         months, codes = np.unique(days.astype("datetime64[M]"), return_inverse=True)

@@ -25,7 +25,6 @@ class HorizonReturns:
 
     label: str
     days: float | None
-    """None for `now` and `settled`."""
     passed: NDArray[np.bool_]
     """Whether a scored decision's horizon has passed, (n_d,), always for `now` and `settled`; for coverage."""
     value: Floats
@@ -37,7 +36,6 @@ class HorizonReturns:
     price_of_bet: Floats
     """The price or payout of YES of each bet's market by then, (n_b,), NaN where unknown."""
     paid: NDArray[np.bool_]
-    """Whether that is the payout, (n_b,)."""
 
 
 def horizon_returns(

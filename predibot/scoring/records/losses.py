@@ -22,9 +22,7 @@ class Loss:
 
     bot: str
     market: int
-    """The row of the market in the record."""
     decided_at: float
-    """In seconds since 1970."""
     gain_usd: float
     """Negative for a loss."""
     bet_usd: float
@@ -61,9 +59,7 @@ class DayGain:
     gain_usd: float
     """Of the bets with a known price."""
     bets: int
-    """The number of these."""
     unknown: int
-    """The number of other bets."""
 
 
 def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:

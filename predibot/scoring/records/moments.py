@@ -25,9 +25,7 @@ class Moments:
     row: Ints
     """A row of each moment, (n_t,)."""
     rows: Ints
-    """The number of its rows, (n_t,)."""
     subject: Ints
-    """Its subject, (n_t,), from zero."""
     key: Ints
     """Subject and instant as one number, (n_t,)."""
     at: Floats
@@ -90,7 +88,6 @@ class Moments:
 
 
 def _first(code: Ints, at: Floats, codes: int) -> Floats:
-    """Return the first instant of each code, (codes,)."""
     first = np.full(codes, np.inf)
     np.minimum.at(first, code, at)
     return first

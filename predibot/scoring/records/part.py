@@ -19,10 +19,8 @@ class Part:
     category: str | None = None
     """Events of this category, as `report --by category` names it."""
     mode: str | None = None
-    """One of `MODES`."""
     recipe: str | None = None
     bots: Sequence[str] = ()
-    """Empty for all."""
     venue: str | None = None
     """By default the ledger's."""
     as_of: datetime | None = None

@@ -48,9 +48,7 @@ class TrackRecord:
     """The known part of the cost, (n_d,)."""
 
     bet_decision: Ints
-    """The row of the bet's decision, (n_b,)."""
     bet_market: Ints
-    """The row of its market, (n_b,)."""
     bet_usd: Floats
     """Booked dollars, (n_b,): positive bought YES, negative NO."""
     bet_price_yes: Floats
@@ -64,11 +62,9 @@ class TrackRecord:
     """The instant of the payout, (n_m,); NaN where the market is not settled."""
 
     observation_market: Ints
-    """The row of the observed market, (n_o,)."""
     observation_at: Floats
     """(n_o,); of equal instants of a market the last row wins."""
     observation_price_yes: Floats
-    """(n_o,), in [0, 1]."""
 
     decision_knowledge: NDArray[np.int8] | None = None
     """What its models can have known, an index into `KNOWLEDGE`, (n_d,). By default all are clean."""
@@ -77,10 +73,8 @@ class TrackRecord:
     decision_slot: Floats | None = None
     """The instant of the run's slot, (n_d,), by which decisions are compared. By default the date's start."""
     decision_category: Ints | None = None
-    """An index into `categories`, (n_d,)."""
     categories: tuple[str, ...] = ()
     baselines: frozenset[str] = frozenset()
-    """Those of the bots whose strategy knows nothing."""
     event_names: Mapping[int, str] = field(default_factory=dict)
     """By event; an event without a name is called by its number."""
     decision_cluster: Ints | None = None
@@ -95,7 +89,6 @@ class TrackRecord:
     bet_fee_rate: Floats | None = None
     """The rate of the taker's fee, (n_b,), zero or more; NaN where the venue states none."""
     bet_fee_exponent: Floats | None = None
-    """The exponent of p (1 - p) in it, (n_b,)."""
     bet_least_shares: Floats | None = None
     """The least size of an order that waits in the book, (n_b,); NaN where the venue states none."""
 
