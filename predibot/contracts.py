@@ -213,7 +213,7 @@ def untrusted_mark() -> str:
     return f"{secrets.randbelow(10**24):024d}"
 
 
-def whole(plugin_object: _T, base: type) -> _T:
+def complete_plugin(plugin_object: _T, base: type) -> _T:
     """Return a plug-in's object with its base's defaults for all members it leaves out; it need not inherit the base.
 
     A member of its own counts, also one set on the object or answered by `__getattr__`.
@@ -333,7 +333,7 @@ class Context:
 
     def form(self, *, price_blind: bool = False) -> AnswerForm:
         """Return how an answer is requested and read in the game."""
-        return whole(self.game.form(self.view, price_blind=price_blind), AnswerForm)
+        return complete_plugin(self.game.form(self.view, price_blind=price_blind), AnswerForm)
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
         """Return the orders for bets by market id: a positive bet buys YES, a negative one NO, zero nothing.
@@ -706,7 +706,7 @@ class OpenVenue(AbstractContextManager["OpenVenue"]):
 
     def __post_init__(self) -> None:
         """Complete a venue that leaves methods out and does not inherit `Venue`."""
-        whole(self.venue, Venue)
+        complete_plugin(self.venue, Venue)
 
     @property
     def may_recover(self) -> bool:

@@ -63,7 +63,7 @@ def _secret_parts_of(address: str) -> Collection[str]:
     return {secret, *long_parts, *_passwords_of(address)}
 
 
-def secret_named(name: str) -> str | None:
+def read_secret(name: str) -> str | None:
     """Return the value of a variable that the settings name; None where it is unset or empty."""
     return os.environ.get(name, "").strip() or None
 

@@ -124,7 +124,7 @@ class ClaimLost(LedgerError):
     """The claim on a piece of work belongs to another process now."""
 
 
-def words_of(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return the class and the message of a foreign error, even where reading its message fails.
 
     Examples:

@@ -105,7 +105,7 @@ def pipe_pieces(path: Path) -> Iterator[bytes]:
         os.close(descriptor)
 
 
-def unpacked(packed: bytes, most: int = MAX_WHOLE_BYTES) -> bytes:
+def unpack(packed: bytes, most: int = MAX_WHOLE_BYTES) -> bytes:
     """Return the content of bytes packed by gzip or zlib.
 
     Raises:

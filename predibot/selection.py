@@ -235,7 +235,7 @@ def ranking_is_settled(
         # In a list by a week's volume, a market that traded long ago stands anywhere.
         return False
     chosen = select([event for page in pages for event in page], rules, as_of, embed=embed).selected
-    volumes = [ranked_by_usd(event, rules.rank_by) for event in chosen]
+    volumes = [ranking_volume_usd(event, rules.rank_by) for event in chosen]
     if by_market:
         volumes = [market.volume_usd for event in chosen for market in event.markets]
     known = [volume for volume in volumes if volume is not None]
@@ -244,7 +244,7 @@ def ranking_is_settled(
     # A market's volume in a day is at most its event's in a day, and that at most the event's in a week.
     # A page without known volumes tells nothing.
     latest = [
-        max((usd for event in page if (usd := ranked_by_usd(event, listed_by)) is not None), default=math.inf)
+        max((usd for event in page if (usd := ranking_volume_usd(event, listed_by)) is not None), default=math.inf)
         for page in pages[-QUIET_PAGES:]
     ]
     # Events without any volume tie, and a later one may come first by its id.
@@ -259,7 +259,7 @@ def _week_usd(event: Event) -> float | None:
     return math.fsum(stated) if stated else None
 
 
-def ranked_by_usd(event: Event, rank_by: str) -> float | None:
+def ranking_volume_usd(event: Event, rank_by: str) -> float | None:
     """Return the volume that ranks an event with its playable markets, None where it is unknown."""
     if rank_by in EVENT_VOLUMES:
         return EVENT_VOLUMES[rank_by](event)
@@ -283,7 +283,7 @@ def _volume_order(volume_usd: float | None) -> tuple[bool, float]:
 
 def _event_order(event: Event, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
     of_market = rank_by not in EVENT_VOLUMES and event.markets
-    return (_volume_order(ranked_by_usd(event, rank_by)), event.markets[0].id if of_market else event.id)
+    return (_volume_order(ranking_volume_usd(event, rank_by)), event.markets[0].id if of_market else event.id)
 
 
 def _market_order(market: Market, rank_by: str = "volume_1wk") -> tuple[tuple[bool, float], str]:
@@ -503,9 +503,9 @@ def _drop_duplicates(
     Events ranked below the last that is played are not compared.
     """
     # Imported here: only duplicates need numpy, and every start imports this module.
-    from predibot.related.duplicates import KeptTexts
+    from predibot.related.duplicates import TextIndex
 
-    seen = KeptTexts(rules.drop_duplicates, embed)
+    seen = TextIndex(rules.drop_duplicates, embed)
     titles = {event.id: event.title for event in candidates}
     kept: list[Event] = []
     dropped: list[PassedOver] = []
@@ -514,7 +514,7 @@ def _drop_duplicates(
             return kept + list(candidates[rank:]), dropped
         questions = (market.question for market in sorted(event.markets, key=lambda market: market.id))
         texts = (event.title, *(questions if rules.duplicate_text == "title_and_questions" else ()))
-        found = seen.duplicate(event.id, ". ".join(dict.fromkeys(texts)))
+        found = seen.find_or_keep(event.id, ". ".join(dict.fromkeys(texts)))
         if found is None:
             kept.append(event)
             continue
@@ -544,7 +544,7 @@ def _pass_over_rest(candidates: Sequence[Event], rules: SelectionRules, money_si
         rules.rank_by, "traded in 24 h by its most traded market"
     )
     for rank, event in enumerate(candidates[rules.events :], start=rules.events + 1):
-        volume_usd = ranked_by_usd(event, rules.rank_by)
+        volume_usd = ranking_volume_usd(event, rules.rank_by)
         traded = "an unknown volume" if volume_usd is None else f"{money_sign}{volume_usd:,.2f}"
         reason = f"rank {rank} of {len(candidates)} with {traded} {span}; the run plays {rules.events}"
         yield PassedOver(event.id, event.title, "events", reason)

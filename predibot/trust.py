@@ -76,7 +76,7 @@ class Folder:
     @cached_property
     def powers(self) -> Mapping[str, tuple[str, ...]]:
         """Return what needs the user's trust, by file name; harmless files are left out."""
-        found = {name: tuple(_powers(name, toml_of(text))) for name, text in self.texts.items()}
+        found = {name: tuple(_powers(name, parse_toml_or_empty(text))) for name, text in self.texts.items()}
         return {name: powers for name, powers in found.items() if powers}
 
     @property
@@ -116,7 +116,7 @@ class Folder:
     @classmethod
     def check_settings(cls, path: Path, text: str) -> None:
         """Refuse the settings of a folder where they need the user's trust and do not have it."""
-        if any(_powers(SETTINGS_FILE, toml_of(text))):
+        if any(_powers(SETTINGS_FILE, parse_toml_or_empty(text))):
             cls.read(path, {SETTINGS_FILE: text}).check(SETTINGS_FILE)
 
     def check(self, name: str) -> None:
@@ -132,7 +132,7 @@ class Folder:
         )
 
 
-def programs_allowed(path: Path) -> frozenset[str]:
+def allowed_programs(path: Path) -> frozenset[str]:
     """Return what starts programs in the recipes of a folder; nothing where its user does not trust it."""
     found = Folder.read(path)
     return frozenset(chain.from_iterable(found.powers.values())) if found.powers and found.is_trusted else frozenset()
@@ -140,7 +140,7 @@ def programs_allowed(path: Path) -> frozenset[str]:
 
 def check_recipe(file: Path, text: str) -> None:
     """Refuse a recipe that needs the user's trust where its folder, or the one above `runs/`, does not have it."""
-    if powers := [*_powers(file.name, toml_of(text))]:
+    if powers := [*_powers(file.name, parse_toml_or_empty(text))]:
         if file.suffix != ".toml":
             raise NotTrusted(f"{file} sets {powers[0]}, and its name does not end in .toml. Rename it, and trust it")
         parent = file.parent.resolve()
@@ -149,7 +149,7 @@ def check_recipe(file: Path, text: str) -> None:
         Folder.read(parent.parent if is_below else parent, {name: text}).check(name)
 
 
-def toml_of(text: str) -> Mapping[str, Any]:
+def parse_toml_or_empty(text: str) -> Mapping[str, Any]:
     """Return the table of a TOML text; an empty one for broken TOML, which is refused where it is used."""
     try:
         return toml_table(text)
@@ -172,14 +172,14 @@ def _powers(name: str, table: Mapping[str, Any]) -> Iterator[str]:
         yield "selection.duplicate_model"
     for bot in bots if isinstance(bots, list) else ():
         if isinstance(bot, dict):
-            yield from programs_of(bot.get("strategy"), bot.get("tools"))
+            yield from find_programs(bot.get("strategy"), bot.get("tools"))
     providers = search.get("providers") if isinstance(search, dict) else None
     for provider in providers if isinstance(providers, list) else ():
         if isinstance(provider, str) and _starts_program(partial(tools.starts_program, kind="search"), provider):
             yield f'search provider "{provider[:80]}"'
 
 
-def programs_of(strategy: object, tool_names: object) -> Iterator[str]:
+def find_programs(strategy: object, tool_names: object) -> Iterator[str]:
     """Yield a bot's strategy and tools where they start programs."""
     if isinstance(strategy, str) and _starts_program(strategies.starts_program, strategy):
         yield f'strategy = "{strategy[:80]}"'

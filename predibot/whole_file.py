@@ -48,7 +48,7 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
         raise
 
 
-def clear_unfinished(folder: Path) -> None:
+def remove_unfinished_files(folder: Path) -> None:
     """Remove the unfinished files of killed processes from a folder, with SQLite's files beside them.
 
     Files that are still being written stay, and so do those that may not be removed.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.plain_file import NotPlain, names_in, open_plain, pipe_pieces, plain_bytes, plain_text, unpacked
+from predibot.plain_file import NotPlain, names_in, open_plain, pipe_pieces, plain_bytes, plain_text, unpack
 
 
 def a_socket(path: Path) -> None:
@@ -52,15 +52,15 @@ def test_lines_end_in_one_way_whatever_system_wrote_them(tmp_path: Path) -> None
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
 def test_what_is_packed_unpacks_to_so_many_bytes_and_no_more(pack: Callable[[bytes], bytes]) -> None:
     packed = pack(b"x" * 1000)
-    assert unpacked(packed, 1000) == b"x" * 1000
+    assert unpack(packed, 1000) == b"x" * 1000
     for broken in (b"", packed[:-1], packed + b"x", packed + packed, b"no" + packed, packed[:9]):
         with pytest.raises(ValueError, match=r"cannot be unpacked|cut short"):
-            unpacked(broken, 1000)
+            unpack(broken, 1000)
     bomb = pack(bytes(50_000_000))
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=r"^it unpacks to more than 1,000 bytes$"):
-            unpacked(bomb, 1000)
+            unpack(bomb, 1000)
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()

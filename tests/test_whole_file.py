@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.whole_file import clear_unfinished, whole_file
+from predibot.whole_file import remove_unfinished_files, whole_file
 
 
 def test_a_file_that_fails_leaves_what_was_there_and_nothing_beside_it(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_what_killed_ones_left_is_cleared_and_what_is_being_written_or_is_somebo
     os.mkfifo(tmp_path / f".unfinished-{'2' * 32}")
     (tmp_path / f".unfinished-{'3' * 32}").symlink_to(tmp_path / "unfinished-1")
     with whole_file(tmp_path / "a") as file:
-        clear_unfinished(tmp_path)
+        remove_unfinished_files(tmp_path)
         file.write(b"whole")
     assert (tmp_path / "a").read_text() == "whole"
     left_over = {path.name[:13] for path in tmp_path.iterdir()}

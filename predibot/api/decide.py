@@ -52,7 +52,7 @@ def decide(
         with watching() as (listener, watch):
             resources = Resources(store, settings, caller.clock, listener, watch)
             report = decide_with(executor, request, opened, resources, ledger=ledger)
-        with store.rows_blamed():
+        with store.blame_rows():
             yield report
 
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 
 from predibot.jobs.caller import Caller
 from predibot.jobs.evaluate import evaluate as evaluate_part
-from predibot.jobs.located import Located, located
+from predibot.jobs.located import PartLocation, locate
 from predibot.jobs.open_venue import look_back_at
 from predibot.jobs.worst import WorstDecision, worst_decisions
-from predibot.ledger.read.rows_for_python import LedgerRun, told_runs
+from predibot.ledger.read.rows_for_python import LedgerRun, select_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluationReport:
     """The evaluation of a part of a ledger."""
 
     evaluation: Evaluation
@@ -28,43 +28,43 @@ class Evaluated:
 @contextmanager
 def evaluate(
     part: Part, question: Question, caller: Caller, *, ledger: str, track: bool, worst: int | None = None
-) -> Iterator[Evaluated]:
+) -> Iterator[EvaluationReport]:
     """Track if wanted, and yield the evaluation of a part.
 
     While the caller shows it, a malformed row of the ledger is reported as that row's fault.
     """
     opened = Store.open(ledger, create=False) if track else Store.open_to_read(ledger)
     with opened as store, caller.following(store) as listener:
-        there = located(store, part, caller.clock)
+        there = locate(store, part, caller.clock)
         if there.part.recipe is not None:
             caller.say(f"recipe: {there.part.recipe}")
         remarks: list[str] = []
         if track:
             # Imported here: without tracking none of it is needed.
-            from predibot.api.track import tracked_if_reached
+            from predibot.api.track import track_if_reachable
 
             own_runs = part.venue is None
             for each in there.specs:
-                remarks += tracked_if_reached(store, each, there.as_of, caller, listener, own_runs=own_runs)
+                remarks += track_if_reachable(store, each, there.as_of, caller, listener, own_runs=own_runs)
             # So that the quotes from just now count too.
             there = replace(there, as_of=look_back_at(there.specs[-1], part.as_of, caller.clock))
         found = _evaluate_with_worst(store, there, question, worst)
-    with store.rows_blamed():
+    with store.blame_rows():
         yield replace(found, evaluation=replace(found.evaluation, remarks=tuple(remarks)))
 
 
 @contextmanager
 def report(
     part: Part, question: Question, caller: Caller, *, ledger: str, worst: int | None = None
-) -> Iterator[Evaluated]:
+) -> Iterator[EvaluationReport]:
     """Yield the stored runs and the evaluation of a part, without asking a venue."""
     with caller.reading(ledger) as store:
-        there = located(store, part, caller.clock)
-        runs = tuple(each for each in store.run_read(told_runs) if there.part.recipe in (None, each.recipe))
+        there = locate(store, part, caller.clock)
+        runs = tuple(each for each in store.run_read(select_runs) if there.part.recipe in (None, each.recipe))
         yield replace(_evaluate_with_worst(store, there, question, worst), runs=runs)
 
 
-def _evaluate_with_worst(store: Store, there: Located, question: Question, worst: int | None) -> Evaluated:
+def _evaluate_with_worst(store: Store, there: PartLocation, question: Question, worst: int | None) -> EvaluationReport:
     """Return an evaluation with its most expensive decisions.
 
     Baselines have no reasons, so their decisions are listed only if the part names them or has no other bots.
@@ -72,7 +72,9 @@ def _evaluate_with_worst(store: Store, there: Located, question: Question, worst
     name, at, part = there.venue_name, there.as_of, there.part
     found = evaluate_part(store=store, venue_name=name, as_of=at, part=part, question=question)
     if worst is None:
-        return Evaluated(found, None)
+        return EvaluationReport(found, None)
     cards = [card for each in found.rankings.values() for card in each.cards]
     others = dict.fromkeys(card.bot for card in cards if not card.baseline)
-    return Evaluated(found, worst_decisions(store, name, at, worst, replace(part, bots=part.bots or tuple(others))))
+    return EvaluationReport(
+        found, worst_decisions(store, name, at, worst, replace(part, bots=part.bots or tuple(others)))
+    )

@@ -13,7 +13,7 @@ from predibot.ledger.care.ledger_copy import LedgerCopy, copy_ledger
 from predibot.ledger.sqlite_files import lay_down
 from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_address, sqlite_file
-from predibot.whole_file import clear_unfinished, whole_file
+from predibot.whole_file import remove_unfinished_files, whole_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
     """
     with Store.open_to_read(ledger) as before:
         file = _backup_path(place, before, caller.clock())
-        clear_unfinished(file.parent)
+        remove_unfinished_files(file.parent)
         try:
             with whole_file(file, durable=True) as unfinished, caller.following(before) as listener:
                 copied = _copy_into(Path(unfinished.name), file, before, listener)

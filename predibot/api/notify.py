@@ -11,8 +11,8 @@ from predibot.environment import secrets_present
 from predibot.jobs.caller import Caller
 from predibot.jobs.notify.notice import notice_of_test
 from predibot.jobs.notify.open_channels import open_channels, open_teller
-from predibot.jobs.notify.slot_notices import Shown, SlotNotices
-from predibot.jobs.notify.teller import why_not_told
+from predibot.jobs.notify.slot_notices import SlotNotices
+from predibot.jobs.notify.teller import try_to_send
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -36,14 +36,14 @@ class ChannelState:
 def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
     """Return each channel of the settings; `test` sends each a message, and the watchdog a ping."""
     channels = open_channels(caller.settings().notify, caller.clock)
-    hidden = SecretValues(secrets_present()).hidden
+    hidden = SecretValues(secrets_present()).mask
     notice = notice_of_test(caller.clock())
     ways = [(each.name, each.where, partial(each.send, notice)) for each in channels.usable]
     if (ping := channels.ping) is not None:
         ways.append((ping.name, ping.where, partial(ping.ping, is_good=True)))
     found = [ChannelState(name, "failed", problem) for name, problem in channels.problems]
     for name, where, send in ways:
-        why = why_not_told(send) if test else None
+        why = try_to_send(send) if test else None
         verdict: ChannelVerdict = "ready" if not test else "arrived" if why is None else "failed"
         found.append(ChannelState(name, verdict, hidden(where if why is None else why.text)))
     return tuple(found)

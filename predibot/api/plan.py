@@ -15,7 +15,7 @@ from predibot.jobs.deciding.cost_estimate import RunCost, run_cost
 from predibot.jobs.deciding.open_run import RunRequest, choose_for
 from predibot.jobs.deciding.worker import agent_setup
 from predibot.jobs.open_venue import open_venue
-from predibot.reports.terminal.dry_run import CohortPrompt, PlannedDecision, all_asked
+from predibot.reports.terminal.dry_run import CohortPrompt, PlannedRequest, planned_requests
 from predibot.reports.views.decide import SelectionView, selection_view
 
 
@@ -27,7 +27,7 @@ class Preview:
     bots: tuple[str, ...]
     decisions: int
     cost: RunCost
-    asked: tuple[PlannedDecision, ...]
+    asked: tuple[PlannedRequest, ...]
     cohort: CohortPrompt | None = None
     """The prompt for a weekly cohort that starts now; decisions and cost are those of one cohort."""
 
@@ -59,7 +59,7 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
             tuple(bot.name for bot in recipe.bots),
             len(recipe.bots) * (len(game.subjects(selected)) if game.cohorts is None else 1),
             run_cost(recipe, selected, agents),
-            all_asked(recipe, agents),
+            planned_requests(recipe, agents),
             _cohort_prompt(game, selected, opened),
         )
 

@@ -21,25 +21,25 @@ from predibot.domain.spelling import did_you_mean
 from predibot.environment import DEFAULT_LEDGER
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller, wall_clock
-from predibot.jobs.deciding.activity import unwatched
+from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.located import asked_about
-from predibot.jobs.replay.replay import Played, plan_replay
-from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, told_cohorts
+from predibot.jobs.located import find_recipe_name
+from predibot.jobs.replay.replay import ReplayInstant, plan_replay
+from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, select_cohorts
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
     LedgerRun,
-    told_decisions,
-    told_forecasts,
-    told_runs,
+    select_decisions,
+    select_forecasts,
+    select_runs,
 )
 from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import RETRIES, Retry
-from predibot.ledger.write.runs import recipes_played, stored_runs
+from predibot.ledger.write.runs import bots_by_recipe, read_runs
 from predibot.reports.table import values_of
 from predibot.reports.terminal.replay import replay_view
 from predibot.reports.views.decide import DecideView, decide_view
@@ -99,7 +99,7 @@ class Scores(Rows[ScoreRow]):
 class Replay:
     """The result of a replay."""
 
-    instants: Rows[Played]
+    instants: Rows[ReplayInstant]
     scores: Scores
     notes: tuple[str, ...]
 
@@ -122,7 +122,7 @@ class Ledger:
         Raises:
             LedgerUnusable: If the database cannot be read; the same holds for all methods below.
         """
-        return rows_of(LedgerRun, self._store.run_read(told_runs))
+        return rows_of(LedgerRun, self._store.run_read(select_runs))
 
     def decisions(
         self,
@@ -146,7 +146,9 @@ class Ledger:
             UsageError: If there is no such run, recipe or bot, or the instant has no time zone.
         """
         row_filter = self._row_filter(run, recipe, bots, as_of, void)
-        return rows_of(LedgerDecision, self._store.run_read(lambda connection: told_decisions(connection, row_filter)))
+        return rows_of(
+            LedgerDecision, self._store.run_read(lambda connection: select_decisions(connection, row_filter))
+        )
 
     def forecasts(
         self,
@@ -162,7 +164,9 @@ class Ledger:
         Arguments and errors are those of `decisions`.
         """
         row_filter = self._row_filter(run, recipe, bots, as_of, void)
-        return rows_of(LedgerForecast, self._store.run_read(lambda connection: told_forecasts(connection, row_filter)))
+        return rows_of(
+            LedgerForecast, self._store.run_read(lambda connection: select_forecasts(connection, row_filter))
+        )
 
     def cohorts(self, *, recipe: str | None = None, as_of: datetime | None = None) -> Rows[LedgerCohort]:
         """Return the result of each bot in each weekly cohort, archived ones too; nothing in a ledger without any.
@@ -175,7 +179,7 @@ class Ledger:
             UsageError: If there is no such recipe, or the instant has no time zone.
         """
         row_filter = self._row_filter(None, recipe, (), as_of, False)
-        found = self._store.run_read(partial(told_cohorts, recipe=row_filter.recipe, as_of=row_filter.as_of))
+        found = self._store.run_read(partial(select_cohorts, recipe=row_filter.recipe, as_of=row_filter.as_of))
         return rows_of(LedgerCohort, found)
 
     def evaluate(
@@ -289,10 +293,10 @@ class Ledger:
         self, run: str | None, recipe: str | None, bots: Sequence[str], as_of: datetime | None, void: bool
     ) -> RowFilter:
         bots = _check_names("bots", bots)
-        keys = [each.key for each in self._store.run_read(stored_runs)]
+        keys = [each.key for each in self._store.run_read(read_runs)]
         if run is not None and run not in keys:
             raise UsageError(f"no run holds the key {run!r}. {did_you_mean(run, keys)}")
-        name = asked_about(recipe, bots, self._store.run_read(recipes_played))
+        name = find_recipe_name(recipe, bots, self._store.run_read(bots_by_recipe))
         return RowFilter(run=run, recipe=name, bots=bots, as_of=_in_utc("as_of", as_of), void=void)
 
 
@@ -368,7 +372,7 @@ def decide(
         ledger=_url(ledger),
         venue=venue,
         as_of=_in_utc("as_of", as_of),
-        watching=lambda: nullcontext((listener or unwatched, unwatched)),
+        watching=lambda: nullcontext((listener or ignore_progress, ignore_progress)),
     ) as report:
         return decide_view(report)
 
@@ -389,7 +393,7 @@ def replay(
     max_markets: int | None = None,
     retry: Collection[Retry] = (),
     listener: ProgressListener | None = None,
-    told: Callable[[Played], None] | None = None,
+    told: Callable[[ReplayInstant], None] | None = None,
 ) -> Replay:
     """Decide at one instant of the past after the other, track, and return how good the bots were.
 
@@ -424,7 +428,7 @@ def replay(
         settings=load_settings(),
         clock=wall_clock,
     )
-    with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or unwatched) as (done, _):
+    with replay_plan(plan, _caller(listener), ledger=_url(ledger), told=told or ignore_progress) as (done, _):
         played = Rows(done.played, _PLAYED_COLUMNS, _played_cells)
         return Replay(played, Scores(done.evaluation), replay_view(done).notes)
 
@@ -483,7 +487,7 @@ def _url(address: Address) -> str:
 
 
 def _caller(listener: ProgressListener | None) -> Caller:
-    return Caller(load_settings, wall_clock, unwatched, lambda: nullcontext(listener or unwatched))
+    return Caller(load_settings, wall_clock, ignore_progress, lambda: nullcontext(listener or ignore_progress))
 
 
 def _score_columns(table: Sequence[Cells]) -> dict[str, Kind]:
@@ -528,6 +532,6 @@ _PLAYED_COLUMNS: dict[str, Kind] = {
 }
 
 
-def _played_cells(played: Played) -> Cells:
+def _played_cells(played: ReplayInstant) -> Cells:
     statuses: dict[str, object] = {status: played.statuses.get(status, 0) for status in STATUSES}
     return {**values_of(played, "instant=at run=run_key as_of events made_here undecided notes"), **statuses}

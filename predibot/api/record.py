@@ -11,8 +11,8 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.open_venue import open_venue
-from predibot.jobs.price_histories import read_histories, shortened
-from predibot.plugins.venues import default_venue, known_venue
+from predibot.jobs.price_histories import read_histories, shorten_failures
+from predibot.plugins.venues import default_venue, venue_or_defaults
 from predibot.venues.archive.layout import price_file, read_json, read_series, snapshot_file, snapshot_instants
 from predibot.venues.archive.reader import Archive
 from predibot.venues.archive.writer import merge_history, merge_resolutions, write_snapshot, write_venue
@@ -57,7 +57,7 @@ def record(
         caller.progress() as listener,
     ):
         source = opened.venue
-        payloads = known_venue(source.name).payloads
+        payloads = venue_or_defaults(source.name).payloads
         if payloads is None or not source.is_recordable:
             raise UsageError(f"{opened.spec} cannot be recorded, or is a recording already; record from another venue")
         known = _known_refs(folder)
@@ -74,7 +74,7 @@ def record(
         refs = list({ref.id: ref for ref in every}.values())
         resolved, unread = _record_resolutions(folder, source, refs, now)
         points, failures = _record_histories(folder, source, refs, now, days, settings.workers, listener)
-    notes = (*shortened(unread), *shortened(failures))
+    notes = (*shorten_failures(unread), *shorten_failures(failures))
     if failures:
         raise VenueUnavailable(f"{'; '.join(notes)}. The rest is written; run `predibot record` again")
     return RecordReport(snapshot, len(raw), len(refs), points, resolved, notes)

@@ -12,12 +12,12 @@ from predibot.environment import api_keys, secrets_present
 from predibot.errors import UsageError, VenueError, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.price_histories import shortened
+from predibot.jobs.price_histories import shorten_failures
 from predibot.net.api_keys import ApiKeys, key_names
 from predibot.sandbox.stocks.folder import SIMULATED_FILE
 from predibot.venues.stocks.alpha_vantage import AlphaVantage
 from predibot.venues.stocks.daily_prices import TickerUnknown
-from predibot.venues.stocks.recording import checked_ticker, missing_days, record_stock, recorded_tickers
+from predibot.venues.stocks.recording import check_ticker, list_tickers, missing_days, record_stock
 from predibot.venues.stocks.tiingo import Tiingo
 
 _PROVIDERS: Mapping[str, type[Tiingo | AlphaVantage]] = {kind.name: kind for kind in (Tiingo, AlphaVantage)}
@@ -55,7 +55,7 @@ def record_stocks(
     settings, now = caller.settings(), as_of or caller.clock()
     if provider not in _PROVIDERS:
         raise UsageError(f"no provider of stocks {provider[:40]!r}. {did_you_mean(provider, _PROVIDERS)}")
-    names = tuple(dict.fromkeys(map(checked_ticker, tickers))) or recorded_tickers(folder)
+    names = tuple(dict.fromkeys(map(check_ticker, tickers))) or list_tickers(folder)
     if not names:
         raise UsageError(f"{folder} has no stocks yet; name some with --tickers AAPL,MSFT,SPY")
     if (folder / SIMULATED_FILE).exists():
@@ -85,7 +85,7 @@ def record_stocks(
                 notes += recorded.notes
     notes += missing_days(folder, names)
     if failures:
-        message = "; ".join((*shortened(failures), *notes))
+        message = "; ".join((*shorten_failures(failures), *notes))
         raise VenueUnavailable(f"{message}. The rest is written; run `predibot record` again")
     return StocksReport(folder, provider, names, rows, actions, tuple(notes))
 

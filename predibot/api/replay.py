@@ -7,7 +7,7 @@ from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.logs.spans import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
-from predibot.jobs.replay.replay import Played, Replayed, ReplayPlan, look_back, other_runs
+from predibot.jobs.replay.replay import ReplayInstant, ReplayPlan, ReplayReport, look_back, other_runs
 from predibot.jobs.replay.replay import replay as play_instants
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Question
@@ -19,10 +19,10 @@ def replay(
     caller: Caller,
     *,
     ledger: str,
-    told: Callable[[Played], None],
+    told: Callable[[ReplayInstant], None],
     question: Question | None = None,
     sample: int | None = None,
-) -> Iterator[tuple[Replayed, LookAhead | None]]:
+) -> Iterator[tuple[ReplayReport, LookAhead | None]]:
     """Decide at every instant of a plan, track and evaluate; decide a sample again without the future; yield both
     results.
 
@@ -40,14 +40,14 @@ def replay(
     ):
         began_at = clock()
 
-        def tell(instant: Played) -> None:
+        def tell(instant: ReplayInstant) -> None:
             spans.send(instant.run_key, began_at)
             told(instant)
 
         resources = Resources(store, settings, clock, listener)
         played = play_instants(plan, resources, tell)
         evaluation = look_back(past, plan.evaluated_at, resources, recipe=recipe, question=question)
-        done = Replayed(plan, played, evaluation, other_runs(store, recipe, past, played))
+        done = ReplayReport(plan, played, evaluation, other_runs(store, recipe, past, played))
         found = None if sample is None else check_look_ahead(plan.request, played, past, resources, sample=sample)
-    with store.rows_blamed():
+    with store.blame_rows():
         yield done, found

@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from predibot.api.decide import decide_with
-from predibot.api.track import tracked_if_reached
+from predibot.api.track import track_if_reachable
 from predibot.contracts import ProgressListener
 from predibot.domain.clock import floor_to, format_instant
-from predibot.errors import LedgerError, PredibotError, UsageError, words_of
+from predibot.errors import LedgerError, PredibotError, UsageError, describe_error
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport
-from predibot.jobs.deciding.activity import unwatched
+from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.child import Child
-from predibot.jobs.schedule.install import Installed, InstallKind, files_of
+from predibot.jobs.schedule.install import Installation, InstallKind, make_files
 from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled import MINUTE, Scheduled, kept_slot
+from predibot.jobs.schedule.scheduled import MINUTE, ScheduledRecipe, play_slot_once
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
@@ -43,8 +43,8 @@ from predibot.ledger.write.slots import (
     add_schedule,
     change_schedule,
     miss_slots,
-    paused_since,
-    stored_schedules,
+    pause_reason,
+    read_schedules,
 )
 from predibot.plain_file import plain_text
 from predibot.scoring.records.part import Part
@@ -88,7 +88,7 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
     ended: list[SlotRow] = []
     quiet = replace(caller, progress=_no_progress)
 
-    def start(recipe: Scheduled, slot_at: datetime | None) -> Child:
+    def start(recipe: ScheduledRecipe, slot_at: datetime | None) -> Child:
         if slot_at is None:
             return Child(terms.set_up, _track_in_process, recipe, quiet, ledger)
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
@@ -103,7 +103,7 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
     with ExitStack() as closing:
         store = closing.enter_context(caller.writing(ledger, create=True))
         lock = ServiceLock(store, caller.clock)
-        if terms.once and (other := lock.taken_by()) is not None:
+        if terms.once and (other := lock.acquire()) is not None:
             caller.say(f"the schedules are run by {other} already; nothing is left to do here")
             return ()
         closing.enter_context(lock)
@@ -114,10 +114,10 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
             while not ending.count:
                 next_at = _look(service, caller, is_patient=not terms.once)
                 terms.on_look()
-                is_idle = not service.works and next_at > caller.clock()
+                is_idle = not service.processes and next_at > caller.clock()
                 if terms.once and is_idle:
                     break
-                if lock.lost:
+                if lock.is_lost:
                     raise UsageError(
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )
@@ -174,23 +174,23 @@ class _EndSignals:
         os.write(self._written, b".")
 
     def wait(self, service: ScheduleService, seconds: float) -> None:
-        children = [work.sentinel for work in service.works]
+        children = [work.sentinel for work in service.processes]
         if self._read in pipes.wait([self._read, *children], timeout=seconds):
             os.read(self._read, 64)
 
     def finish(self, service: ScheduleService, grace_seconds: float) -> None:
         """Wait for slots under way; after a grace or one more signal stop them, and store what ended."""
         count, ends_at = self.count, time.monotonic() + grace_seconds
-        while service.works and self.count == count and (left := ends_at - time.monotonic()) > 0.0:
+        while service.processes and self.count == count and (left := ends_at - time.monotonic()) > 0.0:
             self.wait(service, left)
             service.collect()
         ends_at = time.monotonic() + _GIVE_BACK_SECONDS
-        for work in service.works:
+        for work in service.processes:
             work.stop()
-        while service.works and (left := ends_at - time.monotonic()) > 0.0:
+        while service.processes and (left := ends_at - time.monotonic()) > 0.0:
             self.wait(service, left)
             service.collect()
-        for work in service.works:
+        for work in service.processes:
             work.kill()
 
 
@@ -206,13 +206,13 @@ def play_now(
     """Play a slot of a recipe now.
 
     Args:
-        slot_at: None is `Scheduled.slot_to_play`.
+        slot_at: None is `ScheduledRecipe.slot_to_play`.
         retry: Which of its decisions to try again at once.
 
     Raises:
         UsageError: If the recipe has no schedule, another process plays the slot, or it is still to come.
     """
-    recipe = Scheduled.read(argument)
+    recipe = ScheduledRecipe.read(argument)
     with caller.writing(ledger, create=True) as store:
         now = caller.clock()
         if slot_at is not None and (slot_at > now or slot_at != floor_to(slot_at, MINUTE)):
@@ -225,19 +225,19 @@ def play_now(
         caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
         recipe = replace(recipe, request=replace(recipe.request, retry=retry))
         play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
-        return kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
+        return play_slot_once(recipe, slot_at, play, store=store, clock=caller.clock)
 
 
 def play_in_process(
-    recipe: Scheduled, slot_at: datetime, caller: Caller, ledger: str, executor: ExecutorSpec | None = None
+    recipe: ScheduledRecipe, slot_at: datetime, caller: Caller, ledger: str, executor: ExecutorSpec | None = None
 ) -> None:
     """Play a slot in a process of its own; the result is in its row."""
     with Store.open(ledger, create=False, was_reached=True) as store:
         play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
-        kept_slot(recipe, slot_at, play, store=store, clock=caller.clock)
+        play_slot_once(recipe, slot_at, play, store=store, clock=caller.clock)
 
 
-def _track_in_process(recipe: Scheduled, caller: Caller, ledger: str) -> None:
+def _track_in_process(recipe: ScheduledRecipe, caller: Caller, ledger: str) -> None:
     with Store.open(ledger, create=False, was_reached=True) as store:
         for note in track_recipe(recipe, store=store, caller=caller):
             caller.say(f"{recipe.name}: {note}")
@@ -245,7 +245,7 @@ def _track_in_process(recipe: Scheduled, caller: Caller, ledger: str) -> None:
 
 def _no_progress() -> AbstractContextManager[ProgressListener]:
     """Show nothing: several slots at once would overwrite each other's lines."""
-    return nullcontext(unwatched)
+    return nullcontext(ignore_progress)
 
 
 def words_of_slot(row: SlotRow) -> str:
@@ -262,17 +262,17 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
         UsageError: If nothing runs the recipe by its schedule here.
     """
     with caller.writing(ledger) as store:
-        known = store.run_read(stored_schedules)
+        known = store.run_read(read_schedules)
         # A broken recipe can be paused by its name.
         name = next((each.recipe for each in known if argument in (each.recipe, each.argument)), None)
-        name = name or Scheduled.read(argument).name
+        name = name or ScheduledRecipe.read(argument).name
         now = caller.clock()
         stored = next((each for each in known if each.recipe == name), None)
         if not paused and stored is not None and stored.paused_at is not None:
             # While no service ran, nothing noted the slots that the pause skipped.
-            left_out = tuple(Scheduled.read(stored.argument).schedule.slots(stored.paused_at, now))
+            left_out = tuple(ScheduledRecipe.read(stored.argument).schedule.slots(stored.paused_at, now))
             store.run_write(
-                partial(miss_slots, recipe=name, slots=left_out, reason=paused_since(stored.paused_at), now=now)
+                partial(miss_slots, recipe=name, slots=left_out, reason=pause_reason(stored.paused_at), now=now)
             )
         if not store.run_write(partial(change_schedule, recipe=name, paused_at=now if paused else None)):
             names = ", ".join(each.recipe for each in known) or "none"
@@ -280,15 +280,15 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
     return name
 
 
-def install(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[str, str]:
+def install(kind: InstallKind, what: Installation, into: Path | None) -> Mapping[str, str]:
     """Return the files that start the schedules on a machine, by name; write them if a folder is given.
 
     Raises:
         UsageError: If a recipe has no schedule, or another file has one of the names.
     """
     for argument in what.recipes:
-        Scheduled.read(argument)
-    files = files_of(kind, what)
+        ScheduledRecipe.read(argument)
+    files = make_files(kind, what)
     if into is not None:
         there = {name: into / name for name in files if (into / name).exists()}
         others = [name for name, file in there.items() if plain_text(file, errors="replace") != files[name]]
@@ -301,7 +301,7 @@ def install(kind: InstallKind, what: Installed, into: Path | None) -> Mapping[st
 
 
 def play_slot(
-    recipe: Scheduled,
+    recipe: ScheduledRecipe,
     slot_at: datetime,
     *,
     store: Store,
@@ -334,33 +334,33 @@ def play_slot(
             resources = Resources(store, settings, caller.clock, listener)
             report = decide_with(executor, request, opened, resources, ledger=ledger)
     except PredibotError as error:
-        return SlotResult("failed", "; ".join((words_of(error), *broken)))
+        return SlotResult("failed", "; ".join((describe_error(error), *broken)))
     played = _slot_result(report)
     notes = [*broken, *track_recipe(recipe, store=store, caller=caller), *_evaluate_daily(recipe, store, caller)]
     return replace(played, reason="; ".join(filter(None, (played.reason, *notes))))
 
 
-def track_recipe(recipe: Scheduled, *, store: Store, caller: Caller) -> tuple[str, ...]:
+def track_recipe(recipe: ScheduledRecipe, *, store: Store, caller: Caller) -> tuple[str, ...]:
     """Store new prices and resolutions from a recipe's venue; return what could not be read."""
     spec = recipe.request.recipe.venue
     as_of = look_back_at(spec, None, caller.clock)
     try:
         with caller.progress() as listener:
-            return tracked_if_reached(store, spec, as_of, caller, listener, own_runs=True)
+            return track_if_reachable(store, spec, as_of, caller, listener, own_runs=True)
     except PredibotError as error:
-        return (f"tracking failed: {words_of(error)}",)
+        return (f"tracking failed: {describe_error(error)}",)
 
 
-def _evaluate_daily(recipe: Scheduled, store: Store, caller: Caller) -> tuple[str, ...]:
+def _evaluate_daily(recipe: ScheduledRecipe, store: Store, caller: Caller) -> tuple[str, ...]:
     """Evaluate once a day, so that reports find a cached evaluation; return what went wrong."""
-    stored = next((each for each in store.run_read(stored_schedules) if each.recipe == recipe.name), None)
+    stored = next((each for each in store.run_read(read_schedules) if each.recipe == recipe.name), None)
     now = caller.clock()
     if stored is not None and stored.evaluated_at is not None and stored.evaluated_at.date() == now.date():
         return ()
     try:
         evaluate_stored(store, Part(venue=recipe.request.recipe.venue), clock=caller.clock)
     except PredibotError as error:
-        return (f"evaluating failed: {words_of(error)}",)
+        return (f"evaluating failed: {describe_error(error)}",)
     store.run_write(partial(change_schedule, recipe=recipe.name, evaluated_at=now))
     return ()
 

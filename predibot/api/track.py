@@ -8,17 +8,17 @@ from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.accounts.turn import track_accounts
-from predibot.jobs.located import located
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.published_roots import publish_voids
 from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import TrackReport
 from predibot.jobs.track import track as track_markets
-from predibot.ledger.read.rows_for_python import LedgerRun, told_runs
+from predibot.ledger.read.rows_for_python import LedgerRun, select_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import add_ledger_receipt
 from predibot.ledger.write.paces import SharedPaces
-from predibot.ledger.write.receipts import receipted_runs
+from predibot.ledger.write.receipts import list_runs_with_receipts
 from predibot.ledger.write.runs import find_run
 from predibot.ledger.write.runs import void_run as take_out
 from predibot.scoring.records.part import Part
@@ -34,7 +34,7 @@ def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
         report = TrackReport.sum_of(
             [
                 _track_venue(store, spec, part.as_of, caller, listener, own_runs=part.venue is None)
-                for spec in located(store, part, caller.clock).specs
+                for spec in locate(store, part, caller.clock).specs
             ]
         )
     if report.incomplete:
@@ -42,7 +42,7 @@ def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
     return report
 
 
-def tracked_if_reached(
+def track_if_reachable(
     store: Store,
     spec: str,
     as_of: datetime,
@@ -78,7 +78,7 @@ def _track_venue(
 def list_runs(caller: Caller, *, ledger: str) -> tuple[LedgerRun, ...]:
     """Return every run of a ledger, void ones too, oldest slot first."""
     with caller.reading(ledger) as store:
-        return store.run_read(told_runs)
+        return store.run_read(select_runs)
 
 
 def void_run(key: str, caller: Caller, *, ledger: str, reason: str, file: Path | None = None) -> int:
@@ -93,7 +93,9 @@ def void_run(key: str, caller: Caller, *, ledger: str, reason: str, file: Path |
     """
     with caller.writing(ledger) as store:
         with store.write() as connection:
-            is_void = find_run(connection, key) is None and any(run.void for run in receipted_runs(connection, key))
+            is_void = find_run(connection, key) is None and any(
+                run.void for run in list_runs_with_receipts(connection, key)
+            )
             if file is None or not is_void:
                 take_out(connection, key, reason=reason, at=caller.clock())
                 add_ledger_receipt(connection, now=caller.clock())

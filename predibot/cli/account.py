@@ -29,8 +29,8 @@ def account(
     json: options.Json = False,
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
-    from predibot.jobs.accounts.statement import account_statements, told
-    from predibot.plugins.venues import known_venue
+    from predibot.jobs.accounts.statement import account_statements, read_conversation
+    from predibot.plugins.venues import venue_or_defaults
     from predibot.reports import figures
     from predibot.reports.accounts.statement import account_document, print_account
 
@@ -48,7 +48,7 @@ def account(
                 f"judge: {judge} read {reader.asked} rationales for ${reader.cost_usd:.4f} of ${judge_usd:g}; answers "
                 f"that say no factors: {reader.unread}, not asked for want of room: {reader.not_asked}"
             )
-        asked = partial(told, store)
+        asked = partial(read_conversation, store)
         if json:
             output.print_document({"accounts": [account_document(each, asked) for each in found]})
             return
@@ -56,5 +56,5 @@ def account(
         for number, each in enumerate(found):
             if number:
                 console.print()
-            with figures.in_currency(known_venue(each.name.venue).currency):
+            with figures.in_currency(venue_or_defaults(each.name.venue).currency):
                 print_account(console, each, asked, full=full)

@@ -13,7 +13,7 @@ import typer
 from typer.main import get_command
 
 from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand, StatusCommand
-from predibot.cli.ending import FAILED, MISUSE, ended, ended_by_signals, leave_threads_behind
+from predibot.cli.ending import FAILED, MISUSE, end_on_signals, leave_threads_behind, run_command
 from predibot.environment import SAFE_PATH
 from predibot.version import __version__
 
@@ -121,8 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.set_threshold(*_COLLECT_AFTER)
         # Processes that multiprocessing starts would import a `multiprocessing.py` of the current folder.
         os.environ.setdefault(SAFE_PATH, "1")  # noqa: TID251 - the interpreter reads it, not the settings
-    with ended_by_signals(is_program=is_program):
-        code = ended(lambda: _run(given), given)
+    with end_on_signals(is_program=is_program):
+        code = run_command(lambda: _run(given), given)
         if is_program:
             leave_threads_behind(code)
         return code

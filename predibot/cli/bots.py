@@ -3,17 +3,17 @@
 from dataclasses import asdict, replace
 
 from predibot.cli import options, output
-from predibot.cli.ending import secrets_here
+from predibot.cli.ending import environment_secrets
 
 
 def bots(json: options.Json = False) -> None:
     """List every strategy, tool and search provider, also those that cannot be loaded."""
-    from predibot.plugins.strategies import strategies
+    from predibot.plugins.strategies import list_strategies
     from predibot.plugins.tools import tool_infos
 
-    hidden = secrets_here().hidden
+    hidden = environment_secrets().mask
     # The error of a plug-in that does not load may quote a key.
-    found = [replace(info, problem=hidden(info.problem)) for info in strategies()]
+    found = [replace(info, problem=hidden(info.problem)) for info in list_strategies()]
     tools = [replace(info, problem=hidden(info.problem)) for info in tool_infos()]
     if json:
         output.print_document(

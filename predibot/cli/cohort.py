@@ -24,8 +24,8 @@ def cohort(
     json: options.Json = False,
 ) -> None:
     """Show members, values, positions, markets in common, and what is due."""
-    from predibot.jobs.accounts.cohorts import cohorts_of, every_cohort, set_archived
-    from predibot.plugins.venues import known_venue
+    from predibot.jobs.accounts.cohorts import archive_or_restore, list_cohorts, statements_of_cohort
+    from predibot.plugins.venues import venue_or_defaults
     from predibot.reports import figures
     from predibot.reports.accounts.cohort_statement import cohort_document, list_grid, print_cohort, summary_document
     from predibot.reports.terminal.grid import print_grid
@@ -38,19 +38,19 @@ def cohort(
         raise typer.BadParameter("--archive and --unarchive are opposites; say one")
     if week is not None and changes:
         with caller.writing(ledger) as store:
-            found, changed = set_archived(store, week, archive, recipe=recipe, at=caller.clock())
+            found, changed = archive_or_restore(store, week, archive, recipe=recipe, at=caller.clock())
         done = "counts in scores again" if unarchive else "is archived, and in no score"
         output.say(f"cohort {week} of {found[0].recipe} {done}" + ("" if changed else "; it was so before"))
         return
     with caller.reading(ledger) as store:
         if week is None:
-            listed = every_cohort(store, recipe=recipe, as_of=as_of, clock=caller.clock)
+            listed = list_cohorts(store, recipe=recipe, as_of=as_of, clock=caller.clock)
             if json:
                 output.print_document({"cohorts": [summary_document(each) for each in listed]})
             else:
                 print_grid(output.report_console(), list_grid(listed))
             return
-        statements = cohorts_of(store, week, recipe=recipe, as_of=as_of, clock=caller.clock)
+        statements = statements_of_cohort(store, week, recipe=recipe, as_of=as_of, clock=caller.clock)
         if json:
             output.print_document({"cohorts": [cohort_document(each) for each in statements]})
             return
@@ -58,5 +58,5 @@ def cohort(
         for number, each in enumerate(statements):
             if number:
                 console.print()
-            with figures.in_currency(known_venue(each.cohort.venue).currency):
+            with figures.in_currency(venue_or_defaults(each.cohort.venue).currency):
                 print_cohort(console, each, full=full)

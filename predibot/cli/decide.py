@@ -64,7 +64,7 @@ def decide(
     if (run_key := rerun_traces or replay_traces) is not None:
         return _rerun(run_key, caller, ledger=ledger, as_json=json)
     pool = parse_executor(executor) if executor else None
-    request = RunRequest.read(recipe, limits.with_events(events), options.names(bots))
+    request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots))
     output.say(f"recipe: {request.recipe.source}")
     if recipe is None and all(bot.model is None for bot in request.recipe.bots):
         _say_how_to_add_a_model(request.recipe.source)
@@ -72,7 +72,7 @@ def decide(
         request,
         event_id=event,
         new_run=new_run,
-        retry=options.retry(retry),
+        retry=options.parse_retry(retry),
         start_cohort=start_cohort,
         strict=strict,
     )
@@ -88,7 +88,7 @@ def decide(
         venue=venue,
         as_of=as_of,
         executor=pool,
-        watching=partial(output.watching, request.recipe, verbose=log.verbose),
+        watching=partial(output.watch_bots, request.recipe, verbose=log.verbose),
     ) as report:
         return _show(report, as_json=json)
 
@@ -138,7 +138,13 @@ def _show_plan(
 ) -> None:
     from predibot.api.plan import preview
     from predibot.reports.figures import things
-    from predibot.reports.terminal.dry_run import asked_documents, cost_document, print_asked, print_cohort, print_cost
+    from predibot.reports.terminal.dry_run import (
+        cost_document,
+        print_cohort,
+        print_cost,
+        print_requests,
+        request_documents,
+    )
     from predibot.reports.terminal.terminal import print_selection, texts_of
 
     plan = preview(request, caller, venue=venue, as_of=as_of)
@@ -146,12 +152,12 @@ def _show_plan(
     if as_json:
         document = {"bots": [*names], "would_decide": count, "dry_run": True, "worst_case": cost_document(plan.cost)}
         document["cohort"] = None if plan.cohort is None else plan.cohort._asdict()
-        output.print_document({**view.document(), **document, "asks": asked_documents(plan.asked)}, exit_code=DONE)
+        output.print_document({**view.document(), **document, "asks": request_documents(plan.asked)}, exit_code=DONE)
         return
     console = output.report_console()
     print_selection(console, view, every=every)
     print_cost(console, plan.cost)
-    print_asked(console, plan.asked)
+    print_requests(console, plan.asked)
     if plan.cohort is not None:
         print_cohort(console, plan.cohort)
     texts = texts_of(view.selected)

@@ -115,7 +115,7 @@ def demo(
     from predibot.jobs.deciding.worker import Resources
     from predibot.jobs.demo import demonstrate
     from predibot.ledger.store import Store
-    from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.terminal.terminal import print_line
     from predibot.reports.views.decide import decide_view
     from predibot.reports.views.evaluation_json import evaluation_document
@@ -137,7 +137,7 @@ def demo(
             requests,
             Resources(store, settings, caller.clock, listener),
             told=partial(_report_run, runs),
-            question=output.question_for(Question(), Shown(), options.Output(json=json)),
+            question=output.question_for(Question(), ScreenOptions(), options.Output(json=json)),
             days=days or played.days,
             stocks=played.stocks,
         )

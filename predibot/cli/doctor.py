@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from predibot.cli import options, output
-from predibot.cli.ending import DONE, FAILED, secrets_here
+from predibot.cli.ending import DONE, FAILED, environment_secrets
 
 _Recipe = Annotated[
     str | None,
@@ -30,7 +30,7 @@ def doctor(
     from predibot.reports.terminal.text import plain
 
     caller = output.caller()
-    hidden = secrets_here().hidden
+    hidden = environment_secrets().mask
     settings = caller.settings()
     models, of_models = ((), ()) if recipe is None else check_recipe(recipe, settings, caller.clock)
     # The error of a plug-in may quote a key, and an address may hold one.

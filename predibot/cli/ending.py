@@ -48,7 +48,7 @@ _NO_PASSWORD = re.compile(r"[\w+]+://[^\s:/@]*:?@[^\s@]*")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
 
 
-class Terminated(KeyboardInterrupt):
+class TerminationSignal(KeyboardInterrupt):
     """The system asked the program to end; it ends as it does on Ctrl-C."""
 
 
@@ -62,14 +62,14 @@ class _FirstSignal:
     def __call__(self, number: int, _: FrameType | None) -> None:
         """Raise the exception of the first signal, and again if it was caught and the program goes on long after."""
         if self.raised is None:
-            self.raised = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+            self.raised = TerminationSignal if number == signal.SIGTERM else KeyboardInterrupt
         elif time.monotonic() < self._again_at:
             return
         self._again_at = time.monotonic() + _ENDING_SECONDS
         raise self.raised
 
 
-def secrets_here() -> "SecretValues":
+def environment_secrets() -> "SecretValues":
     """Return the secrets of the environment, which must not be printed, not even inside texts of others."""
     from predibot.domain.secret_values import SecretValues
     from predibot.environment import secrets_present
@@ -77,7 +77,7 @@ def secrets_here() -> "SecretValues":
     return SecretValues(secrets_present())
 
 
-def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
+def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
     """Run a command and return its exit code, one of `EXIT_CODES`.
 
     With `--json` stdout gets exactly one document, whatever happens.
@@ -106,18 +106,18 @@ def ended(command: Callable[[], int], arguments: Sequence[str]) -> int:
     except OSError as error:
         return _report_error(type(error).__name__, _system_message(error), FAILED, as_json=as_json)
     except KeyboardInterrupt as error:
-        terminated = isinstance(error, Terminated)
+        terminated = isinstance(error, TerminationSignal)
         code = TERMINATED if terminated else INTERRUPTED
-        said = go_on(arguments, "terminated" if terminated else "interrupted")
+        said = resume_advice(arguments, "terminated" if terminated else "interrupted")
         typer.echo(said, err=True)
         if as_json:
-            _print_error("Terminated" if terminated else "Interrupted", said, code)
+            _print_error("TerminationSignal" if terminated else "Interrupted", said, code)
         return code
     except Exception as error:
         # A mistake of ours: stdout gets its one document all the same, and the traceback goes on to stderr.
         sys.excepthook = _print_traceback
         if as_json:
-            said = secrets_here().hidden(f"a mistake of predibot's own: {without_passwords(str(error))}")
+            said = environment_secrets().mask(f"a mistake of predibot's own: {mask_passwords(str(error))}")
             _print_error(type(error).__name__, said, FAILED)
         raise
 
@@ -135,7 +135,7 @@ def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -
 
 
 @contextmanager
-def ended_by_signals(*, is_program: bool) -> Iterator[None]:
+def end_on_signals(*, is_program: bool) -> Iterator[None]:
     """Let SIGTERM end the block as Ctrl-C does; do nothing outside the main thread, which alone gets signals.
 
     Args:
@@ -174,7 +174,7 @@ def leave_threads_behind(code: int) -> None:
         os._exit(code)
 
 
-def go_on(arguments: Sequence[str], what: str) -> str:
+def resume_advice(arguments: Sequence[str], what: str) -> str:
     """Return how to go on after a command was stopped; the line can be pasted, passwords are `***`."""
     line = f"predibot {shlex.join(_mask_arguments(arguments))}"
     command = next((word for word in arguments if not word.startswith("-")), "")
@@ -184,13 +184,13 @@ def go_on(arguments: Sequence[str], what: str) -> str:
     return f"{what}: what is recorded is kept. To go on, run again{unless}: {line}"
 
 
-def without_passwords(text: str) -> str:
+def mask_passwords(text: str) -> str:
     """Return the text with `***` in place of all that looks like a password of a URL."""
     return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
 
 
 def _mask_arguments(arguments: Sequence[str]) -> list[str]:
-    masked = [without_passwords(word) for word in arguments]
+    masked = [mask_passwords(word) for word in arguments]
     for index, word in enumerate(arguments):
         if word == "--ledger" and index + 1 < len(arguments):
             url = arguments[index + 1]
@@ -204,7 +204,7 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
     """Print a traceback as Python does, without any key."""
     import traceback
 
-    sys.stderr.write(secrets_here().hidden("".join(traceback.format_exception(kind, error, trace))))
+    sys.stderr.write(environment_secrets().mask("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _report_error(kind: str, message: str, code: int, *, as_json: bool) -> int:
@@ -212,7 +212,7 @@ def _report_error(kind: str, message: str, code: int, *, as_json: bool) -> int:
     # Imported here: rich costs a hundredth of a second.
     from predibot.reports.terminal.text import plain, sentence
 
-    message = sentence(secrets_here().hidden(without_passwords(message)).rstrip())
+    message = sentence(environment_secrets().mask(mask_passwords(message)).rstrip())
     if as_json:
         try:
             _print_error(kind, " ".join(message.split()), code)

@@ -43,17 +43,17 @@ def evaluate(
 
     caller = output.caller(log)
     how.check(tables.worst, clusters)
-    shown = tables.shown(every=how.every)
-    rules = options.names(sizing, "--sizing kelly,half_kelly")
+    shown = tables.screen_options(every=how.every)
+    rules = options.split_names(sizing, "--sizing kelly,half_kelly")
     asked = Question(
         horizons_days=_parse_days("--horizons", horizons),
-        convention=options.convention_of(convention),
+        convention=options.parse_convention(convention),
         uncertainty=Uncertainty(seed=seed, resamples=resamples),
         grouping=None if by == "bot" else options.one_of("--by", by, ("bot", *PARTINGS)),
         delays_days=() if delay is None else _parse_days("--delay", delay),
         sizings=tuple(options.one_of("--sizing", rule, tuple(SIZINGS)) for rule in rules),
         archived=archived,
-        clusters=options.clusters(clusters),
+        clusters=options.parse_clusters(clusters),
     )
     question = output.question_for(asked, shown, how)
     with evaluate_part(part.read(), question, caller, ledger=ledger, track=not no_track, worst=tables.worst) as found:

@@ -27,10 +27,10 @@ def graph(
     verbose: options.Verbose = False,
 ) -> None:
     """Draw the events that move together, with their groups, chains and news; no venue is asked."""
-    from predibot.api.relate import known_in_archive, known_in_ledger, news_in_ledger
-    from predibot.jobs.relatedness.graph import graph_at
+    from predibot.api.relate import beliefs_in_archive, beliefs_in_ledger, news_in_ledger
+    from predibot.jobs.relatedness.graph import find_graph
     from predibot.related.filters import Filters
-    from predibot.reports.pictures.files import written_graph
+    from predibot.reports.pictures.files import write_graph
     from predibot.reports.terminal.closeups.graph import graph_document, graph_grids
     from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.terminal import print_line
@@ -38,7 +38,7 @@ def graph(
 
     caller = output.caller(verbose=verbose)
     filters = None if no_filters else Filters()
-    names = options.names(chain, "--chain 903193,903194")
+    names = options.split_names(chain, "--chain 903193,903194")
     if chain is not None and len(names) != 2:
         raise typer.BadParameter(f"--chain is between two events, not {len(names)}; write --chain A,B")
     ends = None if chain is None else (names[0], names[1])
@@ -46,12 +46,12 @@ def graph(
         raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
     if archive is None:
         with caller.reading(ledger) as store:
-            known = known_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
+            known = beliefs_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
             news = news_in_ledger(store, known)
     else:
-        known, news = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock), ()
-    found = graph_at(known, filters=filters, model=model, at_least=at_least, ends=ends, news=news)
-    sentence = written_graph(found, svg)
+        known, news = beliefs_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock), ()
+    found = find_graph(known, filters=filters, model=model, at_least=at_least, ends=ends, news=news)
+    sentence = write_graph(found, svg)
     if json:
         output.print_document(graph_document(found))
         return

@@ -10,12 +10,12 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
-from predibot.domain.spelling import counted
+from predibot.domain.spelling import count_noun
 
 if TYPE_CHECKING:
     from predibot.contracts import ProgressListener
     from predibot.jobs.caller import Caller
-    from predibot.jobs.imports.predibench import Imported
+    from predibot.jobs.imports.predibench import ImportReport
     from predibot.ledger.store import Store
 
 _LISTED = 20
@@ -84,7 +84,7 @@ def forecastbench(
         output.print_document({"source": files, **asdict(found.imported), **more})
         return
     left_out = [f"{n:,} {reason}" for reason, n in found.left_out.items()]
-    settled = f"settled: {counted(found.resolutions, 'new resolution')}"
+    settled = f"settled: {count_noun(found.resolutions, 'new resolution')}"
     output.print_lines(*_summary_lines(found.imported), *_list_lines("left out", left_out), settled)
 
 
@@ -121,21 +121,21 @@ def _open_to_import(caller: "Caller", ledger: str) -> "Iterator[tuple[Store, Pro
         receipt_of_ledger(store, caller.clock())
 
 
-def _summary_lines(found: "Imported") -> Iterator[str]:
+def _summary_lines(found: "ImportReport") -> Iterator[str]:
     read = (
-        counted(found.decisions, "decision"),
-        counted(found.forecasts, "forecast"),
-        counted(len(found.bots), "bot"),
-        counted(found.events, "event"),
-        counted(len(found.notes), "note"),
+        count_noun(found.decisions, "decision"),
+        count_noun(found.forecasts, "forecast"),
+        count_noun(len(found.bots), "bot"),
+        count_noun(found.events, "event"),
+        count_noun(len(found.notes), "note"),
     )
-    passed = f"; {counted(found.trace_folders, 'folder')} of traces passed over" if found.trace_folders else ""
-    yield f"read: {', '.join(read)}, in {counted(found.files, 'file')}{passed}"
+    passed = f"; {count_noun(found.trace_folders, 'folder')} of traces passed over" if found.trace_folders else ""
+    yield f"read: {', '.join(read)}, in {count_noun(found.files, 'file')}{passed}"
     for each in found.left_out:
-        yield f"left out: {counted(each.decisions, 'decision')} on {each.event_id}, {each.title!r}, which {each.reason}"
-    new = f"{counted(found.stored_decisions, 'decision')} with {counted(found.stored_forecasts, 'forecast')}"
+        yield f"left out: {count_noun(each.decisions, 'decision')} on {each.event_id}, {each.title!r}, which {each.reason}"
+    new = f"{count_noun(found.stored_decisions, 'decision')} with {count_noun(found.stored_forecasts, 'forecast')}"
     there = f"; {found.known_decisions:,} were there" if found.known_decisions else ""
-    yield f"stored: {new} in {counted(found.runs, 'new run')}{there}"
+    yield f"stored: {new} in {count_noun(found.runs, 'new run')}{there}"
     yield from _list_lines("note", found.notes)
 
 

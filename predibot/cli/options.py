@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 
-def read_by(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+def parser_for(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
     """Return the parser, whose `ValueError` becomes misuse of the command line."""
 
     def read(text: str) -> _Value:
@@ -34,7 +34,7 @@ def read_by(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
     return read
 
 
-instant = read_by(parse_instant)
+instant = parser_for(parse_instant)
 
 
 def _parse_hours(text: str) -> float | Literal["any"]:
@@ -78,7 +78,7 @@ def archive(verb: str) -> Any:
     return typer.Option("--archive", metavar="DIR", help=f"{verb} what an archive has, not the ledger")
 
 
-def whole(what: str) -> Any:
+def full_option(what: str) -> Any:
     """Return the option `--full`."""
     return typer.Option("--full", help=what)
 
@@ -194,7 +194,14 @@ class PartOptions:
         from predibot.scoring.records.part import Part
 
         return Part(
-            self.since, self.until, self.category, self.mode, self.recipe, names(self.bots), self.venue, self.as_of
+            self.since,
+            self.until,
+            self.category,
+            self.mode,
+            self.recipe,
+            split_names(self.bots),
+            self.venue,
+            self.as_of,
         )
 
 
@@ -218,7 +225,7 @@ class SelectionOptions:
         int | None, typer.Option("--max-markets", metavar="N", min=0, help="most markets of an event; 0 for all")
     ] = None
 
-    def with_events(self, events: int | None) -> dict[str, Any]:
+    def overrides(self, events: int | None) -> dict[str, Any]:
         """Return the overrides by the names of the rules."""
         return {
             "events": events,
@@ -247,15 +254,15 @@ class Tables:
         typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
     ] = None
 
-    def shown(self, *, every: bool) -> "evaluation_screen.Shown":
+    def screen_options(self, *, every: bool) -> "evaluation_screen.ScreenOptions":
         """Return how much of an evaluation is printed."""
         from predibot.reports.terminal.evaluation_grids import ACCOUNT_TABLES, TABLES
-        from predibot.reports.terminal.evaluation_screen import Shown
+        from predibot.reports.terminal.evaluation_screen import ScreenOptions
 
         if self.full and self.table is not None:
             raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
         known = tuple(dict.fromkeys((*TABLES, *ACCOUNT_TABLES)))
-        return Shown(self.full, None if self.table is None else one_of("--table", self.table, known), every)
+        return ScreenOptions(self.full, None if self.table is None else one_of("--table", self.table, known), every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +292,7 @@ class Log:
     log_json: LogJson = False
 
 
-def names(text: str | None, example: str = "--bots market_price,random_bet") -> tuple[str, ...]:
+def split_names(text: str | None, example: str = "--bots market_price,random_bet") -> tuple[str, ...]:
     """Return the names in a comma-separated list, at least one; () if the option was left out."""
     if text is None:
         return ()
@@ -295,11 +302,11 @@ def names(text: str | None, example: str = "--bots market_price,random_bet") -> 
     return found
 
 
-def retry(text: str | None) -> "frozenset[claims.Retry]":
+def parse_retry(text: str | None) -> "frozenset[claims.Retry]":
     """Return which decisions are to be tried again."""
     from predibot.ledger.write.claims import RETRIES
 
-    asked = [one_of("--retry", name, RETRIES) for name in names(text, "--retry failed,abstained")]
+    asked = [one_of("--retry", name, RETRIES) for name in split_names(text, "--retry failed,abstained")]
     return frozenset(each for each in RETRIES if each in asked)
 
 
@@ -312,14 +319,14 @@ def one_of(option: str, text: str, known: Sequence[str]) -> str:
     raise typer.BadParameter(f"no {text!r} for {option}. {hint}There are: {', '.join(known)}")
 
 
-def clusters(text: str) -> "Literal['event', 'related']":
+def parse_clusters(text: str) -> "Literal['event', 'related']":
     """Return how events are clustered; refuse other words."""
     from predibot.scoring.evaluation.evaluation import CLUSTERINGS
 
     return "related" if one_of("--clusters", text, CLUSTERINGS) == "related" else "event"
 
 
-def convention_of(name: str) -> "conventions.Convention":
+def parse_convention(name: str) -> "conventions.Convention":
     """Return the convention of this name; refuse an unknown one."""
     from predibot.scoring.metrics.conventions import convention_named
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from predibot.cli.ending import DONE, secrets_here, without_passwords
+from predibot.cli.ending import DONE, environment_secrets, mask_passwords
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from predibot.jobs.deciding.activity import Activity, Watch
     from predibot.jobs.worst import WorstDecision
     from predibot.recipe.recipe import Recipe
-    from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 
@@ -33,7 +33,7 @@ _BAR_TEXT_CELLS = 40
 
 def say(text: str) -> None:
     """Print a line for the person at the terminal, on stderr, without any key."""
-    typer.echo(secrets_here().hidden(text), err=True)
+    typer.echo(environment_secrets().mask(text), err=True)
 
 
 def print_document(document: Any, *, exit_code: int | None = None) -> None:
@@ -42,7 +42,7 @@ def print_document(document: Any, *, exit_code: int | None = None) -> None:
     It is ASCII: no title can control the screen, and every terminal and pipe can take it.
     """
     ended = {} if exit_code is None else {"exit_code": exit_code}
-    typer.echo(json.dumps(secrets_here().hidden_in({**document, **ended}), allow_nan=False))
+    typer.echo(json.dumps(environment_secrets().mask_json({**document, **ended}), allow_nan=False))
 
 
 def report_console() -> "Console":
@@ -76,13 +76,13 @@ def print_coverage(*, json: bool) -> None:
         print_line(console, f"{column}: {said}")
 
 
-def question_for(question: "Question", shown: "Shown", how: "options.Output") -> "Question":
+def question_for(question: "Question", shown: "ScreenOptions", how: "options.Output") -> "Question":
     """Return the question reduced to what a screen shows; a document and CSV get everything."""
     from dataclasses import replace
 
-    from predibot.reports.terminal.evaluation_screen import wanted
+    from predibot.reports.terminal.evaluation_screen import required_parts
 
-    return question if how.json or how.csv else replace(question, wanted=wanted(shown, question.grouping))
+    return question if how.json or how.csv else replace(question, wanted=required_parts(shown, question.grouping))
 
 
 def caller(log: "options.Log | None" = None, *, verbose: bool = False) -> "Caller":
@@ -113,11 +113,11 @@ def _add_log(asked: "options.Log", settings: "Settings") -> None:
         return
     from predibot.jobs.logs.log_file import LineFormatter, LogFile, is_logged
 
-    root, hidden = logging.getLogger(), secrets_here().hidden
+    root, hidden = logging.getLogger(), environment_secrets().mask
     handler: logging.Handler = _Stderr()
     if file is not None:
         handler = LogFile(file, say, most_bytes=settings.log_file_bytes, backups=settings.log_backups)
-    handler.setFormatter(LineFormatter(lambda text: hidden(without_passwords(text)), as_json=as_json))
+    handler.setFormatter(LineFormatter(lambda text: hidden(mask_passwords(text)), as_json=as_json))
     handler.addFilter(is_logged)
     others = [] if file is None else root.handlers
     for other in others:
@@ -136,7 +136,7 @@ def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
 def print_evaluation(
     evaluation: "Evaluation",
     how: "options.Output",
-    shown: "Shown | None" = None,
+    shown: "ScreenOptions | None" = None,
     worst: "tuple[WorstDecision, ...] | None" = None,
 ) -> None:
     """Print an evaluation on stdout: as JSON, as CSV, or for a person, who gets the summary if `shown` is left out."""
@@ -199,10 +199,10 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     What plug-ins print meanwhile goes to stderr too: stdout is for the result.
     """
     if not sys.stderr.isatty():
-        from predibot.jobs.deciding.activity import unwatched
+        from predibot.jobs.deciding.activity import ignore_progress
 
         with redirect_stdout(sys.stderr):
-            yield _log_lines if verbose else unwatched
+            yield _log_lines if verbose else ignore_progress
         return
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -224,16 +224,16 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
 
 
 @contextmanager
-def watching(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressListener, Watch]]":
+def watch_bots(recipe: "Recipe", *, verbose: bool) -> "Iterator[tuple[ProgressListener, Watch]]":
     """Yield listeners that show what every bot is doing: a live table on a terminal, lines with `verbose`.
 
     What plug-ins print meanwhile goes to stderr, as in `progress`.
     """
-    from predibot.jobs.deciding.activity import unwatched
+    from predibot.jobs.deciding.activity import ignore_progress
 
     if not sys.stderr.isatty():
         with redirect_stdout(sys.stderr):
-            yield (_log_lines, _log_activity) if verbose else (unwatched, unwatched)
+            yield (_log_lines, _log_activity) if verbose else (ignore_progress, ignore_progress)
         return
     from predibot.reports.terminal.live import live_board
 

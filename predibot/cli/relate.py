@@ -21,7 +21,7 @@ def relate(
     verbose: options.Verbose = False,
 ) -> None:
     """Compare an event with all others by their jumps, tags and words; no venue is asked."""
-    from predibot.api.relate import known_in_archive, known_in_ledger
+    from predibot.api.relate import beliefs_in_archive, beliefs_in_ledger
     from predibot.jobs.relatedness.neighbours import relations_of
     from predibot.related.filters import Filters
     from predibot.reports.terminal.closeups.related import print_relations, relations_document
@@ -31,10 +31,10 @@ def relate(
     if archive is not None and venue is not None:
         raise typer.BadParameter("--archive says which markets are meant; leave --venue out")
     if archive is not None:
-        known = known_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
+        known = beliefs_in_archive(archive, caller.settings(), as_of=as_of, clock=caller.clock)
     else:
         with caller.reading(ledger) as store:
-            known = known_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
+            known = beliefs_in_ledger(store, Part(venue=venue, as_of=as_of), clock=caller.clock)
     found = relations_of(event, known, filters=None if no_filters else Filters(), model=model)
     if json:
         output.print_document(relations_document(found))

@@ -14,7 +14,7 @@ from predibot.domain.clock import parse_length
 
 if TYPE_CHECKING:
     from predibot.jobs.replay.look_ahead_check import LookAhead
-    from predibot.jobs.replay.replay import Played
+    from predibot.jobs.replay.replay import ReplayInstant
     from predibot.reports.terminal.replay import ReplayView
     from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -69,15 +69,15 @@ def replay(
     from predibot.api.replay import replay as replay_plan
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.replay.replay import plan_replay
-    from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.terminal.replay import replay_view
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(log)
-    request = RunRequest.read(recipe, limits.with_events(events), options.names(bots))
+    request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots))
     output.say(f"recipe: {request.recipe.source}")
     plan = plan_replay(
-        replace(request, retry=options.retry(retry)),
+        replace(request, retry=options.parse_retry(retry)),
         venue=venue,
         first=first,
         last=last,
@@ -92,7 +92,7 @@ def replay(
         caller,
         ledger=ledger,
         told=_progress_reporter(len(plan.instants)),
-        question=output.question_for(Question(), Shown(), options.Output(json=json)),
+        question=output.question_for(Question(), ScreenOptions(), options.Output(json=json)),
         sample=sample if check_lookahead else None,
     ) as (done, found):
         view = replay_view(done)
@@ -103,7 +103,7 @@ def replay(
     return code
 
 
-def _progress_reporter(of: int) -> "Callable[[Played], None]":
+def _progress_reporter(of: int) -> "Callable[[ReplayInstant], None]":
     """Return a callback that reports the progress after each instant, and the time left at this pace."""
     from itertools import count
 
@@ -111,7 +111,7 @@ def _progress_reporter(of: int) -> "Callable[[Played], None]":
 
     began, numbers = time.monotonic(), count(1)
 
-    def tell(played: "Played") -> None:
+    def tell(played: "ReplayInstant") -> None:
         number = next(numbers)
         left = (time.monotonic() - began) / number * (of - number)
         output.say(progress_line(played, number=number, of=of, seconds_left=left))

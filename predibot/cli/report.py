@@ -11,11 +11,11 @@ from predibot.cli import options, output
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
-    from predibot.api.evaluate import Evaluated
+    from predibot.api.evaluate import EvaluationReport
     from predibot.jobs.caller import Caller
     from predibot.jobs.open_venue import Clock
     from predibot.ledger.store import Store
-    from predibot.reports.terminal.evaluation_screen import Shown
+    from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.scoring.records.part import Part
 
 _BEST_AND_WORST = 5
@@ -152,13 +152,13 @@ def _write_html(asked: CloseupOptions, part: "Part", caller: "Caller", *, ledger
     if asked.url and not asked.url.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--url is {asked.url[:80]!r}; it begins with https:// or http://")
     try:
-        from predibot.web.site import Options, write_site
+        from predibot.web.site import SiteOptions, write_site
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "jinja2":
             raise
         raise UsageError("report --html needs what is not installed: pip install 'predibot[web]'") from None
     folder = asked.html or Path()
-    site = Options(part.since, part.recipe or "", part.venue or "", asked.with_traces, asked.url)
+    site = SiteOptions(part.since, part.recipe or "", part.venue or "", asked.with_traces, asked.url)
     with caller.reading(ledger) as store, caller.progress() as listener:
         try:
             written = write_site(store, folder, site, caller.clock, listener)
@@ -216,14 +216,14 @@ def report(
         with caller.reading(ledger) as store:
             _show_closeup(asked, store, named, caller.clock, archived=archived, most=tables.worst, how=how)
         return
-    shown = tables.shown(every=how.every)
-    question = Question(archived=archived, clusters=options.clusters(clusters))
+    shown = tables.screen_options(every=how.every)
+    question = Question(archived=archived, clusters=options.parse_clusters(clusters))
     question = output.question_for(question, shown, how)
     with report_part(part.read(), question, caller, ledger=ledger, worst=tables.worst) as found:
         _show(found, shown, how)
 
 
-def _show(found: "Evaluated", shown: "Shown", how: options.Output) -> None:
+def _show(found: "EvaluationReport", shown: "ScreenOptions", how: options.Output) -> None:
     from predibot.reports.terminal.terminal import print_line, print_runs
     from predibot.reports.views.decide import run_document
     from predibot.reports.views.evaluation_json import evaluation_document

@@ -9,7 +9,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand
-from predibot.cli.ending import DONE, NOTHING, PARTLY, secrets_here
+from predibot.cli.ending import DONE, NOTHING, PARTLY, environment_secrets
 
 if TYPE_CHECKING:
     from predibot.jobs.caller import Caller
@@ -68,14 +68,14 @@ def run(
     from predibot.api.notify import LAST_SECONDS, LAST_SECONDS_ONCE, slot_notices
     from predibot.api.schedule import ServiceTerms, run_schedules
     from predibot.jobs.daemon_threads import parse_executor
-    from predibot.jobs.schedule.monitor import monitored
+    from predibot.jobs.schedule.monitor import serve_monitor
     from predibot.reports.views.summary import summary_of
 
     caller = output.caller(log)
     pool = parse_executor(executor) if executor else None
     with ExitStack() as closing:
         if monitor is not None:
-            port = closing.enter_context(monitored(monitor, _answers(ledger, caller)))
+            port = closing.enter_context(serve_monitor(monitor, _answers(ledger, caller)))
             caller.say(f"monitoring: http://127.0.0.1:{port}/health and /metrics")
         last_seconds = LAST_SECONDS_ONCE if once else LAST_SECONDS
         notices = closing.enter_context(slot_notices(caller, ledger, summary_of, last_seconds=last_seconds))
@@ -101,10 +101,10 @@ def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]
             with Store.open_to_read(ledger) as store:
                 return make(status_of(store, caller.clock))
         except LedgerError as error:
-            return Reply(503, "text/plain; charset=utf-8", secrets_here().hidden(f"{error}\n"))
+            return Reply(503, "text/plain; charset=utf-8", environment_secrets().mask(f"{error}\n"))
 
     def health(status: "LedgerStatus") -> Reply:
-        document = secrets_here().hidden_in(status_document(status))
+        document = environment_secrets().mask_json(status_document(status))
         return Reply(503 if status.problems else 200, "application/json", json.dumps(document) + "\n")
 
     def metrics(status: "LedgerStatus") -> Reply:
@@ -147,7 +147,7 @@ def run_now(
         ledger=ledger,
         slot_at=slot,
         executor=pool,
-        retry=options.retry(retry),
+        retry=options.parse_retry(retry),
     )
     if json:
         output.print_document(slot_document(row))
@@ -189,7 +189,7 @@ def install(
     import sys
 
     from predibot.api.schedule import install as install_schedules
-    from predibot.jobs.schedule.install import Installed, InstallKind
+    from predibot.jobs.schedule.install import Installation, InstallKind
     from predibot.trust import Folder
 
     chosen: dict[InstallKind, bool] = {"systemd": systemd, "cron": cron, "github": github, "container": container}
@@ -201,7 +201,7 @@ def install(
         folder.check(name)
     trusted = folder.digest if folder.powers else ""
     named = None if ledger == options.DEFAULT_LEDGER else ledger
-    what = Installed(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, named, grace, trusted)
+    what = Installation(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, named, grace, trusted)
     files = install_schedules(kinds[0], what, into)
     for name, text in files.items():
         if into is not None:

@@ -13,7 +13,7 @@ from predibot.cli.ending import DONE, FAILED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from predibot.jobs.score_files.score import FileRefused, ScoredEquity, SettledForecasts
+    from predibot.jobs.score_files.score import EquityReport, FileRefused, SettledForecasts
     from predibot.scoring.evaluation.evaluation import Evaluation
     from predibot.scoring.evaluation.pairs import Pair
     from predibot.scoring.metrics.pooling import PoolingMethod
@@ -83,9 +83,9 @@ def score(
     from predibot.jobs.score_files.score import (
         FileRefused,
         compare_forecasters,
+        read_settled_forecasts,
         score_equity,
         score_forecasts,
-        settled_forecasts,
     )
     from predibot.jobs.score_files.table_file import TABLE_FORMATS, open_table_file
     from predibot.reports.terminal.evaluation_screen import SCORED
@@ -106,7 +106,7 @@ def score(
     if compare is not None and how.csv:
         raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
     layout = Layout(_parse_columns(columns), wide=wide) if columns is not None or wide else None
-    known = options.convention_of(convention)
+    known = options.parse_convention(convention)
     pools = _parse_pools(pool)
     if file_format is not None:
         options.one_of("--format", file_format, (*TABLE_FORMATS, FORMAT))
@@ -132,7 +132,7 @@ def score(
                 uncertainty=Uncertainty(seed=seed, resamples=resamples),
                 wanted=WANTED if how.json or compare is not None else SCORED,
             )
-            settled = settled_forecasts(
+            settled = read_settled_forecasts(
                 table, layout, pools=pools, extremize=1.0 if extremize is None else extremize, strict=strict
             )
             if compare is not None:
@@ -149,7 +149,7 @@ def _parse_columns(text: str | None) -> dict[str, str]:
     from predibot.jobs.score_files.forecasts import COLUMNS
 
     found: dict[str, str] = {}
-    for pair in options.names(text, "--columns p_gpt=probability,y=outcome"):
+    for pair in options.split_names(text, "--columns p_gpt=probability,y=outcome"):
         theirs, equals, ours = pair.rpartition("=")
         if ours.strip() not in COLUMNS.names and theirs.strip() in COLUMNS.names:
             theirs, ours = ours, theirs
@@ -186,12 +186,12 @@ def _parse_pools(pool: str | None) -> "tuple[PoolingMethod, ...]":
     from predibot.scoring.metrics.pooling import PoolingMethod
 
     known: tuple[PoolingMethod, ...] = get_args(PoolingMethod)
-    wanted = [options.one_of("--pool", name, known) for name in options.names(pool)]
+    wanted = [options.one_of("--pool", name, known) for name in options.split_names(pool)]
     return tuple(method for name in wanted for method in known if method == name)
 
 
 def _print_forecasts(settled: "SettledForecasts", evaluation: "Evaluation", how: options.Output) -> None:
-    from predibot.reports.terminal.evaluation_screen import print_scored
+    from predibot.reports.terminal.evaluation_screen import print_file_scores
     from predibot.reports.terminal.score import bad_row_lines, bad_rows_document, print_bad_rows
     from predibot.reports.views.evaluation_json import evaluation_document
 
@@ -201,7 +201,7 @@ def _print_forecasts(settled: "SettledForecasts", evaluation: "Evaluation", how:
         output.print_document({**evaluation_document(evaluation), **counted, **bad_rows_document(file)})
         return
     if not how.csv:
-        print_scored(output.report_console(), evaluation, every_row=how.every)
+        print_file_scores(output.report_console(), evaluation, every_row=how.every)
         print_bad_rows(output.report_console(), file)
         return
     output.print_evaluation(evaluation, how)
@@ -221,7 +221,7 @@ def _print_comparison(settled: "SettledForecasts", pair: "Pair", *, json: bool) 
     output.report_console().print(comparison_line(pair), soft_wrap=True, markup=False, highlight=False)
 
 
-def _print_equity(found: "ScoredEquity", *, json: bool) -> None:
+def _print_equity(found: "EquityReport", *, json: bool) -> None:
     from predibot.reports.terminal.score import bad_rows_document, equity_document, print_bad_rows, print_equity
 
     if json:

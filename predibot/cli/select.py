@@ -23,7 +23,7 @@ def select(
     from predibot.reports.terminal.terminal import print_selection
 
     caller = output.caller(verbose=verbose)
-    request = RunRequest.read(recipe, limits.with_events(events))
+    request = RunRequest.read(recipe, limits.overrides(events))
     output.say(f"recipe: {request.recipe.source}")
     view = select_events(replace(request, event_id=event), caller, venue=venue, as_of=as_of)
     if json:

@@ -91,7 +91,7 @@ def _tables(study: Study) -> Callable[..., None]:
 
     rest: dict[str, tuple[Any, Any]] = {
         "csv": (_CSV, None),
-        "full": (Annotated[bool, options.whole(study.full)], False),
+        "full": (Annotated[bool, options.full_option(study.full)], False),
     }
     rest |= {"ledger": (options.Ledger, options.DEFAULT_LEDGER), "json": (options.Json, False)}
     after = (Parameter(name, Parameter.KEYWORD_ONLY, annotation=a, default=d) for name, (a, d) in rest.items())

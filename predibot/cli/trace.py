@@ -23,8 +23,8 @@ def trace(
     json: options.Json = False,
 ) -> None:
     """Show a stored trace step by step, or sum them all."""
-    from predibot.jobs.read_traces import read_trace, used
-    from predibot.reports.terminal.trace import print_trace, print_used, trace_document, used_document
+    from predibot.jobs.read_traces import read_trace, usage_of_ledger
+    from predibot.reports.terminal.trace import print_trace, print_usage, trace_document, usage_document
 
     if (decision is None) is not cost:
         raise typer.BadParameter("name a DECISION, or ask for --cost of them all")
@@ -32,10 +32,10 @@ def trace(
         raise typer.BadParameter("--cost is of all decisions, --otlp of one or of a run; ask for one of both")
     with output.caller().reading(ledger) as store:
         if decision is not None and otlp is not None:
-            from predibot.jobs.logs.spans import send_asked
+            from predibot.jobs.logs.spans import send_spans_of
             from predibot.reports.figures import things
 
-            sent = send_asked(store, decision, otlp)
+            sent = send_spans_of(store, decision, otlp)
             if json:
                 output.print_document(asdict(sent))
                 return
@@ -43,11 +43,11 @@ def trace(
             output.print_lines(text, *(f"left out: {why}" for why in sent.missing))
             return
         if decision is None:
-            report = used(store)
+            report = usage_of_ledger(store)
             if json:
-                output.print_document(used_document(report))
+                output.print_document(usage_document(report))
             else:
-                print_used(output.report_console(), report)
+                print_usage(output.report_console(), report)
             return
         found = read_trace(store, decision)
         if json:

@@ -36,7 +36,7 @@ def verify(
     from predibot.jobs.published_roots import publish as publish_roots
     from predibot.jobs.published_roots import verify_against
     from predibot.jobs.receipts import prove, verify_runs
-    from predibot.ledger.care.verification import verified_ledger
+    from predibot.ledger.care.verification import verify_ledger
     from predibot.reports.document import document
     from predibot.reports.terminal import receipts
 
@@ -63,10 +63,10 @@ def verify(
         elif against is not None:
             found, of_ledger = verify_against(store, against, run)
         else:
-            found, of_ledger = verify_runs(store, run), store.run_read(verified_ledger) if run is None else None
+            found, of_ledger = verify_runs(store, run), store.run_read(verify_ledger) if run is None else None
     code = DONE if all(each.holds for each in found) and (of_ledger is None or of_ledger.holds) else FAILED
     if json:
         output.print_document(receipts.receipts_document(found, of_ledger, published), exit_code=code)
     else:
-        receipts.print_verified(output.report_console(), found, of_ledger, published, publish)
+        receipts.print_verification(output.report_console(), found, of_ledger, published, publish)
     return code

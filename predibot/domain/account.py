@@ -64,6 +64,6 @@ class Account:
         """Return whether a reversal took back money that was spent: it may only sell, and repays first."""
         return self.cash_usd < -ROUNDING_USD
 
-    def held(self, instrument: Instrument) -> Position:
+    def position(self, instrument: Instrument) -> Position:
         """Return the position in an instrument, an empty one where there is none."""
         return self.positions.get(instrument, Position(0.0, 0.0))

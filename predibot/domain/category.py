@@ -65,7 +65,7 @@ class CryptoWords:
             if words_of(word) != (word,):
                 raise ValueError(f"{word!r} is not one word of lower-case letters and digits, so it can never match")
 
-    def extended(self, words: Iterable[str]) -> "CryptoWords":
+    def extend(self, words: Iterable[str]) -> "CryptoWords":
         """Return these words and further ones, in any case."""
         return CryptoWords({**{word.casefold(): _NEVER for word in words}, **self.unless})
 

@@ -128,7 +128,7 @@ class ChatReply:
     """The most tokens it could have, where a recipe or the provider says so; None where only the request does."""
 
     @property
-    def thought(self) -> bool:
+    def has_reasoning(self) -> bool:
         """Return whether the model reasoned before its answer, by the provider's counts or texts."""
         raw = [self.usage.raw.get(name) for name in ("completion_tokens_details", "output_tokens_details")]
         counts = [each.get("reasoning_tokens") for each in raw if isinstance(each, Mapping)]

@@ -190,7 +190,7 @@ class Source:
     results: int | None = None
 
 
-def seeded(*parts: str | int) -> random.Random:
+def seeded_random(*parts: str | int) -> random.Random:
     """Return a generator whose draws follow from the parts alone.
 
     Args:

@@ -139,7 +139,7 @@ class Market:
             return (self.ref.instrument(venue, "YES"),)
         return tuple(self.ref.instrument(venue, side) for side in SIDES)
 
-    def quoted_by(self, quotes: Mapping[str, Quote]) -> "Market":
+    def with_quotes(self, quotes: Mapping[str, Quote]) -> "Market":
         """Return the market with only these quotes, by market id, or by instrument id if it has over two outcomes."""
         if not self.is_named:
             return replace(self, quote=quotes.get(self.id))
@@ -224,12 +224,12 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
     found = {}
     for market in event.markets:
         if quotes is not None:
-            market = market.quoted_by(quotes)
+            market = market.with_quotes(quotes)
         quoted = market.outcome_quotes if market.is_named else (market.quote,) * 2
         sides: Iterable[Side] = itertools.repeat("YES") if market.is_named else SIDES
         for instrument, quote, side in zip(market.instruments(venue), quoted, sides, strict=False):
             if quote is not None and (entry := quote.price) is not None:
-                shown = quote if side == "YES" else quote.turned
+                shown = quote if side == "YES" else quote.for_no
                 depth = shown.depth or Depth()
                 best = (shown.bid, shown.ask, entry.source, depth.bids, depth.asks)
                 found[instrument] = Price(quote.at, entry.of(side), *best, market.fees)

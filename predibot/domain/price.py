@@ -99,7 +99,7 @@ class Depth:
                 raise ValueError(f"the {name} do not have the best level first")
 
     @property
-    def turned(self) -> "Depth":
+    def for_no(self) -> "Depth":
         """Return the same book for NO: a bid for YES at p is an offer of NO at 1 - p."""
         return Depth(_turned(self.asks), _turned(self.bids))
 
@@ -178,12 +178,12 @@ class Quote:
         return {source: yes for source, yes in every.items() if yes is not None}
 
     @property
-    def turned(self) -> "Quote":
+    def for_no(self) -> "Quote":
         """Return the same quote for NO: a bid for YES at p is an offer of NO at 1 - p."""
         ask, bid, displayed, last = (
             None if price is None else 1.0 - price for price in (self.bid, self.ask, self.displayed, self.last)
         )
-        return Quote(self.at, bid, ask, displayed, last, depth=None if self.depth is None else self.depth.turned)
+        return Quote(self.at, bid, ask, displayed, last, depth=None if self.depth is None else self.depth.for_no)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ def split_factor(
     return math.prod(ratio for ratio in ratios if ratio is not None)
 
 
-def adjusted_points(
+def adjust_points(
     points: Sequence[PricePoint], actions: Sequence[CorporateAction], *, until: datetime
 ) -> tuple[PricePoint, ...]:
     """Return raw closes made comparable: in shares of `until`, less the dividends paid since.

@@ -35,7 +35,7 @@ class Resolution:
             raise ValueError(f"a share of each outcome pays between 0 and 1, not {self.payouts!r}")
 
     @classmethod
-    def paying(
+    def of_payouts(
         cls, payouts: Sequence[float], settled_at: datetime, source: SettledSource, effective_at: datetime
     ) -> "Resolution":
         """Return the resolution with these payouts of two or more outcomes."""
@@ -59,10 +59,10 @@ class Resolution:
             self.payouts[number] if self.payouts else (1.0 - self.payout_yes if number else self.payout_yes)
             for number in numbers
         ]
-        return Resolution.paying(paid, self.settled_at, self.settled_source, self.effective_at)
+        return Resolution.of_payouts(paid, self.settled_at, self.settled_source, self.effective_at)
 
 
-def as_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | None:
+def latest_known(revisions: Sequence[Resolution], as_of: datetime) -> Resolution | None:
     """Return the last revision that was effective at an instant; of two at the same instant the later entry."""
     known = [
         (revision.effective_at, entry) for entry, revision in enumerate(revisions) if revision.effective_at <= as_of
@@ -86,7 +86,7 @@ def unseen_revisions(
     known, unseen = list(stored), list[Resolution]()
     for revision in reported:
         is_current = revision is reported[-1]
-        before = as_known(known, as_of if is_current else revision.effective_at)
+        before = latest_known(known, as_of if is_current else revision.effective_at)
         if before is not None and (before.payout_yes, before.payouts) == (revision.payout_yes, revision.payouts):
             continue
         if is_current and before is not None and revision.effective_at <= before.effective_at:

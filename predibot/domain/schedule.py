@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
 from predibot.domain.clock import format_instant, format_length
-from predibot.domain.decision import seeded
+from predibot.domain.decision import seeded_random
 
 SlotStatus = Literal["running", "done", "partly", "failed", "missed"]
 SLOT_STATUSES: tuple[SlotStatus, ...] = get_args(SlotStatus)
@@ -173,7 +173,7 @@ class Schedule:
 
     def begins_at(self, slot: datetime, seed: str) -> datetime:
         """Return when a slot begins to be played: the slot and its draw of the jitter."""
-        return slot + self.jitter * seeded(seed, "jitter", slot.isoformat()).random()
+        return slot + self.jitter * seeded_random(seed, "jitter", slot.isoformat()).random()
 
     def _instant(self, local: datetime) -> datetime:
         """Return the UTC instant at which the clock of the zone first shows a minute, or passes it."""

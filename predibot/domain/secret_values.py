@@ -32,7 +32,7 @@ class SecretValues:
         # A form in codes has no long plain part; the whole of its head is looked for.
         self._forms = forms + [(head, rest, head) for value in secrets for head, rest in _coded_forms_of(value)]
 
-    def hidden(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """Return a text without them and their beginnings, in time proportional to its length."""
         # A cheap test first: most texts hold no part of a secret.
         spans = sorted(span for head, rest, part in self._forms if part in text for span in _spans_of(head, rest, text))
@@ -46,14 +46,14 @@ class SecretValues:
             place = max(place, end)
         return "".join((*pieces, text[place:]))
 
-    def hidden_in(self, value: Any) -> Any:
+    def mask_json(self, value: Any) -> Any:
         """Return decoded JSON without them, also in names of fields."""
         if isinstance(value, str):
-            return self.hidden(value)
+            return self.mask(value)
         if isinstance(value, Mapping):
-            return {self.hidden(str(name)): self.hidden_in(each) for name, each in value.items()}
+            return {self.mask(str(name)): self.mask_json(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
-            return [self.hidden_in(each) for each in value]
+            return [self.mask_json(each) for each in value]
         return value
 
 

@@ -31,7 +31,7 @@ def first_of(words: Sequence[str], most: int) -> str:
     return f"{', '.join(words[:most])}{more}"
 
 
-def counted(n: int, noun: str) -> str:
+def count_noun(n: int, noun: str) -> str:
     """Return a count with its noun.
 
     Examples:

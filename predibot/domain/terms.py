@@ -49,7 +49,7 @@ class ModelSettings:
     """A JSON object merged into each request, such as Ollama's `num_ctx`."""
 
     @property
-    def stated(self) -> Mapping[str, float | int | str]:
+    def explicit(self) -> Mapping[str, float | int | str]:
         """Return the settings that the recipe states."""
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
 

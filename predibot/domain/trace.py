@@ -359,7 +359,7 @@ def seconds_of(step: Step) -> float | None:
     return step.seconds if isinstance(step, ToolStep | GivenUpStep) else None
 
 
-def estimated_usd_of_steps(steps: Iterable[Step]) -> float:
+def sum_estimates_usd(steps: Iterable[Step]) -> float:
     """Return the dollars that budgets book for answers of unknown cost: the worst case of each."""
     return math.fsum(step.estimated_usd or 0.0 for step in steps if isinstance(step, ModelStep | ModelFailedStep))
 

@@ -62,10 +62,10 @@ def _harmless(character: str) -> str:
 
 def title_line(text: str) -> str:
     """Return a title for a model: one line without control characters, at most `MAX_TITLE_CHARACTERS` long."""
-    return bounded(" ".join(_CONTROL.sub(" ", text).split()), MAX_TITLE_CHARACTERS)
+    return shorten(" ".join(_CONTROL.sub(" ", text).split()), MAX_TITLE_CHARACTERS)
 
 
-def bounded(text: str, characters: int) -> str:
+def shorten(text: str, characters: int) -> str:
     """Return a text without control characters, shortened to so many of them."""
     harmless = _CONTROL.sub(" ", text)
     return harmless if len(harmless) <= characters else f"{harmless[:characters]} … (shortened)"
@@ -73,7 +73,7 @@ def bounded(text: str, characters: int) -> str:
 
 def paragraph(text: str, characters: int) -> str:
     """Return a shortened text without empty lines, all but the first line indented: none looks like a heading."""
-    lines = map(str.strip, bounded(text, characters).splitlines())
+    lines = map(str.strip, shorten(text, characters).splitlines())
     return "\n  ".join(line for line in lines if line)
 
 

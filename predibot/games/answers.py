@@ -129,7 +129,7 @@ def abstention_of(answer: object) -> str | None:
     return " ".join(reason.split())[:MAX_REASON_CHARACTERS]
 
 
-def abstained(reason: str) -> str:
+def abstention_note(reason: str) -> str:
     """Return the note for a model that abstained by itself, not because of a limit."""
     return f"the model abstained: {reason}"
 
@@ -171,7 +171,7 @@ def read_object(answer: object, fields: Collection[str], wanted: str) -> Mapping
     return found
 
 
-def decoded(text: str) -> object:
+def decode_json(text: str) -> object:
     """Return the array or object that a text is as JSON, else the text itself."""
     try:
         value = read_json(text, ())
@@ -199,7 +199,7 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not a number")
 
 
-def joined(complaints: Sequence[str]) -> str:
+def join_complaints(complaints: Sequence[str]) -> str:
     """Return complaints as one text; only the first of many."""
     shown = [f"{text}." for text in complaints[:MAX_COMPLAINTS]]
     if len(complaints) > MAX_COMPLAINTS:
@@ -207,7 +207,7 @@ def joined(complaints: Sequence[str]) -> str:
     return " ".join(shown)
 
 
-def listed(ids: Sequence[str]) -> str:
+def list_ids(ids: Sequence[str]) -> str:
     """Return ids for the sentence of an `AnswerComplaint`; only the first of many."""
     shown = ", ".join(map(quoted, ids[:_MAX_LISTED]))
     return shown if len(ids) <= _MAX_LISTED else f"{shown} and {len(ids) - _MAX_LISTED} more"
@@ -232,7 +232,7 @@ def reasoning_complaints(reasoning: object) -> Iterator[str]:
         yield f"{REASONING} is too long ({len(reasoning):,}); keep it below {MAX_REASONING_CHARACTERS:,} characters"
 
 
-def seen(value: object) -> str:
+def show_value(value: object) -> str:
     """Return a short text on one line for any value of an answer."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**_MAX_SEEN_CHARACTERS:
         return "a number of more digits than can be read"
@@ -243,9 +243,9 @@ def seen(value: object) -> str:
 
 def quoted(value: object) -> str:
     """Return `seen`, marked as foreign where it repeats words, for the sentence of an `AnswerComplaint`."""
-    return marked(seen(value)) if isinstance(value, str) else seen(value)
+    return mark_foreign(show_value(value)) if isinstance(value, str) else show_value(value)
 
 
-def marked(text: str) -> str:
+def mark_foreign(text: str) -> str:
     """Return foreign text, such as the `repr` of an id, with marks for the sentence of an `AnswerComplaint`."""
     return f"{_OPENS}{text}{_CLOSES}"

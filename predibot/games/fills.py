@@ -118,7 +118,7 @@ def fill_model(name: str, *, fee_bps: float = 0.0, spread_bps: float = 0.0) -> F
     return CostedFills(model, fee_bps, spread_bps) if fee_bps or spread_bps else model
 
 
-def why_unfilled(order: Order, price: Price, model: FillModel) -> str:
+def explain_unfilled(order: Order, price: Price, model: FillModel) -> str:
     """Return why a model filled nothing of an order of dollars or shares."""
     if price.fees is not None and model.fill(order, replace(price, fees=None)) is not None:
         return "its fee is more than it would bring"

@@ -74,7 +74,7 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
     return tuple(replace(each, is_closed=each.instrument in closed) for each in fold.positions.values())
 
 
-def resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, ...]:
+def list_resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, ...]:
     """Return the bets on positions that were held until their resolution, for the Brier score of their sizes.
 
     Whether a bet on a cancelled position won is unknown.

@@ -10,7 +10,7 @@ from predibot.domain.account import ROUNDING_USD, Account
 from predibot.domain.decision import BookedOrder, Booking, Fill, Order, OrderSide
 from predibot.domain.price import Instrument, Price
 from predibot.games.accounts import journal_of_fills
-from predibot.games.fills import FillModel, why_unfilled
+from predibot.games.fills import FillModel, explain_unfilled
 
 _SAME_SHARES = 1e-12
 """A target this close to the position, as a part of it, changes nothing: the difference is rounding."""
@@ -56,7 +56,7 @@ def rebalance(
     value = _value_usd(account, prices, frozen)
     wanted = {**dict.fromkeys(account.positions, 0.0), **targets}
     trades = [
-        _Trade(instrument, weight, _change(account.held(instrument).shares, weight * value, prices.get(instrument)))
+        _Trade(instrument, weight, _change(account.position(instrument).shares, weight * value, prices.get(instrument)))
         for instrument, weight in wanted.items()
     ]
     sales = [Order(each.instrument, -each.shares, "shares", "sell") for each in trades if each.shares < 0.0]
@@ -152,7 +152,7 @@ def _cash_usd(fill: Fill | None) -> float:
 def _book_order(
     trade: _Trade, fill: Fill | None, scale: float, account: Account, price: Price | None, fills: FillModel
 ) -> BookedOrder:
-    is_new = trade.weight > 0.0 and not account.held(trade.instrument).shares
+    is_new = trade.weight > 0.0 and not account.position(trade.instrument).shares
     is_buy = trade.shares > 0.0 or (is_new and not trade.shares < 0.0)
     side: OrderSide = "buy" if is_buy else "sell"
     order = Order(trade.instrument, trade.weight, "weight", side)
@@ -181,4 +181,4 @@ def _explain_unfilled(trade: _Trade, scale: float, account: Account, price: Pric
     if scale == 0.0 and not is_sale:
         return "there was no cash for it"
     order = Order(trade.instrument, abs(trade.shares), "shares", "sell" if is_sale else "buy")
-    return why_unfilled(order, price, fills)
+    return explain_unfilled(order, price, fills)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from predibot.domain.account import JournalKind, JournalRow
 from predibot.domain.price import Instrument
-from predibot.domain.resolution import Resolution, as_known
+from predibot.domain.resolution import Resolution, latest_known
 from predibot.games.accounts import SETTLING, Journal
 
 Revisions = Sequence[tuple[int, Resolution]]
@@ -50,7 +50,7 @@ def settle(
             JournalRow("reversal", as_of, -row.cash_usd, instrument, -row.shares, cause, revision)
             for row in reversed(() if is_as_paid else ended)
         ]
-        held = journal.with_rows(undone).account.held(instrument) if undone else positions.get(instrument)
+        held = journal.with_rows(undone).account.position(instrument) if undone else positions.get(instrument)
         rows = undone
         if held is not None:
             # A voided market pays back the cost.
@@ -64,7 +64,7 @@ def settle(
 
 def _current(revisions: Revisions, as_of: datetime) -> tuple[int, Resolution] | None:
     """Return the revision in force at an instant, with its number."""
-    known = as_known([resolution for _, resolution in revisions], as_of)
+    known = latest_known([resolution for _, resolution in revisions], as_of)
     return next(((number, resolution) for number, resolution in revisions if resolution is known), None)
 
 

@@ -39,7 +39,7 @@ class Caller:
         """Open a ledger for reading and name it; errors over its rows are reported as theirs."""
         with Store.open_to_read(ledger) as store:
             self.say(f"ledger: {store.address}")
-            with store.rows_blamed():
+            with store.blame_rows():
                 yield store
 
     @contextmanager

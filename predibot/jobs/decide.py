@@ -18,8 +18,8 @@ from predibot.domain.decision import Status, Subject
 from predibot.domain.event import Event
 from predibot.errors import LedgerError, UsageError
 from predibot.jobs.daemon_threads import ExecutorSpec
-from predibot.jobs.deciding.cohorts import PlayedCohort, played_cohorts, started_cohort
-from predibot.jobs.deciding.open_run import RunRequest, open_run, without_session
+from predibot.jobs.deciding.cohorts import DecidingCohort, find_deciding_cohorts, start_due_cohort
+from predibot.jobs.deciding.open_run import RunRequest, open_run, why_no_session
 from predibot.jobs.deciding.worker import (
     DecideJob,
     JobKey,
@@ -29,18 +29,18 @@ from predibot.jobs.deciding.worker import (
     load_loops,
     make_worker,
 )
-from predibot.jobs.logs.log_file import LogContext, logged_about
+from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.jobs.receipts import make_receipt
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.pool import Pool, ThreadPool
 from predibot.ledger.url import without_password
-from predibot.ledger.write.claims import release
-from predibot.ledger.write.decisions import StoredDecision, stored_decisions
+from predibot.ledger.write.claims import release_claims
+from predibot.ledger.write.decisions import StoredDecision, read_decisions
 from predibot.ledger.write.news import news_failures
 from predibot.ledger.write.receipts import Receipt
-from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, late_in_runs
-from predibot.net.deadline import in_time
+from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, count_late_by_run
+from predibot.net.deadline import call_within
 from predibot.recipe.recipe import BotSpec
 
 _log = logging.getLogger(__name__)
@@ -128,14 +128,14 @@ def decide(
     agents = agent_setup(request.recipe, opened, settings, clock, store)
     run = open_run(request, opened, resources, unplayable={} if agents is None else agents.unplayable)
     if not run.stored.id:
-        has_session = not without_session(request, opened)
+        has_session = not why_no_session(request, opened)
         return DecideReport(run.stored, (), (), run.notes, time.monotonic() - began, has_session=has_session)
-    stored, game, cohorts = run.stored, request.recipe.make_game(), tuple[PlayedCohort, ...]()
+    stored, game, cohorts = run.stored, request.recipe.make_game(), tuple[DecidingCohort, ...]()
     if game.cohorts is not None:
         bots = request.recipe.bots
         mode: Mode = "live" if opened.venue.live else "replay"
-        started_cohort(stored, game, store, bots=bots, mode=mode, asked=request.start_cohort)
-        cohorts = played_cohorts(stored, game, store, bots=bots, mode=mode, venue=opened.venue)
+        start_due_cohort(stored, game, store, bots=bots, mode=mode, asked=request.start_cohort)
+        cohorts = find_deciding_cohorts(stored, game, store, bots=bots, mode=mode, venue=opened.venue)
         # A cohort's bots play as they were frozen, whatever the recipe says now.
         bots = tuple({bot.name: bot for cohort in cohorts for bot in cohort.bots}.values())
         request = replace(request, recipe=replace(request.recipe, bots=bots))
@@ -155,10 +155,10 @@ def decide(
         # Before the processes start, each of which would search for the same news.
         worker.news.of([market for event in run.events for market in event.markets])
     names = [bot.name for bot in recipe.bots]
-    with logged_about(LogContext(stored.key)):
+    with log_context(LogContext(stored.key)):
         _log.info("as of %s: %d decisions asked for", format_instant(stored.as_of), len(jobs))
         made = _make_decisions(_pool(worker, request, opened, processes), jobs, worker, resources.listener)
-        rows_now = store.run_read(lambda connection: stored_decisions(connection, stored.id))
+        rows_now = store.run_read(lambda connection: read_decisions(connection, stored.id))
         found = {(each.bot, Subject(each.subject_kind, each.subject_id)): each for each in rows_now}
         keys = [key for key in product(names, subjects) if key in found]
         reports = tuple(DecisionReport(found[key], made.get(key, False)) for key in keys)
@@ -235,7 +235,7 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         bot.name,
         strategy.name,
         # Settings of its models make a bot another one, as its arguments do.
-        {**strategy.arguments, **bot.terms.settings.stated},
+        {**strategy.arguments, **bot.terms.settings.explicit},
         strategy.source_sha256,
         model=bot.model,
         knowledge_cutoff=bot.terms.knowledge_cutoff,
@@ -252,10 +252,10 @@ def _give_back(worker: Worker, owners: Sequence[str]) -> None:
             worker.agents.write_off()
         with worker.store.write() as connection:
             for owner in owners:
-                release(connection, owner, now=worker.clock())
+                release_claims(connection, owner, now=worker.clock())
 
     with _signals_ignored(), suppress(LedgerError, TimeoutError):
-        in_time(give_back, _GIVE_BACK_SECONDS)
+        call_within(give_back, _GIVE_BACK_SECONDS)
 
 
 @contextmanager
@@ -290,7 +290,7 @@ def _shortcomings(worker: Worker, undecided: int, missed: int) -> Iterator[str]:
     if missed:
         yield f"decisions that missed their turn, as their accounts went on with a later slot: {missed}"
     with worker.store.read() as connection:
-        late = late_in_runs(connection, [run_id]).get(run_id)
+        late = count_late_by_run(connection, [run_id]).get(run_id)
         no_news = news_failures(connection, run_id)
     if late:
         yield f"decisions made after the deadline of the run, which are in no score: {late}"

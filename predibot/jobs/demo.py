@@ -11,7 +11,7 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import look_back, play
-from predibot.plugins.venues import checked
+from predibot.plugins.venues import check_venue_spec
 from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
@@ -63,4 +63,4 @@ def _write_stocks(folder: Path, requests: tuple[RunRequest, ...], days: int) -> 
         write_stock_folder(folder, seed=STOCKS_SEED, days=days, tickers=tickers, start=STOCKS_BEGIN_ON)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}; call it where it can") from None
-    return checked(f"stocks:{folder}")
+    return check_venue_spec(f"stocks:{folder}")

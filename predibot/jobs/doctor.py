@@ -21,7 +21,7 @@ from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import JsonClient
 from predibot.plugins.games import game_problems
-from predibot.plugins.strategies import strategies
+from predibot.plugins.strategies import list_strategies
 from predibot.plugins.tools import tool_infos
 from predibot.plugins.venues import assumptions, probes, venue_problems
 from predibot.version import __version__
@@ -117,7 +117,7 @@ def _check_plugins() -> Iterator[Check]:
                 seen = f"PREDIBOT_{kind.upper()} names {folder}, which is no folder. Correct the variable"
                 yield Check(kind, "failed", seen)
     kinds = {
-        "strategies": [(info.name, info.problem) for info in strategies()],
+        "strategies": [(info.name, info.problem) for info in list_strategies()],
         "tools": [(info.name, info.problem) for info in tool_infos()],
         "venues": [*venue_problems()],
         "games": [*game_problems()],

@@ -12,8 +12,8 @@ import numpy as np
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
-from predibot.errors import LedgerUnusable, words_of
-from predibot.jobs.located import located
+from predibot.errors import LedgerUnusable, describe_error
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.cache import cache_of
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
@@ -24,15 +24,15 @@ from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import (
+    count_decisions_on_no_event,
+    count_decisions_with_note,
+    count_imported_decisions,
+    count_late_decisions,
     decisions,
-    decisions_noted,
-    decisions_on_no_event,
-    imported_decisions,
-    late_decisions,
     live_venues,
     runs,
 )
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
@@ -63,17 +63,23 @@ def evaluate(
     question = question or Question()
     with store.read() as connection:
         cache = cache_of(connection)
-        cache_key = (venue_name, format_instant(as_of), plain(part), plain(question), live_venues(connection))
+        cache_key = (
+            venue_name,
+            format_instant(as_of),
+            to_plain_data(part),
+            to_plain_data(question),
+            live_venues(connection),
+        )
         if cache is not None and (known := _read_cached(cache.text(cache_key))) is not None:
             return known
         try:
-            with store.rows_blamed():
+            with store.blame_rows():
                 join = None
                 if question.clusters == "related":
                     # Imported here: it loads much, and few evaluations need it.
-                    from predibot.jobs.relatedness.beliefs import related_in_ledger
+                    from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 
-                    join = related_in_ledger(connection, venue_name, as_of)
+                    join = cluster_ledger_events(connection, venue_name, as_of)
                 record = track_record(connection, venue_name, as_of, part, join=join)
                 kept = account_records(connection, venue_name, as_of, part)
                 cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
@@ -82,18 +88,18 @@ def evaluate(
             raise _foreign_rows_error(store, error) from error
         chosen = [*runs_in(connection, part), *of_category(connection, venue_name, as_of, part)]
         own = [*chosen, *by_recipe_and_bots(part)]
-        imported = imported_decisions(connection, venue_name, as_of, *chosen)
-        late = late_decisions(connection, venue_name, as_of, *own)
+        imported = count_imported_decisions(connection, venue_name, as_of, *chosen)
+        late = count_late_decisions(connection, venue_name, as_of, *own)
         is_of_venue = (runs.c.venue_name == venue_name, decisions.c.decided_at <= as_of)
         bare, blind = (
-            decisions_noted(connection, note, *is_of_venue, *own) for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
+            count_decisions_with_note(connection, note, *is_of_venue, *own) for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
         )
-        unscored = decisions_on_no_event(connection, venue_name, as_of, *own)
+        unscored = count_decisions_on_no_event(connection, venue_name, as_of, *own)
     cut = sorted({each.game for each in kept}) if part.cuts_accounts else []
     kept = () if cut else kept
     try:
-        with store.rows_blamed():
-            found = replace(evaluation_of(record, as_of, question), currency=known_venue(venue_name).currency)
+        with store.blame_rows():
+            found = replace(evaluation_of(record, as_of, question), currency=venue_or_defaults(venue_name).currency)
             found = _with_accounts(found, kept, cohorts, question)
     except ValueError as error:
         # For example numbers so far apart that their sum overflows.
@@ -160,7 +166,7 @@ def _read_cached(text: str | None) -> Evaluation | None:
 
 
 def _foreign_rows_error(store: Store, error: Exception) -> LedgerUnusable:
-    reason = " ".join(words_of(error).split())[:200]
+    reason = " ".join(describe_error(error).split())[:200]
     return LedgerUnusable(
         f"the ledger {store.address} holds what predibot does not write: {reason}. Put a copy in its place, or name "
         "another --ledger"
@@ -169,7 +175,7 @@ def _foreign_rows_error(store: Store, error: Exception) -> LedgerUnusable:
 
 def evaluate_stored(store: Store, part: Part, question: Question | None = None, *, clock: Clock) -> Evaluation:
     """Return how good the bots were, without asking any venue."""
-    there = located(store, part, clock)
+    there = locate(store, part, clock)
     return evaluate(store=store, venue_name=there.venue_name, as_of=there.as_of, part=there.part, question=question)
 
 
@@ -180,7 +186,7 @@ _ARRAYS = tuple(np.dtype(each).str for each in (np.float64, np.int64, np.int8, n
 
 def evaluation_to_text(evaluation: Evaluation) -> str:
     """Return an evaluation as JSON; numbers keep every digit, and NaN stays NaN."""
-    return json.dumps(plain(evaluation))
+    return json.dumps(to_plain_data(evaluation))
 
 
 def evaluation_from_text(text: str) -> Evaluation:
@@ -198,15 +204,15 @@ def evaluation_from_text(text: str) -> Evaluation:
     return found
 
 
-def plain(value: object) -> Any:
+def to_plain_data(value: object) -> Any:
     """Return an object of scoring as JSON data; what JSON lacks is written with its kind."""
     if is_dataclass(value):
-        data = {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        data = {each.name: to_plain_data(getattr(value, each.name)) for each in fields(value)}
         return {_KIND: f"{type(value).__module__}:{type(value).__qualname__}", **data}
     if isinstance(value, Mapping):
-        return {_KIND: "mapping", "items": [[plain(key), plain(each)] for key, each in value.items()]}
+        return {_KIND: "mapping", "items": [[to_plain_data(key), to_plain_data(each)] for key, each in value.items()]}
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [to_plain_data(each) for each in value]
     if isinstance(value, np.ndarray):
         return {_KIND: "array", "type": value.dtype.str, "values": value.tolist()}
     if isinstance(value, datetime):

@@ -9,13 +9,13 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import StoredRun, recipes_played, stored_runs
-from predibot.plugins.venues import checked, instruments_of
+from predibot.ledger.write.runs import StoredRun, bots_by_recipe, read_runs
+from predibot.plugins.venues import check_venue_spec, instruments_of
 from predibot.scoring.records.part import Part
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class PartLocation:
     """A part of a ledger with its venues and instant."""
 
     part: Part
@@ -27,7 +27,7 @@ class Located:
     as_of: datetime
 
 
-def located(store: Store, part: Part, clock: Clock) -> Located:
+def locate(store: Store, part: Part, clock: Clock) -> PartLocation:
     """Return a part's venues and the instant from which it is looked back on.
 
     Raises:
@@ -37,11 +37,11 @@ def located(store: Store, part: Part, clock: Clock) -> Located:
     specs, name = _venues_of(store, part.venue)
     if part.recipe is not None or part.bots:
         with store.read() as connection:
-            part = replace(part, recipe=asked_about(part.recipe, part.bots, recipes_played(connection)))
-    return Located(part, specs, name, look_back_at(specs[-1], part.as_of, clock))
+            part = replace(part, recipe=find_recipe_name(part.recipe, part.bots, bots_by_recipe(connection)))
+    return PartLocation(part, specs, name, look_back_at(specs[-1], part.as_of, clock))
 
 
-def asked_about(recipe: str | None, bots: Sequence[str], played: Mapping[str, Collection[str]]) -> str | None:
+def find_recipe_name(recipe: str | None, bots: Sequence[str], played: Mapping[str, Collection[str]]) -> str | None:
     """Return a recipe's name as its runs have it; None for all runs.
 
     Args:
@@ -67,7 +67,7 @@ def asked_about(recipe: str | None, bots: Sequence[str], played: Mapping[str, Co
 def _venues_of(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
     """Return the named venue, or else all venues of runs, and the venue of their instruments."""
     if spec is not None:
-        spec = checked(spec)
+        spec = check_venue_spec(spec)
         return (spec,), instruments_of(spec)
     live = _runs_of_one_world(store)
     # Each venue once, in the order of its last run.
@@ -77,7 +77,7 @@ def _venues_of(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
 def _runs_of_one_world(store: Store) -> list[StoredRun]:
     """Return the runs that count; refuse none, and a mixture of worlds."""
     with store.read() as connection:
-        live = [run for run in stored_runs(connection) if run.voided_at is None]
+        live = [run for run in read_runs(connection) if run.voided_at is None]
     names = {run.venue_name for run in live}
     if not live:
         raise UsageError(f"the ledger {store.address} has no run that counts. Run `predibot decide` first")

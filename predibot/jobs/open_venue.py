@@ -7,7 +7,7 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue, Paces, Past, Purpose, VenueRequest
 from predibot.errors import UsageError
 from predibot.plugins.registry import own_code
-from predibot.plugins.venues import checked, known_venue, named
+from predibot.plugins.venues import check_venue_spec, parse_venue_spec, venue_or_defaults
 
 Clock = Callable[[], datetime]
 
@@ -29,11 +29,11 @@ def open_venue(
     Raises:
         UsageError: If there is no such venue, or it cannot answer for the instant.
     """
-    request_spec = checked(spec)
+    request_spec = check_venue_spec(spec)
     argument = request_spec.partition(":")[2]
     request = VenueRequest(request_spec, argument, settings, clock, as_of, purpose, paces)
     with own_code(f"venue {request_spec} cannot be opened"):
-        return named(spec)[0].open(request)
+        return parse_venue_spec(spec)[0].open(request)
 
 
 def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
@@ -42,7 +42,7 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
     Raises:
         UsageError: If there is no such venue, or it is live and cannot answer for its past.
     """
-    found = named(spec)[0]
+    found = parse_venue_spec(spec)[0]
     past = found.past
     if past is None and not found.live:
         raise UsageError(f"venue {spec} does not say what it can be replayed from; use `decide --as-of` instead")
@@ -52,10 +52,10 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
             "and replay with --venue archive:FOLDER"
         )
     with own_code(f"venue {spec} cannot be opened"):
-        request_spec = checked(spec)
+        request_spec = check_venue_spec(spec)
         return past(VenueRequest(request_spec, request_spec.partition(":")[2], settings, clock))
 
 
 def look_back_at(spec: str, as_of: datetime | None, clock: Clock) -> datetime:
     """Return the instant to look back from: the given one, the end of the venue's world, or now."""
-    return as_of or known_venue(spec).ends_at or clock()
+    return as_of or venue_or_defaults(spec).ends_at or clock()

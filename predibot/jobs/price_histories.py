@@ -75,7 +75,7 @@ def _take_arrived(futures: SimpleQueue[Future[_History]]) -> list[Future[_Histor
     return some
 
 
-def shortened(failures: Sequence[str]) -> list[str]:
+def shorten_failures(failures: Sequence[str]) -> list[str]:
     """Return the first failures and the number of the others."""
     left = len(failures) - _SHOWN
     return [*failures[:_SHOWN], *([f"{left} more could not be read"] if left > 0 else [])]

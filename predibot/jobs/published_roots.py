@@ -16,12 +16,12 @@ from sqlalchemy import ColumnElement, Connection, Row, select
 
 from predibot.domain.clock import format_instant
 from predibot.errors import UsageError
-from predibot.jobs.receipts import VerifiedRun, computed_anew, run_of_key
-from predibot.ledger.care.verification import VerifiedLedger, verified_ledger
+from predibot.jobs.receipts import VerifiedRun, run_of_key, verify_run
+from predibot.ledger.care.verification import LedgerVerification, verify_ledger
 from predibot.ledger.read.receipt_leaves import FORM, FORMS, leaves_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.ledger_receipts import LedgerReceipt
-from predibot.ledger.write.receipts import receipted_runs, root_of, stored_receipts
+from predibot.ledger.write.receipts import list_runs_with_receipts, read_receipts, root_of
 from predibot.ledger.write.runs import runs
 from predibot.plain_file import plain_bytes
 from predibot.whole_file import whole_file
@@ -101,13 +101,13 @@ class Publication:
     known: int
     verified: tuple[VerifiedRun, ...] = ()
     """Every run with a new root; a run that fails verification is not published."""
-    ledger: VerifiedLedger | None = None
+    ledger: LedgerVerification | None = None
     """The verified ledger where its root was due; None for a single run."""
 
 
 def verify_against(
     store: Store, file: Path, key: str | None = None
-) -> tuple[tuple[VerifiedRun, ...], VerifiedLedger | None]:
+) -> tuple[tuple[VerifiedRun, ...], LedgerVerification | None]:
     """Verify the runs in a file of roots, or the run of a key, and the ledger.
 
     Raises:
@@ -115,7 +115,7 @@ def verify_against(
     """
     published = _RootsFile(_read_lines(file))
     with store.read() as connection:
-        known = {(run.key, format_instant(run.created_at)): run for run in receipted_runs(connection, key)}
+        known = {(run.key, format_instant(run.created_at)): run for run in list_runs_with_receipts(connection, key)}
         wanted = published.roots
         if key is not None:
             run = run_of_key(connection, key)
@@ -133,7 +133,7 @@ def verify_against(
             return found, None
         # An import brings no receipts of the original ledger.
         is_import = bool(known) and all(known[of].receipted == "imported" for of in wanted if of in known)
-        return found, _compare_ledger(verified_ledger(connection), published.ledger, file, is_import=is_import)
+        return found, _compare_ledger(verify_ledger(connection), published.ledger, file, is_import=is_import)
 
 
 def publish(store: Store, file: Path, key: str | None = None) -> Publication:
@@ -142,11 +142,11 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
         published = _RootsFile(lines)
         added, voids, verified, ledger = list[Any](), list[PublishedVoid](), [], None
         with store.read() as connection:
-            chosen = receipted_runs(connection) if key is None else [run_of_key(connection, key)]
+            chosen = list_runs_with_receipts(connection) if key is None else [run_of_key(connection, key)]
             for run in chosen:
                 new, found = _new_roots(connection, run, published, file)
                 if not run.receipts and key is not None:
-                    found = computed_anew(connection, run)
+                    found = verify_run(connection, run)
                     found = replace(found, notes=(), problems=(*found.problems, *found.notes))
                 if found is not None:
                     verified.append(found)
@@ -156,7 +156,7 @@ def publish(store: Store, file: Path, key: str | None = None) -> Publication:
                     if run.void and new and (run.key, format_instant(run.created_at)) not in published.roots:
                         voids += _void_lines(connection, runs.c.id == run.id)
             if key is None:
-                ledger = _compare_ledger(verified_ledger(connection), published.ledger, file, is_import=False)
+                ledger = _compare_ledger(verify_ledger(connection), published.ledger, file, is_import=False)
                 if ledger.holds and ledger.receipts and all(run.holds for run in verified):
                     newest = _root_of(ledger.receipts[-1])
                     if newest not in published.ledger:
@@ -213,8 +213,8 @@ def _missing_run(of: _RunId, void: PublishedVoid | None, file: Path) -> Verified
 
 
 def _compare_ledger(
-    found: VerifiedLedger, published: Sequence[LedgerRoot], file: Path, *, is_import: bool
-) -> VerifiedLedger:
+    found: LedgerVerification, published: Sequence[LedgerRoot], file: Path, *, is_import: bool
+) -> LedgerVerification:
     if published and is_import:
         problem = f"{file} has roots of the ledger that this one was imported from ({len(published)}), not compared"
         return replace(found, notes=(*found.notes, problem))
@@ -235,7 +235,7 @@ def _compare_run(
     void: PublishedVoid | None,
     file: Path,
 ) -> VerifiedRun:
-    found = computed_anew(connection, run)
+    found = verify_run(connection, run)
     newest = published[-1]
     if newest.form not in FORMS:
         problem = f"{file} has its root in form {newest.form}, and {FORM} is known. Upgrade predibot"
@@ -278,14 +278,14 @@ def _new_roots(
     created_at = format_instant(run.created_at)
     before = published.roots.get((run.key, created_at), [])
     if not run.receipts:
-        return [], computed_anew(connection, run) if run.receipted == "here" else None
-    receipts = stored_receipts(connection, run.id)
+        return [], verify_run(connection, run) if run.receipted == "here" else None
+    receipts = read_receipts(connection, run.id)
     roots = [receipt.root for receipt in receipts]
     if any(each.root not in roots for each in before):
         return [], _compare_run(connection, run, before, published.voids.get((run.key, created_at)), file)
     if before and before[-1].root == roots[-1]:
         return [], None
-    found = computed_anew(connection, run)
+    found = verify_run(connection, run)
     first = 1 + max(at for at, root in enumerate(roots) if root == before[-1].root) if before else 0
     new = [
         PublishedRoot(

@@ -13,12 +13,12 @@ from predibot.domain.trace import (
     Step,
     StoredTrace,
     cost_of_steps,
-    estimated_usd_of_steps,
     seconds_of,
+    sum_estimates_usd,
 )
 from predibot.errors import UsageError
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_traces import TracedDecision, decisions_named, decisions_with_traces
+from predibot.ledger.read.decision_traces import TracedDecision, decisions_with_traces, find_decisions
 from predibot.ledger.store import Store
 
 LEAST_PREFIX = 6
@@ -27,7 +27,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTrace:
+class DecisionTrace:
     """A decision with its trace."""
 
     decision: TracedDecision
@@ -35,7 +35,7 @@ class ReadTrace:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class StepUsage:
     """Usage by the steps of one kind; kinds of a bot do not overlap, and `all` is their sum."""
 
     bot: str
@@ -60,40 +60,40 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedReport:
+class UsageReport:
     """Usage by bot and kind of step, and how many traces could not be read."""
 
-    rows: tuple[Used, ...]
+    rows: tuple[StepUsage, ...]
     traces: int
     missing: tuple[str, ...]
     """One reason for each unreadable trace."""
 
 
-def read_trace(store: Store, asked: str) -> ReadTrace:
+def read_trace(store: Store, asked: str) -> DecisionTrace:
     """Return the trace of `RUN_KEY/BOT/EVENT_ID`, or the one whose SHA-256 has this prefix.
 
     Raises:
         UsageError: If there is no such decision, it has no trace, or the trace cannot be read.
     """
-    decision = named_decision(store, asked)
+    decision = find_decision(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
-    return ReadTrace(decision, Traces(store).read(decision.trace_sha256))
+    return DecisionTrace(decision, Traces(store).read(decision.trace_sha256))
 
 
-def named_decision(store: Store, asked: str) -> TracedDecision:
+def find_decision(store: Store, asked: str) -> TracedDecision:
     """Return the decision `RUN_KEY/BOT/EVENT_ID`, or the one whose trace's SHA-256 has this prefix."""
     return _find_by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _find_by_name(store, asked)
 
 
-def used(store: Store) -> UsedReport:
+def usage_of_ledger(store: Store) -> UsageReport:
     """Return the usage of all decisions with a trace, by bot in order of entry."""
     with store.read() as connection:
         traced = decisions_with_traces(connection)
-    return used_in(store, [(decision.bot, str(decision.trace_sha256)) for decision in traced])
+    return usage_of_traces(store, [(decision.bot, str(decision.trace_sha256)) for decision in traced])
 
 
-def used_in(store: Store, traced: Sequence[tuple[str, str]]) -> UsedReport:
+def usage_of_traces(store: Store, traced: Sequence[tuple[str, str]]) -> UsageReport:
     """Return the usage in some traces, each given by its bot and its hash."""
     steps_of: dict[str, list[Step]] = {}
     missing = []
@@ -103,7 +103,7 @@ def used_in(store: Store, traced: Sequence[tuple[str, str]]) -> UsedReport:
         except UsageError as error:
             missing.append(str(error))
     rows = [row for bot, steps in steps_of.items() for row in _usage_by_kind(bot, steps)]
-    return UsedReport(tuple(rows), len(traced) - len(missing), tuple(missing))
+    return UsageReport(tuple(rows), len(traced) - len(missing), tuple(missing))
 
 
 def _find_by_digest(store: Store, prefix: str) -> TracedDecision:
@@ -125,7 +125,7 @@ def _find_by_name(store: Store, name: str) -> TracedDecision:
             f"names them, or the first {LEAST_PREFIX} or more characters of a trace's SHA-256"
         )
     with store.read() as connection:
-        found = decisions_named(connection, run, *rest)
+        found = find_decisions(connection, run, *rest)
         known = sorted({each.run for each in decisions_with_traces(connection)})
     if not found:
         hint = f"Runs with traces: {', '.join(known[-5:])}" if known else "No decision of this ledger has a trace"
@@ -133,7 +133,7 @@ def _find_by_name(store: Store, name: str) -> TracedDecision:
     return found[0]
 
 
-def _usage_by_kind(bot: str, steps: Iterable[Step]) -> Iterator[Used]:
+def _usage_by_kind(bot: str, steps: Iterable[Step]) -> Iterator[StepUsage]:
     by_kind: dict[str, list[Step]] = {}
     for step in steps:
         by_kind.setdefault(step.kind, []).append(step)
@@ -142,11 +142,11 @@ def _usage_by_kind(bot: str, steps: Iterable[Step]) -> Iterator[Used]:
     yield _sum_usage(bot, ALL, [step for steps in by_kind.values() for step in steps])
 
 
-def _sum_usage(bot: str, kind: str, steps: Sequence[Step]) -> Used:
+def _sum_usage(bot: str, kind: str, steps: Sequence[Step]) -> StepUsage:
     usages = [step.reply.usage for step in steps if isinstance(step, ModelStep)]
     failed = [step for step in steps if isinstance(step, ModelFailedStep)]
     cost_usd, cost_known_usd = cost_of_steps(steps)
-    return Used(
+    return StepUsage(
         bot,
         kind,
         steps=len(steps),
@@ -161,5 +161,5 @@ def _sum_usage(bot: str, kind: str, steps: Sequence[Step]) -> Used:
         seconds=math.fsum(seconds_of(step) or 0.0 for step in steps),
         cost_usd=cost_usd,
         cost_known_usd=cost_known_usd,
-        cost_estimated_usd=estimated_usd_of_steps(steps),
+        cost_estimated_usd=sum_estimates_usd(steps),
     )

@@ -16,10 +16,10 @@ from predibot.ledger.write.ledger_receipts import add_ledger_receipt, is_behind
 from predibot.ledger.write.receipts import (
     Receipt,
     add_receipt,
+    list_runs_with_receipts,
     lock_run,
-    receipted_runs,
+    read_receipts,
     root_of,
-    stored_receipts,
 )
 
 _WHY = {
@@ -152,8 +152,8 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
     """Verify the run of a key, or all runs; nothing is changed."""
     with store.read() as connection:
         if key is None:
-            return tuple(computed_anew(connection, run) for run in receipted_runs(connection))
-        found = computed_anew(connection, run_of_key(connection, key))
+            return tuple(verify_run(connection, run) for run in list_runs_with_receipts(connection))
+        found = verify_run(connection, run_of_key(connection, key))
         return (found if found.receipts or found.problems else replace(found, notes=(), problems=found.notes),)
 
 
@@ -180,20 +180,20 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
 
 def run_of_key(connection: Connection, key: str) -> Row[Any]:
     """Return the run with a key, or the void one that had it last; raise UsageError if no run has or had it."""
-    runs = receipted_runs(connection, key)
+    runs = list_runs_with_receipts(connection, key)
     if not runs:
         raise UsageError(f"there is no run {key[:100]!r} in this ledger. `predibot runs` lists them")
     return next((run for run in runs if not run.void), runs[-1])
 
 
 def _last_receipt(connection: Connection, run_id: int) -> Receipt | None:
-    return next(reversed(stored_receipts(connection, run_id)), None)
+    return next(reversed(read_receipts(connection, run_id)), None)
 
 
-def computed_anew(connection: Connection, run: Row[Any]) -> VerifiedRun:
+def verify_run(connection: Connection, run: Row[Any]) -> VerifiedRun:
     """Return a run as its decisions are now, with differences from its receipts."""
     try:
-        receipts = stored_receipts(connection, run.id)
+        receipts = read_receipts(connection, run.id)
     except LedgerUnusable as error:
         return VerifiedRun(run.key, run.created_at, run.void, problems=(str(error),))
     without = VerifiedRun(run.key, run.created_at, run.void, receipts=receipts)

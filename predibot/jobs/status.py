@@ -11,23 +11,23 @@ from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import PredibotError
-from predibot.jobs.schedule.scheduled import Scheduled
+from predibot.jobs.schedule.scheduled import ScheduledRecipe
 from predibot.ledger.read.standing import (
     KnownCost,
     OwnerHolds,
     SlotCounts,
     cost_of,
-    held_by_owner,
+    holdings_by_owner,
     open_markets,
     open_retries,
     slot_counts,
-    spent_on,
+    spending_on,
 )
 from predibot.ledger.schema.tables import ServiceRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
-from predibot.ledger.write.runs import decisions_noted, runs
-from predibot.ledger.write.slots import is_alive, stored_schedules, stored_service
+from predibot.ledger.write.runs import count_decisions_with_note, runs
+from predibot.ledger.write.slots import is_alive, read_schedules, read_service
 
 STALE = timedelta(days=1)
 """The age from which the last price of an open market is old."""
@@ -90,14 +90,14 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
     """Return the state of a ledger; no host is asked, and nothing is changed."""
     now = clock()
     with store.read() as connection:
-        service = stored_service(connection)
+        service = read_service(connection)
         alive = service is not None and is_alive(service, is_gone, now)
-        schedules = tuple(_schedule_status(connection, each, now) for each in stored_schedules(connection))
-        claims = held_by_owner(connection)
+        schedules = tuple(_schedule_status(connection, each, now) for each in read_schedules(connection))
+        claims = holdings_by_owner(connection)
         retries, markets = open_retries(connection), open_markets(connection, now=now, stale=STALE)
-        spent = spent_on(connection, now)
+        spent = spending_on(connection, now)
         bare, blind = (
-            decisions_noted(connection, note, runs.c.created_at > now - COUNTED)
+            count_decisions_with_note(connection, note, runs.c.created_at > now - COUNTED)
             for note in (WITHOUT_TOOLS, WITHOUT_SEARCH)
         )
     gone = {owner: each for owner, each in claims.items() if is_gone(owner) or each.lease_until < now}
@@ -125,7 +125,7 @@ def _schedule_status(connection: Connection, stored: Row[Any], now: datetime) ->
     if slots.last is not None and slots.last.run_key is not None:
         last = cost_of(connection, stored.recipe, since=since, run_key=slots.last.run_key)
     try:
-        read = Scheduled.read(stored.argument)
+        read = ScheduledRecipe.read(stored.argument)
     except PredibotError as error:
         return ScheduleStatus(stored, slots, cost, last, problem=stored.problem or str(error))
     schedule, recipe = read.schedule, read.request.recipe

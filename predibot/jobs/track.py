@@ -13,21 +13,21 @@ from predibot.contracts import OpenVenue, ProgressListener, Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint
-from predibot.domain.resolution import Resolution, as_known, unseen_revisions
+from predibot.domain.resolution import Resolution, latest_known, unseen_revisions
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError, VenueError
 from predibot.jobs.deciding.accounts.closes import late_actions
 from predibot.jobs.deciding.venue_board import FEW_EVENTS
-from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, read_histories, shortened
+from predibot.jobs.price_histories import MAX_FAILURES_IN_A_ROW, read_histories, shorten_failures
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_refs
 from predibot.ledger.write.prices_and_resolutions import (
-    Followed,
+    TrackedInstrument,
     add_observations,
     add_resolutions,
-    followed,
-    note_tracked,
-    stored_resolutions,
+    list_tracked_instruments,
+    note_tracking,
+    read_resolutions,
 )
 
 _log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class TrackReport:
 class _Window:
     """A stretch of an instrument's history that is not stored yet."""
 
-    of: Followed
+    of: TrackedInstrument
     start: datetime
     until: datetime
     whole: bool
@@ -88,13 +88,13 @@ def track(
     """
     venue, as_of = opened.venue, opened.now
     with store.read() as connection:
-        known = followed(connection, venue.name, spec=opened.spec if own_runs else None)
+        known = list_tracked_instruments(connection, venue.name, spec=opened.spec if own_runs else None)
         playing = {each.market_row for each in known}
         refs = {row: ref for row, ref in market_refs(connection, venue.name).items() if row in playing}
-        stored = stored_resolutions(connection, venue.name)
+        stored = read_resolutions(connection, venue.name)
     settled, resolution_notes = _track_resolutions(store, venue, refs, stored, as_of)
-    stored = store.run_read(lambda connection: stored_resolutions(connection, venue.name))
-    ended = {row: last for row, revisions in stored.items() if (last := as_known(revisions, as_of)) is not None}
+    stored = store.run_read(lambda connection: read_resolutions(connection, venue.name))
+    ended = {row: last for row, revisions in stored.items() if (last := latest_known(revisions, as_of)) is not None}
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
     points, failures = read_histories(
         {window: window.of.instrument.id for window in windows},
@@ -119,7 +119,7 @@ def track(
         markets=len(refs),
         observations=points,
         resolutions=settled,
-        notes=(*resolution_notes, *late, *shortened(failures)),
+        notes=(*resolution_notes, *late, *shorten_failures(failures)),
         incomplete=bool(failures),
     )
 
@@ -149,7 +149,7 @@ def _track_resolutions(
     ]
 
 
-def _windows(each: Followed, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
+def _windows(each: TrackedInstrument, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:
     # After its settlement a market's price is its payout.
     settled = ended is not None and ended.settled_at <= as_of
     until = ended.settled_at if ended is not None and settled else as_of
@@ -176,14 +176,18 @@ def _store_windows(store: Store, read: Sequence[tuple[_Window, Sequence[PricePoi
 
     def keep(connection: Connection) -> int:
         new = add_observations(connection, points, "history")
-        note_tracked(connection, stretches)
+        note_tracking(connection, stretches)
         return new
 
     return store.run_write(keep) if points else 0
 
 
 def _track_quotes(
-    store: Store, venue: Venue, known: Sequence[Followed], refs: Mapping[int, MarketRef], settled: Collection[int]
+    store: Store,
+    venue: Venue,
+    known: Sequence[TrackedInstrument],
+    refs: Mapping[int, MarketRef],
+    settled: Collection[int],
 ) -> tuple[int, list[str], list[str]]:
     """Store a quote of every unsettled market of a live venue as an observation.
 

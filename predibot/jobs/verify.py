@@ -9,12 +9,12 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from predibot.domain.trace import GivenUpStep, Step, cost_of_steps
-from predibot.errors import ArtefactPruned, UsageError, words_of
+from predibot.errors import ArtefactPruned, UsageError, describe_error
 from predibot.jobs.deciding.sources import sources_of
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.accounts.invariants import broken_orders, checks_of_accounts
-from predibot.ledger.read.invariants import Broken, Checked, checks_of_rows
+from predibot.ledger.read.accounts.invariants import check_orders, checks_of_accounts
+from predibot.ledger.read.invariants import Checked, Violation, checks_of_rows
 from predibot.ledger.read.run_invariants import checks_of_runs
 from predibot.ledger.schema.foreign_rows import foreign_rows
 from predibot.ledger.schema.values import ROW_ERRORS
@@ -49,7 +49,7 @@ class Verification:
     """All checks, and every row that fails one."""
 
     checks: tuple[CheckReport, ...]
-    broken: tuple[Broken, ...]
+    broken: tuple[Violation, ...]
 
 
 def verify(store: Store) -> Verification:
@@ -60,7 +60,7 @@ def verify(store: Store) -> Verification:
         # Malformed rows make later checks fail; without any, an error is a mistake of ours and not hidden.
         foreign = (*ROW_ERRORS, SQLAlchemyError, UsageError) if broken else ()
         checks = [*checks_of_rows(connection, checked), *checks_of_runs(connection, checked)]
-        checks += [broken_orders(connection, checked), *checks_of_accounts(connection, checked)]
+        checks += [check_orders(connection, checked), *checks_of_accounts(connection, checked)]
         for check in checks:
             broken += _until_error(check, foreign)
         kept: list[_DecisionFacts] = []
@@ -70,7 +70,7 @@ def verify(store: Store) -> Verification:
     return Verification(tuple(CheckReport(name, rows, failed[name]) for name, rows in checked.items()), tuple(broken))
 
 
-def _check_database(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_database(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield SQLite's findings about its file; a server checks its own."""
     if connection.dialect.name != "sqlite":
         return
@@ -78,24 +78,24 @@ def _check_database(connection: Connection, checked: Checked) -> Iterator[Broken
     checked[check] += 1
     for finding in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
         if finding != "ok":
-            yield Broken(check, "database", str(finding))
+            yield Violation(check, "database", str(finding))
     for table, row, named, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
-        yield Broken(check, f"{table} {row}", f"it names a row of {named} that is not there")
+        yield Violation(check, f"{table} {row}", f"it names a row of {named} that is not there")
 
 
-def _check_rows(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_rows(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield rows with values that predibot never writes, whatever the file declares of its columns."""
     checked[_ROWS] += 1
     for row, seen in foreign_rows(connection):
-        yield Broken(_ROWS, row, seen)
+        yield Violation(_ROWS, row, seen)
 
 
-def _until_error(found: Iterator[Broken], foreign: tuple[type[Exception], ...]) -> Iterator[Broken]:
+def _until_error(found: Iterator[Violation], foreign: tuple[type[Exception], ...]) -> Iterator[Violation]:
     """Yield a check's findings, and that it was cut short where one of these errors ends it."""
     try:
         yield from found
     except foreign as error:
-        yield Broken(_ROWS, "ledger", f"because of such rows a check ended early: {words_of(error)[:200]}")
+        yield Violation(_ROWS, "ledger", f"because of such rows a check ended early: {describe_error(error)[:200]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class _DecisionFacts:
     sources: tuple[_SourceFacts, ...]
 
 
-def _collect_decisions(connection: Connection, kept: list[_DecisionFacts]) -> Iterator[Broken]:
+def _collect_decisions(connection: Connection, kept: list[_DecisionFacts]) -> Iterator[Violation]:
     found: dict[int, list[_SourceFacts]] = defaultdict(list)
     columns = (sources.c.decision_id, sources.c.kind, sources.c.sha256, sources.c.results)
     for decision_id, *seen in connection.execute(select(*columns).order_by(sources.c.decision_id, sources.c.number)):
@@ -127,7 +127,7 @@ def _collect_decisions(connection: Connection, kept: list[_DecisionFacts]) -> It
     yield from ()
 
 
-def _check_artefacts(store: Store, kept: list[_DecisionFacts], checked: Checked) -> Iterator[Broken]:
+def _check_artefacts(store: Store, kept: list[_DecisionFacts], checked: Checked) -> Iterator[Violation]:
     traces, pages = Traces(store), Pages(store)
     for each in kept:
         if each.trace_sha256 is not None:
@@ -137,10 +137,10 @@ def _check_artefacts(store: Store, kept: list[_DecisionFacts], checked: Checked)
             try:
                 pages.text(sha256)
             except (UsageError, ValueError) as error:
-                yield Broken("pages present", each.name, str(error))
+                yield Violation("pages present", each.name, str(error))
 
 
-def _check_trace(kept: _DecisionFacts, traces: Traces, checked: Checked) -> Iterator[Broken]:
+def _check_trace(kept: _DecisionFacts, traces: Traces, checked: Checked) -> Iterator[Violation]:
     try:
         steps = traces.read(kept.trace_sha256 or "").steps
     except ArtefactPruned:
@@ -148,10 +148,10 @@ def _check_trace(kept: _DecisionFacts, traces: Traces, checked: Checked) -> Iter
         checked["traces pruned"] += 1
         return
     except (UsageError, ValueError) as error:
-        yield Broken("traces present", kept.name, str(error))
+        yield Violation("traces present", kept.name, str(error))
     else:
         checked["rows are their traces"] += 1
-        yield from (Broken("rows are their traces", kept.name, seen) for seen in _trace_differences(kept, steps))
+        yield from (Violation("rows are their traces", kept.name, seen) for seen in _trace_differences(kept, steps))
     checked["traces present"] += 1
 
 

@@ -30,7 +30,7 @@ from predibot.plain_file import open_plain, plain_bytes
 from predibot.plugins.games import GAME
 from predibot.plugins.registry import package_files
 from predibot.plugins.venues import VENUE
-from predibot.whole_file import clear_unfinished, whole_file
+from predibot.whole_file import remove_unfinished_files, whole_file
 
 _log = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class Cache:
             with whole_file(self._file(question)) as file:
                 file.write(content)
                 file.write(hashlib.sha256(content).digest())
-            clear_unfinished(self.folder)
+            remove_unfinished_files(self.folder)
             _make_room(self.folder)
         except OSError as error:
             _log.info("nothing is kept for the next evaluation: %s", error)

@@ -30,31 +30,31 @@ from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
 from predibot.games.cohorts import Member, cohort_start
 from predibot.ledger.care.table_rows import batches
-from predibot.ledger.read.export import TABLES, export_types, named
+from predibot.ledger.read.export import TABLES, export_table, export_types
 from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
-from predibot.ledger.schema.natural_keys import REFERS_TO, Named, key_of
+from predibot.ledger.schema.natural_keys import REFERS_TO, NamedColumn, key_of
 from predibot.ledger.schema.tables import Row
-from predibot.ledger.schema.upsert import inserted
+from predibot.ledger.schema.upsert import insert_rows
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,
     LAST_INSTANT,
     event_from_json,
     json_columns,
-    largest,
+    largest_value,
 )
-from predibot.ledger.write.accounts import journal, stored_journal
+from predibot.ledger.write.accounts import journal, read_journal
 from predibot.ledger.write.claims import tasks
 from predibot.ledger.write.decisions import bet_as_order, orders
 from predibot.ledger.write.events import (
     instrument_values,
     instruments,
     market_ref,
-    named_outcomes,
-    remember_instruments,
+    parse_outcomes,
+    store_instruments,
 )
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations, resolution_of
 from predibot.ledger.write.runs import runs
-from predibot.plugins.games import stored_game
+from predibot.plugins.games import load_stored_game
 
 _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000
@@ -89,7 +89,7 @@ Values = dict[str, Any]
 Key = tuple[Any, ...]
 
 
-class RowRefused(ValueError):
+class RowError(ValueError):
     """A row cannot be put back; the message has its place and the reason."""
 
     def __init__(self, place: str, reason: str) -> None:
@@ -97,7 +97,7 @@ class RowRefused(ValueError):
         super().__init__(f"{place}: {reason}")
 
 
-class Placed(NamedTuple):
+class ExportRow(NamedTuple):
     """A row of an export, with its place there."""
 
     place: str
@@ -107,7 +107,7 @@ class Placed(NamedTuple):
     """Whether all cells are texts; an empty one then also stands for a missing value."""
 
 
-class Checked(NamedTuple):
+class CheckedRow(NamedTuple):
     """A row of an export whose values have the right types; row numbers are added to them."""
 
     place: str
@@ -128,7 +128,7 @@ class _Money:
         booked_usd = values["booked_usd"]
         if abs(values["asked_usd"] * self.scale - booked_usd) > _MONEY_TOLERANCE_USD:
             asked = f"{values['asked_usd']:.6g} times the scale {self.scale:.6g}"
-            raise RowRefused(place, f"booked_usd is {booked_usd:.6g}, not asked_usd {asked}")
+            raise RowError(place, f"booked_usd is {booked_usd:.6g}, not asked_usd {asked}")
         self.staked_usd += abs(booked_usd)
 
     def add_fill(self, place: str, values: Values) -> None:
@@ -136,7 +136,7 @@ class _Money:
         spent_usd = values["shares"] * values["price"]
         if abs(spent_usd + values["fee_usd"] + values["cash_usd"]) > _MONEY_TOLERANCE_USD:
             paid = f"{values['shares']:.6g} shares at {values['price']:.6g} with a fee of {values['fee_usd']:.6g}"
-            raise RowRefused(place, f"cash_usd is {values['cash_usd']:.6g}, not what is paid for {paid}")
+            raise RowError(place, f"cash_usd is {values['cash_usd']:.6g}, not what is paid for {paid}")
         self.spent_usd += spent_usd
 
 
@@ -160,14 +160,14 @@ class Restorer:
     """Place in the export by row of a new account."""
     _orders: dict[int, int] = field(default_factory=dict)
 
-    def put(self, table: str, rows: Iterable[Placed]) -> int:
+    def put(self, table: str, rows: Iterable[ExportRow]) -> int:
         """Put back rows of one table, and return how many are new.
 
         Raises:
             RowRefused: If a row is malformed, or refers to a row that is not there.
             RunConflict: If the ledger has another run of the same key.
         """
-        checked = (Checked(row.place, _check_row(table, row)) for row in rows)
+        checked = (CheckedRow(row.place, _check_row(table, row)) for row in rows)
         if table == "observations":
             return self._put_observations(checked)
         if table == "runs":
@@ -184,19 +184,19 @@ class Restorer:
             staked_usd, left_usd, spent_usd = money.staked_usd, money.unallocated_usd, money.spent_usd
             bets = f"its bets add up to {staked_usd:.6g}"
             if abs(staked_usd + left_usd - 1.0) > _MONEY_TOLERANCE_USD:
-                raise RowRefused(money.place, f"{bets} and {left_usd:.6g} is left of 1 dollar")
+                raise RowError(money.place, f"{bets} and {left_usd:.6g} is left of 1 dollar")
             if abs(spent_usd - staked_usd) > _MONEY_TOLERANCE_USD:
-                raise RowRefused(money.place, f"{bets} dollars and its fills to {spent_usd:.6g}")
+                raise RowError(money.place, f"{bets} dollars and its fills to {spent_usd:.6g}")
         for account_id, place in self._new_accounts.items():
             try:
-                account_of(stored_journal(self.connection, account_id))
+                account_of(read_journal(self.connection, account_id))
             except ValueError as error:
-                raise RowRefused(place, f"its journal is none: {error}") from None
+                raise RowError(place, f"its journal is none: {error}") from None
 
-    def _put(self, table: str, rows: Sequence[Checked]) -> int:
+    def _put(self, table: str, rows: Sequence[CheckedRow]) -> int:
         for row in rows:
             self._resolve(table, row)
-        owner = "account" if "account_id" in named(table).references else "decision"
+        owner = "account" if "account_id" in export_table(table).references else "decision"
         is_here = [(f"{owner}s", row.values.get(f"{owner}_id")) in self._here for row in rows]
         for row in compress(rows, is_here) if table == "journal" else ():
             self._require_entry(row)
@@ -208,7 +208,7 @@ class Restorer:
         elif table == "fills":
             self._find_orders(kept)
         elif table == "bets":
-            return len(self._insert("orders", [Checked(row.place, self._bet_order(row)) for row in kept]))
+            return len(self._insert("orders", [CheckedRow(row.place, self._bet_order(row)) for row in kept]))
         new = self._insert(table, kept)
         if _TABLES[table] in REFERS_TO.values():
             self._learn(table, rows, set(new))
@@ -216,11 +216,11 @@ class Restorer:
             self._learn_outcomes(rows)
         return len(new)
 
-    def _put_run(self, row: Checked) -> bool:
+    def _put_run(self, row: CheckedRow) -> bool:
         values = row.values
         key, void = values["run"], values["void"]
         if (void == 0) != (values["voided_at"] is None):
-            raise RowRefused(row.place, f"void is {void}, voided_at is {values['voided_at']}; one of them is wrong")
+            raise RowError(row.place, f"void is {void}, voided_at is {values['voided_at']}; one of them is wrong")
         same = ("recipe", "slot_at", "as_of", "venue", "venue_name", "game", "seed", "digest", "created_at")
         found = self.connection.execute(
             select(runs.c.id, runs.c.voided_at)
@@ -244,8 +244,8 @@ class Restorer:
         (self._rows["runs"][key, void],) = self._insert("runs", [row])
         return True
 
-    def _put_observations(self, rows: Iterable[Checked]) -> int:
-        def instrument_of(row: Checked) -> Instrument:
+    def _put_observations(self, rows: Iterable[CheckedRow]) -> int:
+        def instrument_of(row: CheckedRow) -> Instrument:
             return Instrument(row.values["venue"], row.values["instrument_kind"], row.values["instrument_id"])
 
         new = 0
@@ -258,29 +258,29 @@ class Restorer:
                     new += add_observations(self.connection, points, source)
         return new
 
-    def _resolve(self, table: str, row: Checked) -> None:
+    def _resolve(self, table: str, row: CheckedRow) -> None:
         values = row.values
         if values.get("run") is not None:
             self._row_of(row, "runs", (values["run"], values["void"]))
-        for column, key in named(table).references.items():
+        for column, key in export_table(table).references.items():
             optional = [each.name for each in key if each.is_nullable and each.name]
             if optional and all(values[name] is None for name in optional):
                 values[column] = None
             else:
                 values[column] = self._row_of(row, REFERS_TO[column].name, self._key(values, key))
 
-    def _key(self, values: Values, key: Iterable[Named]) -> Key:
+    def _key(self, values: Values, key: Iterable[NamedColumn]) -> Key:
         return tuple([values[each.name] if each.name else self._venues[values["run"], values["void"]] for each in key])
 
-    def _row_of(self, row: Checked, table: str, key: Key) -> int:
+    def _row_of(self, row: CheckedRow, table: str, key: Key) -> int:
         """Return the row number of a natural key; make it for an instrument or subject, which no table exports."""
         if key not in self._rows[table]:
             if table not in ("subjects", "instruments"):
-                raise RowRefused(row.place, _MISSING[table].format(*(str(each)[:120] for each in key)))
+                raise RowError(row.place, _MISSING[table].format(*(str(each)[:120] for each in key)))
             self._rows[table][key] = self._make_row(row, table, key)
         return self._rows[table][key]
 
-    def _make_row(self, row: Checked, table: str, key: Key) -> int:
+    def _make_row(self, row: CheckedRow, table: str, key: Key) -> int:
         venue, kind, name = key
         if table == "subjects":
             of_event = self._row_of(row, "events", (venue, name)) if kind == "event" else None
@@ -291,7 +291,7 @@ class Restorer:
             market_row = None if market_id is None else self._row_of(row, "markets", (venue, market_id))
             side = None if market_id is None else row.values.get("outcome", row.values["side"])
             values = instrument_values(Instrument(*key), market_row=market_row, side=side)
-        self._insert(table, [Checked(row.place, values)])
+        self._insert(table, [CheckedRow(row.place, values)])
         (found,) = self._find_rows(table, [values], *([] if table == "subjects" else ["market_row", "side"])).values()
         if table == "instruments":
             self._learn_instrument(found)
@@ -301,28 +301,28 @@ class Restorer:
         self._outcome_of[instrument.id] = outcome = (instrument.market_row, instrument.side)
         self._outcomes.setdefault(outcome, instrument.id)
 
-    def _learn_outcomes(self, rows: Sequence[Checked]) -> None:
+    def _learn_outcomes(self, rows: Sequence[CheckedRow]) -> None:
         found = self._find_rows("markets", [row.values for row in rows], "event_row")
         listed = dict[str, list[Market]]()
         for place, values in rows:
             if found[values["venue"], values["market_id"]].event_row != values["event_row"]:
-                raise RowRefused(place, f"market {values['market_id']} is one of another event in this ledger")
+                raise RowError(place, f"market {values['market_id']} is one of another event in this ledger")
             market = SimpleNamespace(**values)
-            known = Market(market_ref(market), market.question, named_outcomes(market.outcomes_json))
+            known = Market(market_ref(market), market.question, parse_outcomes(market.outcomes_json))
             listed.setdefault(market.venue, []).append(known)
         for venue, of_venue in listed.items():
-            remember_instruments(self.connection, venue, of_venue)
+            store_instruments(self.connection, venue, of_venue)
         of_markets = instruments.c.market_row.in_([each.id for each in found.values()])
         for each in self.connection.execute(select(instruments).where(of_markets).order_by(instruments.c.id)):
             self._rows["instruments"][each.venue, each.kind, each.instrument_id] = each.id
             self._learn_instrument(each)
 
-    def _learn(self, table: str, rows: Sequence[Checked], new: Collection[int]) -> None:
+    def _learn(self, table: str, rows: Sequence[CheckedRow], new: Collection[int]) -> None:
         own = [_own_values(table, row.values) for row in rows]
         found = self._find_rows(table, own)
         for (place, values), stored in zip(rows, own, strict=True):
             row = found.get(tuple(stored[column.name] for column in key_of(_TABLES[table])))
-            number = self._rows[table][self._key(values, named(table).key)] = 0 if row is None else row.id
+            number = self._rows[table][self._key(values, export_table(table).key)] = 0 if row is None else row.id
             left_usd = values.get("unallocated_usd")
             if number not in new:
                 self._here.add((table, number))
@@ -331,23 +331,23 @@ class Restorer:
             elif left_usd is not None and values["subject_kind"] not in ACCOUNT_SUBJECTS:
                 self._money[number] = _Money(place, left_usd, values["scale"])
 
-    def _make_tasks(self, rows: Sequence[Checked]) -> list[Checked]:
+    def _make_tasks(self, rows: Sequence[CheckedRow]) -> list[CheckedRow]:
         """Return the new decisions, each with a task of one attempt: an export has no other attempts."""
         new = set(self._insert("tasks", rows))
         found = self._find_rows("tasks", [row.values for row in rows], "status")
         begun, tried, seen = [], [], set[Key]()
         for row in rows:
             place, values = row
-            key = self._key(values, named("decisions").key)
+            key = self._key(values, export_table("decisions").key)
             if key in seen or key in self._rows["decisions"]:
-                raise RowRefused(place, f"{values['bot'][:80]!r} decided on {values['subject_id'][:60]!r} before")
+                raise RowError(place, f"{values['bot'][:80]!r} decided on {values['subject_id'][:60]!r} before")
             seen.add(key)
             task = found[tuple(values[column.name] for column in key_of(tasks))]
             if task.id in new:
                 values["task_id"], at = task.id, values["decided_at"]
                 began = at - timedelta(seconds=min(max(values["seconds"], 0.0), 86_400.0))
                 ended = {"ended_at": at, "outcome": values["status"], "message": values["message"]}
-                tried.append(Checked(place, {"task_id": task.id, "number": 1, "started_at": began, **ended}))
+                tried.append(CheckedRow(place, {"task_id": task.id, "number": 1, "started_at": began, **ended}))
                 begun.append(row)
             elif task.status != values["status"]:
                 self.notes.append(
@@ -356,36 +356,36 @@ class Restorer:
         self._insert("attempts", tried)
         return begun
 
-    def _check_run_event(self, row: Checked) -> None:
+    def _check_run_event(self, row: CheckedRow) -> None:
         values = row.values
         try:
             event = event_from_json(values["event_json"], values["payload"])
         except ValueError as error:
-            raise RowRefused(row.place, f"event_json is no event: {_first_line(error)}") from None
+            raise RowError(row.place, f"event_json is no event: {_first_line(error)}") from None
         if event.id != (event_id := values["event_id"]):
-            raise RowRefused(row.place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
+            raise RowError(row.place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
         for market in event.markets:
             self._row_of(row, "markets", (self._venues[values["run"], values["void"]], market.id))
 
-    def _count_money(self, row: Checked) -> None:
+    def _count_money(self, row: CheckedRow) -> None:
         if row.values["subject_kind"] not in ACCOUNT_SUBJECTS or "booked_usd" in row.values:
             money = self._money.get(row.values["decision_id"])
             if money is None:
-                raise RowRefused(row.place, "its decision is not recorded, so it has no bets and no fills")
+                raise RowError(row.place, "its decision is not recorded, so it has no bets and no fills")
             (money.add_bet if "booked_usd" in row.values else money.add_fill)(row.place, row.values)
 
-    def _bet_order(self, bet: Checked) -> Values:
+    def _bet_order(self, bet: CheckedRow) -> Values:
         values, price = bet.values, bet.values["price_yes"]
         if not 0.0 < price < 1.0:
-            raise RowRefused(bet.place, f"price_yes is {price:g}; a bet is booked between 0 and 1")
+            raise RowError(bet.place, f"price_yes is {price:g}; a bet is booked between 0 and 1")
         number = self._orders[values["decision_id"]] = self._orders.get(values["decision_id"], 0) + 1
         side, order = bet_as_order(values["asked_usd"], values["booked_usd"], price, values["price_source"])
         if (values["market_row"], side) not in self._outcomes:
-            raise RowRefused(bet.place, f"its market has no {side}")
+            raise RowError(bet.place, f"its market has no {side}")
         instrument_row = self._outcomes[values["market_row"], side]
         return {"decision_id": values["decision_id"], "number": number, "instrument_row": instrument_row, **order}
 
-    def _find_orders(self, fills: Sequence[Checked]) -> None:
+    def _find_orders(self, fills: Sequence[CheckedRow]) -> None:
         """Add to each fill the number of its order; a bet's order then gets the instrument that was bought."""
         placed = self.connection.execute(
             select(orders.c.decision_id, orders.c.number, orders.c.instrument_row).where(
@@ -400,54 +400,54 @@ class Restorer:
             if values["order_number"] is not None and values["model"] is not None:
                 order = numbered.get((decision_id, values["order_number"]))
                 if order is None:
-                    raise RowRefused(place, f"its decision has no order {values['order_number']}")
+                    raise RowError(place, f"its decision has no order {values['order_number']}")
             else:
                 order = order_on.get((decision_id, *outcome))
                 if order is None:
-                    raise RowRefused(place, "its decision has no bet on this side of its market")
+                    raise RowError(place, "its decision has no bet on this side of its market")
                 values.update(order_number=order.number, model="mid")
             if order.instrument_row != instrument_row and self._outcome_of[order.instrument_row] == outcome:
                 same = (orders.c.decision_id == decision_id, orders.c.number == order.number)
                 self.connection.execute(update(orders).where(*same).values(instrument_row=instrument_row))
 
-    def _check_order(self, row: Checked) -> None:
+    def _check_order(self, row: CheckedRow) -> None:
         if (kind := row.values["subject_kind"]) not in ACCOUNT_SUBJECTS:
-            raise RowRefused(row.place, f"a {kind} has no account to order for")
+            raise RowError(row.place, f"a {kind} has no account to order for")
 
-    def _check_quote(self, row: Checked) -> None:
+    def _check_quote(self, row: CheckedRow) -> None:
         try:
             Quote(**{name: row.values[name] for name in Quote.__slots__ if name in row.values})
         except ValueError as error:
-            raise RowRefused(row.place, str(error)) from None
+            raise RowError(row.place, str(error)) from None
 
-    def _check_resolution(self, row: Checked) -> None:
+    def _check_resolution(self, row: CheckedRow) -> None:
         try:
             resolution_of(SimpleNamespace(**row.values))
         except (ValueError, TypeError) as error:
-            raise RowRefused(row.place, _first_line(error)) from None
+            raise RowError(row.place, _first_line(error)) from None
 
-    def _check_cohort(self, row: Checked) -> None:
+    def _check_cohort(self, row: CheckedRow) -> None:
         values, venue = row.values, self._venues[row.values["run"], row.values["void"]]
         if venue != values["venue"]:
-            raise RowRefused(row.place, f"venue is {values['venue'][:60]!r}, its run is of {venue[:60]!r}")
+            raise RowError(row.place, f"venue is {values['venue'][:60]!r}, its run is of {venue[:60]!r}")
         try:
             cohort_start(values["name"])
-            stored_game(values["game"], "{}", values["methodology"])
+            load_stored_game(values["game"], "{}", values["methodology"])
             [Member(**member) for member in json.loads(values["line_up"])]
         except (UsageError, ValueError, TypeError) as error:
-            raise RowRefused(row.place, f"it is no cohort: {_first_line(error)}") from None
+            raise RowError(row.place, f"it is no cohort: {_first_line(error)}") from None
 
-    def _check_account(self, row: Checked) -> None:
+    def _check_account(self, row: CheckedRow) -> None:
         if (kind := row.values["subject_kind"]) not in ACCOUNT_SUBJECTS:
-            raise RowRefused(row.place, f"a {kind[:40]!r} has no account")
+            raise RowError(row.place, f"a {kind[:40]!r} has no account")
 
-    def _require_entry(self, row: Checked) -> None:
+    def _require_entry(self, row: CheckedRow) -> None:
         """Refuse a journal row of an account in this ledger, unless the ledger has an equal one."""
         names = ("account_id", "number", "kind", "at", "shares", "cash_usd")
         same = (journal.c[name] == row.values[name] for name in names)
         if self.connection.execute(select(journal.c.number).where(*same)).first() is None:
             why = "this ledger has the account, and it went on otherwise here. Import into another --ledger"
-            raise RowRefused(row.place, why)
+            raise RowError(row.place, why)
 
     def _find_rows(self, table: str, rows: Sequence[Values], *more: str) -> dict[Key, Any]:
         of, key = _TABLES[table], key_of(_TABLES[table])
@@ -455,19 +455,19 @@ class Restorer:
         found = self.connection.execute(select(*key, of.c.id, *(of.c[name] for name in more)).where(*within))
         return {tuple(row[: len(key)]): row for row in found}
 
-    def _insert(self, table: str, rows: Sequence[Checked]) -> list[int]:
+    def _insert(self, table: str, rows: Sequence[CheckedRow]) -> list[int]:
         """Insert new rows, and return the first number of each one's key."""
         try:
             with self.connection.begin_nested():
-                return inserted(self.connection, _TABLES[table], [_own_values(table, row.values) for row in rows])
+                return insert_rows(self.connection, _TABLES[table], [_own_values(table, row.values) for row in rows])
         except (IntegrityError, DataError) as error:
             # Insert one by one, to name the refused one.
             if len(rows) > 1:
                 return [number for row in rows for number in self._insert(table, [row])]
-            raise RowRefused(rows[0].place, f"the database refuses it: {_first_line(error.orig or error)}") from None
+            raise RowError(rows[0].place, f"the database refuses it: {_first_line(error.orig or error)}") from None
 
 
-_CHECKS: Mapping[str, Callable[[Restorer, Checked], None]] = {
+_CHECKS: Mapping[str, Callable[[Restorer, CheckedRow], None]] = {
     "run_events": Restorer._check_run_event,
     "bets": Restorer._count_money,
     "fills": Restorer._count_money,
@@ -489,22 +489,22 @@ def _own_names(table: str) -> tuple[tuple[str, str], ...]:
     own = (
         {}
         if table not in TABLES
-        else {each.path[0].name: each.name for each in named(table).columns if len(each.path) == 1}
+        else {each.path[0].name: each.name for each in export_table(table).columns if len(each.path) == 1}
     )
     return tuple((column.name, own.get(column.name, column.name)) for column in _TABLES[table].columns)
 
 
-def _row_batches(rows: Iterable[Checked], size: int = _ROWS_AT_ONCE) -> Iterator[list[Checked]]:
+def _row_batches(rows: Iterable[CheckedRow], size: int = _ROWS_AT_ONCE) -> Iterator[list[CheckedRow]]:
     return batches(rows, lambda row: row.values.values(), size, _CHARACTERS_AT_ONCE)
 
 
-def _price_point(row: Checked, instrument: Instrument) -> tuple[str, PricePoint]:
+def _price_point(row: CheckedRow, instrument: Instrument) -> tuple[str, PricePoint]:
     price, source = row.values["price"], row.values["source"]
     lowest, highest = instrument.price_bound
     if not lowest <= price <= highest:
-        raise RowRefused(row.place, f"price is {price:g}; one of this kind is in [{lowest:g}, {highest:g}]")
+        raise RowError(row.place, f"price is {price:g}; one of this kind is in [{lowest:g}, {highest:g}]")
     if source not in _SOURCES:
-        raise RowRefused(row.place, f"source is {source[:40]!r}; it is 'history' or 'quote'")
+        raise RowError(row.place, f"source is {source[:40]!r}; it is 'history' or 'quote'")
     return source, PricePoint(row.values["at"], price)
 
 
@@ -521,7 +521,7 @@ class _Column(NamedTuple):
 
 @cache
 def _columns(table: str) -> tuple[_Column, ...]:
-    nullable = {each.name for each in named(table).columns if each.is_nullable}
+    nullable = {each.name for each in export_table(table).columns if each.is_nullable}
     found = []
     for name, type_ in export_types(table).items():
         if name == "late":
@@ -532,7 +532,7 @@ def _columns(table: str) -> tuple[_Column, ...]:
     return tuple(found)
 
 
-def _check_row(table: str, row: Placed) -> Values:
+def _check_row(table: str, row: ExportRow) -> Values:
     """Return the typed values of a row; refuse one that lacks a value, or has a wrong type."""
     values: Values = {}
     added = _ADDED.get(table, {})
@@ -542,22 +542,20 @@ def _check_row(table: str, row: Placed) -> Values:
             if column.name in added:
                 values[column.name] = added[column.name]
             elif column.name not in row.cells:
-                raise RowRefused(
-                    row.place, f"it has no {column.name}; export again with this predibot, not --canonical"
-                )
+                raise RowError(row.place, f"it has no {column.name}; export again with this predibot, not --canonical")
             elif not column.nullable:
-                raise RowRefused(row.place, f"{column.name} is empty")
+                raise RowError(row.place, f"{column.name} is empty")
             else:
                 values[column.name] = None
             continue
         try:
             values[column.name] = _parse_cell(column, cell)
         except ValidationError as error:
-            raise RowRefused(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
+            raise RowError(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
         except (ValueError, OverflowError) as error:
             is_long = isinstance(cell, int) and cell.bit_length() > 256
             shown = "a very large number" if is_long else repr(cell)[:60]
-            raise RowRefused(row.place, f"{column.name} is {shown}: {_first_line(error)}") from None
+            raise RowError(row.place, f"{column.name} is {shown}: {_first_line(error)}") from None
     return values
 
 
@@ -566,7 +564,7 @@ def _parse_cell(column: _Column, cell: Any) -> Any:
         return _parse_whole(cell)
     if column.kind is float:
         number = _parse_number(cell)
-        if abs(number) > (most := largest(column.name)):
+        if abs(number) > (most := largest_value(column.name)):
             raise ValueError(f"it must be at most {most:,.0f}")
         return number
     if not isinstance(cell, str):

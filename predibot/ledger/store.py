@@ -18,9 +18,9 @@ from predibot.errors import LedgerUnusable, UsageError
 from predibot.ledger.database_errors import explain_error, first_line, is_away, needs_files_beside
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
-from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, stored_version
+from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, read_version
 from predibot.ledger.sqlite_files import BUSY_SECONDS, PrivateCopy, has_all_pages, matches_checksum, write_ahead
-from predibot.ledger.url import masked, parse_ledger_url, sqlite_file
+from predibot.ledger.url import mask_url, parse_ledger_url, sqlite_file
 
 T = TypeVar("T")
 _Begin = Callable[[Connection], AbstractContextManager[Connection]]
@@ -136,7 +136,7 @@ class Store:
     @property
     def address(self) -> str:
         """Return the URL without passwords."""
-        return masked(self._url)
+        return mask_url(self._url)
 
     @property
     def files(self) -> Path | None:
@@ -262,7 +262,7 @@ class Store:
             self._check_in_place()
 
     @contextmanager
-    def rows_blamed(self) -> Iterator[None]:
+    def blame_rows(self) -> Iterator[None]:
         """Report malformed rows as the cause of errors raised inside, if there are any.
 
         Raises:
@@ -336,7 +336,7 @@ class Store:
 
     def _check_current(self) -> None:
         """Refuse tables of another version: only writers and `ledger upgrade` change them."""
-        version = self.run_read(stored_version)
+        version = self.run_read(read_version)
         if version is None:
             raise LedgerUnusable(f"the ledger {self.address} has no tables yet. Run `predibot decide` first")
         if version != HEAD:
@@ -347,7 +347,7 @@ class Store:
 
     def _make_current(self) -> None:
         # Most ledgers are current; those open without waiting for a writer.
-        version, ahead = self.run_read(lambda connection: (stored_version(connection), _writes_ahead(connection)))
+        version, ahead = self.run_read(lambda connection: (read_version(connection), _writes_ahead(connection)))
         if self._file is not None and not ahead:
             with self._translate_errors():
                 write_ahead(self._file)
@@ -394,7 +394,7 @@ class Store:
             raise LedgerUnusable(f"the ledger {self.address} was closed; nothing more can be done with it")
         self._check_in_place()
         try:
-            with self.rows_blamed():
+            with self.blame_rows():
                 yield
             self._check_in_place()
         except (IntegrityError, DataError):

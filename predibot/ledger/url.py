@@ -39,10 +39,10 @@ def parse_ledger_url(text: str) -> URL:
         return _check_sqlite_url(url, text)
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
-    raise UsageError(f"no ledger can be kept in {masked(url)!r}. {TAKEN}")
+    raise UsageError(f"no ledger can be kept in {mask_url(url)!r}. {TAKEN}")
 
 
-def masked(url: URL) -> str:
+def mask_url(url: URL) -> str:
     """Return a URL as text, with `***` for passwords, also in its query."""
     query = {
         name: "***" if any(word in name.lower() for word in _SECRET_WORDS) else value

@@ -147,7 +147,7 @@ class ApiKeys:
         """Return the key for the operator's own code, which decides where to send it; None if it is not set."""
         return Key(name, self.values[name]) if self.values.get(name) else None
 
-    def named(self, name: str, url: str) -> Key:
+    def get_named(self, name: str, url: str) -> Key:
         """Return the key that a recipe names; raise `UsageError` if it is not set or may not be sent there."""
         self._require_set(name)
         self._require_permission(name, url, _own_hosts(name))
@@ -169,7 +169,7 @@ class ApiKeys:
         hosts = _OWN_HOSTS.get(provider)
         if hosts is None:
             raise UsageError(f"{name} is no key of provider {provider!r}; put its key into {usual[0]}")
-        return self.named(name, f"https://{hosts[0]}")
+        return self.get_named(name, f"https://{hosts[0]}")
 
     def place_of(self, provider: str) -> str:
         """Return the host of one of litellm's providers, for messages."""
@@ -204,7 +204,7 @@ def _own_hosts(name: str) -> tuple[str, ...]:
     return next((hosts for provider, hosts in _OWN_HOSTS.items() if name in key_names(provider)), ())
 
 
-def masked_text(text: str, key: Key | None) -> str:
+def mask_text(text: str, key: Key | None) -> str:
     """Return a text without the key, or any run of eight or more of its characters.
 
     A key of fewer than eight characters is a placeholder such as `none`, and no secret.
@@ -232,14 +232,14 @@ def _mask_runs(text: str, runs: list[str]) -> str:
     return "".join(MASK if hidden else "".join(character for _, character in piece) for hidden, piece in pieces)
 
 
-def masked(value: object, key: Key | None) -> object:
+def mask_json(value: object, key: Key | None) -> object:
     """Return decoded JSON with the key masked in all its texts."""
     if key is None:
         return value
     if isinstance(value, str):
-        return masked_text(value, key)
+        return mask_text(value, key)
     if isinstance(value, list):
-        return [masked(each, key) for each in value]
+        return [mask_json(each, key) for each in value]
     if isinstance(value, dict):
-        return {masked_text(str(name), key): masked(each, key) for name, each in value.items()}
+        return {mask_text(str(name), key): mask_json(each, key) for name, each in value.items()}
     return value

@@ -41,14 +41,14 @@ class Breaker:
                 return 0.0
             return max(left_seconds, PROBE_WAIT_SECONDS)
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Note that the provider answered, even with a refusal."""
         with self._lock:
             self._in_a_row = 0
             self._open_until = None
             self._probing = False
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """Note that it did not answer."""
         with self._lock:
             self._in_a_row += 1
@@ -56,7 +56,7 @@ class Breaker:
             if self._in_a_row >= self.failures:
                 self._open_until = self.monotonic() + self.rest_seconds
 
-    def abandoned(self) -> None:
+    def release(self) -> None:
         """Note that a call ended without telling anything about the provider."""
         with self._lock:
             self._probing = False

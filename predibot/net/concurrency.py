@@ -166,7 +166,7 @@ class Gate:
         self._is_looking = self._is_kept = False
 
     @contextmanager
-    def passed(self, deadline: float) -> Iterator[None]:
+    def turn(self, deadline: float) -> Iterator[None]:
         """Wait for a turn, and give it back at the end; an error inside is a signal of how the provider copes.
 
         Raises `TryAgain` if the turn does not come by `deadline`, an instant of the clock.
@@ -266,7 +266,7 @@ class Gates:
     _by_provider: dict[str, Gate] = field(default_factory=dict)
 
     @contextmanager
-    def passed(self, provider: str, deadline: float) -> Iterator[None]:
+    def turn(self, provider: str, deadline: float) -> Iterator[None]:
         """Wait for a turn at a provider, and give it back at the end; see `Gate.passed`."""
         if self.ceiling is None:
             yield
@@ -275,5 +275,5 @@ class Gates:
             if provider not in self._by_provider:
                 self._by_provider[provider] = Gate(provider, self.ceiling, self.permits)
             gate = self._by_provider[provider]
-        with gate.passed(deadline):
+        with gate.turn(deadline):
             yield

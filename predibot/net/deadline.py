@@ -20,7 +20,7 @@ class CallThread(threading.Thread):
         super().__init__(target=target, name=name, daemon=True)
 
 
-def started(call: Callable[[], T]) -> "Future[T]":
+def start_call(call: Callable[[], T]) -> "Future[T]":
     """Return the future of a call that runs in a thread of its own.
 
     If its caller stops waiting, the daemon ends with its work or with the program.
@@ -39,10 +39,10 @@ def started(call: Callable[[], T]) -> "Future[T]":
     return future
 
 
-def in_time(call: Callable[[], T], seconds: float) -> T:
+def call_within(call: Callable[[], T], seconds: float) -> T:
     """Return the result of a call, or raise `TimeoutError`.
 
     HTTP clients limit the silence between two bytes, not the whole time: a server that drips its headers would hold the
     caller for minutes.
     """
-    return started(call).result(timeout=seconds)
+    return start_call(call).result(timeout=seconds)

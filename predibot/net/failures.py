@@ -38,15 +38,15 @@ class TryAgain(Exception):
         self.cause = cause
 
 
-class AnswerLost(TryAgain):
+class LostAnswer(TryAgain):
     """The request was sent, but no whole answer came: it may have been paid for."""
 
 
-class AnswerLate(AnswerLost):
+class LateAnswer(LostAnswer):
     """The answer did not come in time."""
 
 
-class NotSent(TryAgain):
+class NoTimeToSend(TryAgain):
     """No time was left to send the request; this says nothing about the other side."""
 
     def __init__(self) -> None:

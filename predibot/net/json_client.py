@@ -16,14 +16,14 @@ from httpx import create_ssl_context
 from pydantic import BaseModel, ConfigDict
 
 from predibot.errors import UsageError
-from predibot.net.api_keys import Key, masked, masked_text
-from predibot.net.deadline import GRACE_SECONDS, in_time
+from predibot.net.api_keys import Key, mask_json, mask_text
+from predibot.net.deadline import GRACE_SECONDS, call_within
 from predibot.net.failures import (
     MAX_CONNECT_TRIES,
-    AnswerLate,
-    AnswerLost,
     BadAddress,
     BadAnswer,
+    LateAnswer,
+    LostAnswer,
     TryAgain,
     one_line,
 )
@@ -77,7 +77,7 @@ _PASSWORD = re.compile("//[^/@]*@")
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class HttpAnswer:
     """A whole HTTP answer."""
 
     asked: str
@@ -95,24 +95,24 @@ class Received:
 
     def text(self, *, most_bytes: int = 20_000) -> str:
         """Return the beginning as text, with the key masked if the server repeats it."""
-        return masked_text(self.body[:most_bytes].decode("utf-8", "replace"), self.key)
+        return mask_text(self.body[:most_bytes].decode("utf-8", "replace"), self.key)
 
     def json(self, loads: Callable[[bytes], object] = json.loads) -> object:
         """Return the decoded JSON, with the key masked if the server repeats it.
 
-        Raises `AnswerLost` if it breaks off, and `BadAnswer` if it is something else. `loads` must raise `ValueError`
+        Raises `LostAnswer` if it breaks off, and `BadAnswer` if it is something else. `loads` must raise `ValueError`
         or `RecursionError` for what is no JSON.
         """
         try:
-            return masked(loads(self.body), self.key)
+            return mask_json(loads(self.body), self.key)
         except (ValueError, RecursionError) as error:
             message = str(error)
         if self.body.strip() and self.body.lstrip()[:1] not in (b"{", b"["):
             seen = self.text()[:SEEN_CHARACTERS]
             message = f"{self.asked} answered no JSON but {seen!r}; see whether the address is right"
             raise BadAnswer(message, self.status)
-        end = masked_text(self.body[-80:].decode("utf-8", "replace"), self.key)
-        raise AnswerLost(f"{self.asked} answered JSON that is not whole: {message}, {end!r}")
+        end = mask_text(self.body[-80:].decode("utf-8", "replace"), self.key)
+        raise LostAnswer(f"{self.asked} answered JSON that is not whole: {message}, {end!r}")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -144,7 +144,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             headers["accept-encoding"] = "identity"
         if self.key is not None and self.key_parameter is None:
             headers["authorization"] = f"{self.authorization} {self.key.value}"
-        self._client = opened_client(headers=headers, transport=self.transport)
+        self._client = open_client(headers=headers, transport=self.transport)
         # A client that is dropped closes its connections.
         weakref.finalize(self, self._client.close)
 
@@ -166,7 +166,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         body: object = None,
         headers: Mapping[str, str] | None = None,
         asked: str = "",
-    ) -> Received:
+    ) -> HttpAnswer:
         """Return the whole answer to one request, whatever its status.
 
         Args:
@@ -177,7 +177,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
         Raises:
             TryAgain: If there was no connection, so that nothing was sent.
-            AnswerLost: If the request was sent and no whole answer came; `AnswerLate` if the time was over.
+            AnswerLost: If the request was sent and no whole answer came; `LateAnswer` if the time was over.
             BadAnswer: If the answer is too long, or compressed and should not be.
             BadAddress: If the address or a header is malformed.
         """
@@ -185,11 +185,11 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         asked = asked or f"{method} {_PASSWORD.sub('//***@', url.partition('?')[0])}"
         request = {"params": params or None, "json": body, "headers": headers}
         try:
-            return in_time(lambda: self._exchange(asked, seconds, method, url, request), seconds + GRACE_SECONDS)
+            return call_within(lambda: self._exchange(asked, seconds, method, url, request), seconds + GRACE_SECONDS)
         except TimeoutError:
-            raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s") from None
+            raise LateAnswer(f"{asked} gave no whole answer in {seconds:.3g} s") from None
 
-    def tell(self, method: str, url: str, *, seconds: float) -> None:
+    def send_and_forget(self, method: str, url: str, *, seconds: float) -> None:
         """Send a request without a body, in this thread, and ignore the answer.
 
         For the end of the program, when no thread can be started any more.
@@ -197,7 +197,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         with suppress(httpx.HTTPError), self._client.stream(method, url, timeout=seconds):
             pass
 
-    def _exchange(self, asked: str, seconds: float, method: str, url: str, request: Mapping[str, Any]) -> Received:
+    def _exchange(self, asked: str, seconds: float, method: str, url: str, request: Mapping[str, Any]) -> HttpAnswer:
         """Return the whole answer, or raise a failure without the key and without a cause that may hold it."""
         ends = self.monotonic() + seconds
         silence_seconds = min(seconds, self.silence_seconds)
@@ -206,17 +206,17 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             extensions = self._target_with_key(url, request["params"])
             with self._client.stream(method, url, timeout=timeout, extensions=extensions, **request) as response:
                 body = self._read(response, asked, ends, seconds)
-                return Received(asked, response.status_code, dict(response.headers), body, self.key)
+                return HttpAnswer(asked, response.status_code, dict(response.headers), body, self.key)
         except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
             cause = type(error).__name__
-            message = one_line(masked_text(str(error), self.key)) or cause
+            message = one_line(mask_text(str(error), self.key)) or cause
             if isinstance(error, _UNSENDABLE):
                 raise BadAddress(f"{asked}: {message}", cause) from None
             if isinstance(error, _NO_CONNECTION):
                 raise TryAgain(f"{asked}: no connection ({message})", tries=MAX_CONNECT_TRIES, cause=cause) from None
             if not isinstance(error, httpx.TimeoutException):
-                raise AnswerLost(f"{asked}: the answer broke off ({message})", cause=cause) from None
-            late = AnswerLate if silence_seconds == seconds else AnswerLost
+                raise LostAnswer(f"{asked}: the answer broke off ({message})", cause=cause) from None
+            late = LateAnswer if silence_seconds == seconds else LostAnswer
             raise late(f"{asked}: no answer in time ({message})", cause=cause) from None
 
     def _target_with_key(self, url: str, params: Any) -> dict[str, Any]:
@@ -240,12 +240,12 @@ class JsonClient(AbstractContextManager["JsonClient"]):
                 raise BadAnswer(message, response.status_code)
             # The caller has given up by then; a dripping server must not keep the thread.
             if self.monotonic() >= ends:
-                raise AnswerLate(f"{asked} gave no whole answer in {seconds:.3g} s: {length:,} bytes came and no end")
+                raise LateAnswer(f"{asked} gave no whole answer in {seconds:.3g} s: {length:,} bytes came and no end")
             pieces.append(piece)
         return b"".join(pieces)
 
 
-def opened_client(**options: Any) -> httpx.Client:
+def open_client(**options: Any) -> httpx.Client:
     """Return an `httpx.Client` without redirects, and with the environment's proxies except for this machine.
 
     A malformed proxy raises `UsageError`.

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.net.failures import LostAnswer, TryAgain
 
 MAX_TRIES = 8
 MAX_LOST_TRIES = 3
@@ -91,7 +91,7 @@ class RetryPolicy:
         """Return whether a further try would be one too many or come too late."""
         failure = _failure(state)
         _log.debug("try %d failed: %s", state.attempt_number, failure)
-        tries = failure.tries or (self.lost_tries if isinstance(failure, AnswerLost) else self.tries)
+        tries = failure.tries or (self.lost_tries if isinstance(failure, LostAnswer) else self.tries)
         return state.attempt_number >= tries or self.monotonic() + state.upcoming_sleep >= deadline
 
 
@@ -101,7 +101,7 @@ def _failure(state: RetryCallState) -> TryAgain:
     return failure
 
 
-def asked_wait_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
     """Return the wait that `Retry-After` asks for, in any of its forms, or None.
 
     `headers` have names in lower case, or ignore case. `now` counts if the answer has no date of its own.

@@ -66,7 +66,7 @@ def argument_names_of(found: Plugin) -> tuple[str, ...]:
     return tuple(known.name for known in dataclasses.fields(found.thing) if known.init)
 
 
-def complaints_of(found: Plugin, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
+def find_mistakes(found: Plugin, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
     """Return the mistakes in arguments, unknown and missing ones included."""
     fields = {known.name: known for known in dataclasses.fields(found.thing) if known.init}
     hints = _hints(found)
@@ -82,9 +82,9 @@ def complaints_of(found: Plugin, arguments: Mapping[str, object]) -> tuple[Compl
     return tuple(complaints)
 
 
-def made(found: Plugin, arguments: Mapping[str, object]) -> Any:
+def make_object(found: Plugin, arguments: Mapping[str, object]) -> Any:
     """Return an object of a plug-in; raise PluginError if it does not take the arguments."""
-    if complaints := complaints_of(found, arguments):
+    if complaints := find_mistakes(found, arguments):
         raise PluginError(f"{found.noun} {found.name!r}: {'; '.join(complaint.text for complaint in complaints)}")
     hints = _hints(found)
     typed = {
@@ -104,7 +104,7 @@ def argument_infos(found: Plugin) -> tuple[ArgumentInfo, ...]:
     )
 
 
-def frozen_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
+def freeze_arguments(arguments: Mapping[str, object]) -> dict[str, Argument]:
     """Return arguments as a spec keeps them: lists, also those of JSON, become tuples."""
     return {name: _freeze(value) for name, value in arguments.items()}
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from predibot.contracts import Game, whole
+from predibot.contracts import Game, complete_plugin
 from predibot.errors import PluginError, UsageError
 from predibot.plugins import registry
-from predibot.plugins.arguments import Argument, Complaint, class_problem, complaints_of, frozen_arguments, made
+from predibot.plugins.arguments import Argument, Complaint, class_problem, find_mistakes, freeze_arguments, make_object
 from predibot.plugins.registry import Kind, Plugin, own_code
 
 GAME = Kind("game", "predibot.games", "predibot.games", in_studies="games")
@@ -29,7 +29,7 @@ def make_game(name: str, **options: Argument) -> Game:
     if problem := _problem(found):
         raise PluginError(problem)
     given: Mapping[str, object] = options
-    game = whole(cast(Game, made(found, given)), Game)
+    game = complete_plugin(cast(Game, make_object(found, given)), Game)
     with own_code(f"{found.label} does not say its name"):
         own_name = game.name
     if own_name != name:
@@ -37,7 +37,7 @@ def make_game(name: str, **options: Argument) -> Game:
     return game
 
 
-def stored_game(name: str, recipe_json: str, methodology: str | None = None) -> Game | None:
+def load_stored_game(name: str, recipe_json: str, methodology: str | None = None) -> Game | None:
     """Return a game as it was played; None where it is not installed any more.
 
     Args:
@@ -50,7 +50,7 @@ def stored_game(name: str, recipe_json: str, methodology: str | None = None) -> 
     if name not in game_names():
         return None
     try:
-        takes = frozen_arguments(json.loads(recipe_json).get("game_options", {}))
+        takes = freeze_arguments(json.loads(recipe_json).get("game_options", {}))
         game = make_game(name, **takes)
     except (ValueError, TypeError, AttributeError, RecursionError, PluginError):
         takes, game = {}, make_game(name)
@@ -64,13 +64,13 @@ def stored_game(name: str, recipe_json: str, methodology: str | None = None) -> 
 
 def option_complaints(name: str, options: Mapping[str, object]) -> tuple[Complaint, ...]:
     """Return the mistakes in the options of a game."""
-    return complaints_of(registry.find(GAME, name), options)
+    return find_mistakes(registry.find(GAME, name), options)
 
 
-def stated_options(name: str, options: Mapping[str, object]) -> dict[str, Argument]:
+def non_default_options(name: str, options: Mapping[str, object]) -> dict[str, Argument]:
     """Return the options that differ from the game's defaults."""
     plain = make_game(name)
-    return {key: value for key, value in frozen_arguments(options).items() if getattr(plain, key) != value}
+    return {key: value for key, value in freeze_arguments(options).items() if getattr(plain, key) != value}
 
 
 def game_problems() -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from predibot._folders import folders_from_environment
 from predibot.domain.spelling import did_you_mean
-from predibot.errors import PluginError, PredibotError, words_of
+from predibot.errors import PluginError, PredibotError, describe_error
 from predibot.plain_file import plain_bytes
 
 _STUDIES = "predibot.studies"
@@ -88,7 +88,7 @@ def own_code(what: str) -> Iterator[None]:
         raise
     except BaseException as error:
         # The message of a ValueError is meant for the user who gave the value.
-        reason = words_of(error).removeprefix("ValueError: ")
+        reason = describe_error(error).removeprefix("ValueError: ")
         raise PluginError(f"{what}: {reason}") from error
 
 
@@ -198,7 +198,7 @@ def _is_in_folder(kind: Kind, name: str) -> bool:
 
 def _load_from_folder(kind: Kind, name: str) -> Plugin:
     label = f"{kind.noun} {name!r}" if kind.folder is None else f"{name}.py"
-    module = imported_module(kind, name)
+    module = import_plugin_module(kind, name)
     path = Path(module.__file__ or "")
     return Plugin(kind.noun, name, getattr(module, kind.attribute(name), None), label, path, origin_of(kind, name))
 
@@ -240,7 +240,7 @@ def _package_name(point: EntryPoint) -> str:
     return "" if point.dist is None else point.dist.name
 
 
-def imported_module(kind: Kind, name: str) -> ModuleType:
+def import_plugin_module(kind: Kind, name: str) -> ModuleType:
     """Return the module of a plug-in in a folder."""
     with own_code(f"{name}.py does not load"):
         return importlib.import_module(_dotted_name(kind, name))

@@ -16,9 +16,9 @@ from predibot.plugins.arguments import (
     argument_infos,
     argument_names_of,
     class_problem,
-    complaints_of,
-    frozen_arguments,
-    made,
+    find_mistakes,
+    freeze_arguments,
+    make_object,
 )
 from predibot.plugins.registry import Kind, Origin, Plugin, own_code, summary_of
 
@@ -67,7 +67,7 @@ def strategy_names() -> tuple[str, ...]:
     return registry.names(STRATEGY)
 
 
-def strategies() -> tuple[StrategyInfo, ...]:
+def list_strategies() -> tuple[StrategyInfo, ...]:
     """Return every strategy; a broken one carries its problem."""
     return tuple(_strategy_info(found) for found in registry.find_all(STRATEGY))
 
@@ -81,14 +81,14 @@ def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> Strateg
     """
     given = dict(arguments or {})
     found = _find_strategy(name)
-    strategy = made(found, given)
+    strategy = make_object(found, given)
     needs, games = _declared_needs(strategy, found.label), _declared_games(strategy, found.label)
-    return StrategySpec(name, frozen_arguments(given), found.sha256, needs, games)
+    return StrategySpec(name, freeze_arguments(given), found.sha256, needs, games)
 
 
 def load_strategy(spec: StrategySpec) -> Strategy:
     """Return the strategy of a spec; only its own module is imported."""
-    return cast(Strategy, made(_find_strategy(spec.name), spec.arguments))
+    return cast(Strategy, make_object(_find_strategy(spec.name), spec.arguments))
 
 
 def forget_strategies() -> None:
@@ -108,7 +108,7 @@ def argument_names(name: str) -> tuple[str, ...]:
 
 def argument_complaints(name: str, arguments: Mapping[str, object]) -> tuple[Complaint, ...]:
     """Return the mistakes in arguments, unknown and missing ones included."""
-    return complaints_of(_find_strategy(name), arguments)
+    return find_mistakes(_find_strategy(name), arguments)
 
 
 def _declared_needs(strategy: Any, label: str) -> Needs:

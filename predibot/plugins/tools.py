@@ -133,7 +133,7 @@ def require_own_tools() -> None:
 
 
 def _builtin_problem(name: str) -> str:
-    module = registry.imported_module(TOOL, name)
+    module = registry.import_plugin_module(TOOL, name)
     if hasattr(module, f"make_{name}"):
         return ""
     return f"{module.__file__} has the name of a tool of predibot's own, and has no make_{name}; rename it"
@@ -233,7 +233,7 @@ def _argument_docs(doc: str) -> dict[str, str]:
 def _builtin_info(name: str) -> ToolInfo:
     origin = registry.origin_of(TOOL, name)
     try:
-        doc = registry.imported_module(TOOL, name).__doc__ or ""
+        doc = registry.import_plugin_module(TOOL, name).__doc__ or ""
         return ToolInfo(name, "tool", doc.partition("\n")[0], origin, problem=_builtin_problem(name))
     except PluginError as error:
         return ToolInfo(name, "tool", "", origin, problem=str(error))

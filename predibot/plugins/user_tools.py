@@ -11,9 +11,9 @@ from typing import Any, cast
 from predibot.contracts import Meter, Tool, ToolError, ToolResult, ToolText, TraceWriter
 from predibot.domain.budget import Spending
 from predibot.domain.trace import ToolOpenedStep, ToolPaidStep
-from predibot.domain.untrusted_text import bounded
-from predibot.errors import PluginError, UsageError, words_of
-from predibot.net.deadline import started
+from predibot.domain.untrusted_text import shorten
+from predibot.errors import PluginError, UsageError, describe_error
+from predibot.net.deadline import start_call
 from predibot.plugins.registry import own_code
 from predibot.plugins.tools import ToolPlugin, search_class
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchProvider, SearchResult
@@ -53,7 +53,7 @@ class _Calls:
             self.abandoned = {each for each in self.abandoned if not each.done()}
             if len(self.abandoned) >= MAX_ABANDONED_CALLS:
                 raise _TooManyAbandoned
-        future = started(call)
+        future = start_call(call)
         if wait([future], timeout=seconds).not_done:
             with self.lock:
                 self.abandoned.add(future)
@@ -74,7 +74,7 @@ def require_replayable(plugin: ToolPlugin) -> None:
         )
 
 
-def opened_tool(
+def open_tool(
     plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: TraceWriter, hidden: Callable[[str], str]
 ) -> Tool:
     """Return a user's tool for one decision.
@@ -116,7 +116,7 @@ def _call_tool(name: str, call: Callable[[], object], seconds: float, hidden: Ca
     except _TooManyAbandoned as error:
         return ToolError(f"{name} was not called: {error}")
     if (failure := ended.exception()) is not None:
-        why = hidden(words_of(failure))
+        why = hidden(describe_error(failure))
         _log.warning("tool %s failed: %s", name, why)
         return ToolError(f"{name} failed: {why}")
     found = ended.result()
@@ -128,7 +128,7 @@ def _call_tool(name: str, call: Callable[[], object], seconds: float, hidden: Ca
     # As long as a page in a prompt may be, without control characters.
     text = hidden(text)
     first = text[:MAX_RESULT_BYTES].encode("utf-8", "replace")[:MAX_RESULT_BYTES].decode("utf-8", "ignore")
-    return ToolText(bounded(text, len(first)))
+    return ToolText(shorten(text, len(first)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class UserSearch:
         if isinstance(failure, SearchFailed):
             raise SearchFailed(self.hidden(str(failure)), was_asked=failure.was_asked)
         if failure is not None:
-            why = self.hidden(words_of(failure))
+            why = self.hidden(describe_error(failure))
             _log.warning("search provider %s failed: %s", self.name, why)
             raise SearchFailed(f"{self.name} failed ({why})")
         answer = ended.result()

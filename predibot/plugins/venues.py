@@ -19,7 +19,7 @@ def venue_plugin(name: str) -> VenuePlugin:
     return cast(VenuePlugin, found.thing)
 
 
-def named(spec: str) -> tuple[VenuePlugin, str]:
+def parse_venue_spec(spec: str) -> tuple[VenuePlugin, str]:
     """Return the plug-in of a venue and its unchecked argument.
 
     Raises:
@@ -32,13 +32,13 @@ def named(spec: str) -> tuple[VenuePlugin, str]:
     return found, argument
 
 
-def checked(spec: str) -> str:
+def check_venue_spec(spec: str) -> str:
     """Return a venue's spec as runs store it, without opening it.
 
     Raises:
         UsageError: If there is no such venue, or its argument is wrong.
     """
-    found, argument = named(spec)
+    found, argument = parse_venue_spec(spec)
     with own_code(f"venue {spec[:100]!r} cannot be looked at"):
         argument = found.check(argument)
     return f"{spec.partition(':')[0]}:{argument}" if argument else spec.partition(":")[0]
@@ -46,11 +46,11 @@ def checked(spec: str) -> str:
 
 def instruments_of(spec: str) -> str:
     """Return the venue of a spec's instruments: for a recording, the venue that was recorded."""
-    found, argument = named(spec)
+    found, argument = parse_venue_spec(spec)
     return spec.partition(":")[0] if found.instruments_of is None else found.instruments_of(argument)
 
 
-def known_venue(spec: str) -> VenuePlugin:
+def venue_or_defaults(spec: str) -> VenuePlugin:
     """Return the plug-in of a venue that a run stored, or defaults if it is not installed any more.
 
     By default it ends at no instant, its world is real, its amounts are dollars, and its payloads are unreadable.

@@ -21,10 +21,10 @@ from predibot.domain.terms import DDGS_BACKENDS, OWN_INSTANCE, ModelSettings, Mo
 from predibot.domain.untrusted_text import LONG_KEY, MAX_KEY_PARTS, toml_table
 from predibot.errors import PluginError, RecipeError, UsageError
 from predibot.plugins.arguments import Argument
-from predibot.plugins.games import make_game, option_complaints, stated_options
+from predibot.plugins.games import make_game, non_default_options, option_complaints
 from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
 from predibot.plugins.tools import search_problem
-from predibot.plugins.venues import default_venue, named
+from predibot.plugins.venues import default_venue, parse_venue_spec
 from predibot.recipe.recipe import BotSpec, Recipe, game_options
 from predibot.recipe.tables import (
     KEYS,
@@ -173,14 +173,14 @@ def _parse_game(top: RecipeTable, where: RecipeText) -> tuple[str, dict[str, Arg
             raise where.error((*key, complaint.argument), f"game {table.name!r}: {complaint.text}")
         key = ("overstake",)
         make_game(table.name, **{**game_options(top.overstake), **options})
-        return table.name, stated_options(table.name, options)
+        return table.name, non_default_options(table.name, options)
     except PluginError as error:
         raise where.error(key, str(error)) from None
 
 
 def _check_venue(venue: str, where: RecipeText) -> str:
     try:
-        named(venue)
+        parse_venue_spec(venue)
     except UsageError as error:
         raise where.error(("venue",), str(error)) from None
     return venue
@@ -233,7 +233,7 @@ def _selection_rules(table: SelectionTable, game: Game, where: RecipeText) -> Se
     stated = table.model_dump(exclude_unset=True, exclude={"crypto_words"})
     stated.update({name: tuple(stated[name]) for name in ("exclude", "include") if name in stated})
     try:
-        crypto = packaged_crypto_words().extended(table.crypto_words)
+        crypto = packaged_crypto_words().extend(table.crypto_words)
     except ValueError as error:
         raise where.error(("selection", "crypto_words"), f"{error}. Write the words apart") from None
     try:

@@ -16,12 +16,12 @@ from predibot.domain.schedule import Schedule
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event import Overstake
-from predibot.plugins.arguments import Argument, frozen_arguments
+from predibot.plugins.arguments import Argument, freeze_arguments
 from predibot.plugins.games import make_game
 from predibot.plugins.registry import unknown_name
 from predibot.plugins.strategies import STRATEGY, StrategySpec, spec_of, strategy_names
 from predibot.selection import SelectionRules
-from predibot.trust import programs_of
+from predibot.trust import find_programs
 
 _TERMS = TypeAdapter(ModelTerms)
 _SEARCH = TypeAdapter(SearchTerms)
@@ -48,7 +48,7 @@ class BotSpec:
     @property
     def programs(self) -> tuple[str, ...]:
         """Return its strategy and tools where they start programs; the strategy need not be loaded."""
-        return tuple(programs_of(self.strategy.name, self.strategy.arguments.get("tools")))
+        return tuple(find_programs(self.strategy.name, self.strategy.arguments.get("tools")))
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ class Recipe:
             bots=tuple(bot_of_data(bot) for bot in data["bots"]),
             limits={level: Limits(**limits) for level, limits in data["limits"].items()},
             search=_SEARCH.validate_python(data["search"]),
-            options=frozen_arguments(data.get("game_options", {})),
+            options=freeze_arguments(data.get("game_options", {})),
             source=source,
         )
 
@@ -199,7 +199,7 @@ def bot_as_data(bot: BotSpec) -> dict[str, Any]:
     del terms["settings"]
     if terms["cached_usd_per_million_tokens"] is None:
         del terms["cached_usd_per_million_tokens"]
-    if stated := dict(bot.terms.settings.stated):
+    if stated := dict(bot.terms.settings.explicit):
         terms["settings"] = stated
     return {
         "name": bot.name,
@@ -212,7 +212,7 @@ def bot_as_data(bot: BotSpec) -> dict[str, Any]:
 
 def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
     """Return the bot that `bot_as_data` wrote."""
-    strategy = StrategySpec(data["strategy"], frozen_arguments(data["arguments"]), data["source_sha256"])
+    strategy = StrategySpec(data["strategy"], freeze_arguments(data["arguments"]), data["source_sha256"])
     return BotSpec(data["name"], strategy, _TERMS.validate_python(data["terms"]))
 
 

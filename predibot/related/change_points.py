@@ -44,7 +44,7 @@ class ChangePoints:
         return sparse.csr_array(cells, shape=(self.markets, days))
 
 
-def deltas(prices: MarketPrices, *, logits: bool = False) -> Deltas:
+def daily_changes(prices: MarketPrices, *, logits: bool = False) -> Deltas:
     """Return the change of each price, or of its logit, between neighbouring days."""
     values = special.logit(prices.price_yes) if logits else prices.price_yes
     next_day = (np.diff(prices.market) == 0) & (np.diff(prices.day) == 1)

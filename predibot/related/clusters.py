@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import change_points, deltas
+from predibot.related.change_points import change_points, daily_changes
 from predibot.related.features import Features
 from predibot.related.texts import tf_idf
 from predibot.scoring.arguments import Floats, Ints
@@ -24,7 +24,7 @@ _CELLS_AT_ONCE = 4_000_000
 _ROUNDING = 1e-6
 
 
-def related_events(beliefs: Beliefs) -> Mapping[str, str]:
+def cluster_events(beliefs: Beliefs) -> Mapping[str, str]:
     """Return the cluster of each event, by event id; a cluster is named by its first event id.
 
     Clusters are joined by average linkage while their mean S is at least `RELATED`.
@@ -49,7 +49,7 @@ def related_events(beliefs: Beliefs) -> Mapping[str, str]:
     features = Features(beliefs, vectors)
     close = np.zeros((names.size, names.size), dtype=np.float32)
     for rows, columns, block in features.blocks():
-        scores = block.moved_together(shared[rows, columns].toarray()).scores()
+        scores = block.restrict_jumps(shared[rows, columns].toarray()).scores()
         # The largest S of two events: first over columns, then over rows.
         ours, theirs = event[rows], event[columns]
         starts = np.flatnonzero(np.diff(theirs, prepend=-1))
@@ -99,7 +99,7 @@ def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
     Source:
         Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57(1), 289-300.
     """
-    changes = deltas(beliefs.prices, logits=True)
+    changes = daily_changes(beliefs.prices, logits=True)
     jumps = change_points(changes, beliefs.n)
     if not changes.day.size:
         return sparse.csr_array((beliefs.n, beliefs.n), dtype=np.bool_)

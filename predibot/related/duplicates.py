@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from predibot.related.said import QuestionWording, differences, said_by
+from predibot.related.said import QuestionWording, differences, parse_wording
 from predibot.related.texts import Embed, tf_idf
 from predibot.scoring.arguments import Floats
 
@@ -21,7 +21,7 @@ class Duplicate:
 
 
 @dataclass(slots=True)
-class KeptTexts:
+class TextIndex:
     """The texts seen so far, by rank; later texts change no earlier verdict.
 
     A text repeats a kept one if `differences` finds no different fact and their
@@ -38,9 +38,9 @@ class KeptTexts:
     _kept: dict[frozenset[tuple[str, int]], list[tuple[str, str, QuestionWording]]] = field(default_factory=dict)
     """By facts, which duplicates share: name, text and wording."""
 
-    def duplicate(self, name: str, text: str) -> Duplicate | None:
+    def find_or_keep(self, name: str, text: str) -> Duplicate | None:
         """Return the highest ranked kept text that a text repeats; keep the text and return None if there is none."""
-        said = said_by(text)
+        said = parse_wording(text)
         self._seen.append(said)
         self._known.update(set(said.words))
         for kept_name, kept_text, kept in self._kept.get(said.facts, ()):

@@ -59,7 +59,7 @@ def exposures(
         )
     if bot not in record.bots:
         return Exposures()
-    own = record.made() & (record.decision_bot == record.bots.index(bot))
+    own = record.made_mask() & (record.decision_bot == record.bots.index(bot))
     rows = np.flatnonzero(own[record.bet_decision] & (record.bet_usd != 0.0))
     is_open = np.isnan(payouts_as_of(record))
     by_event: dict[str, tuple[float, float, int]] = {}

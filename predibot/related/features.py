@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import ChangePoints, change_points, deltas
+from predibot.related.change_points import ChangePoints, change_points, daily_changes
 from predibot.related.texts import Vectors, tf_idf
 from predibot.scoring.arguments import Floats, Ints
 
@@ -84,7 +84,7 @@ class Block:
             found = np.clip(total / present, 0.0, 1.0)
         return np.round(found, _DECIMALS)
 
-    def moved_together(self, really: NDArray[np.bool_]) -> Self:
+    def restrict_jumps(self, really: NDArray[np.bool_]) -> Self:
         """Return the block with s1 and s3 only where change points count, by a mask of (r, c)."""
         changed = {name: np.where(really, getattr(self, name), 0.0) for name in ("synchrony", "nearness")}
         return replace(self, **changed)
@@ -96,7 +96,7 @@ class Features:
     def __init__(self, beliefs: Beliefs, vectors: Vectors | None = None) -> None:
         """Prepare n markets."""
         self.n = beliefs.n
-        self.points = change_points(deltas(beliefs.prices), self.n)
+        self.points = change_points(daily_changes(beliefs.prices), self.n)
         vectors = tf_idf(beliefs.texts) if vectors is None else vectors
         self._text = _products(vectors)
         self._has_words = _has_words(vectors)

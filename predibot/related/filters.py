@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import deltas, volatile_share
+from predibot.related.change_points import daily_changes, volatile_share
 from predibot.scoring.arguments import Ints
 
 
@@ -24,7 +24,7 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Filtered:
+class FilterResult:
     """The markets that are kept, and the numbers of others."""
 
     kept: NDArray[np.bool_]
@@ -35,7 +35,7 @@ class Filtered:
     """Markets that are kept although their venue states no volume."""
 
 
-def filtered(beliefs: Beliefs, filters: Filters) -> Filtered:
+def apply_filters(beliefs: Beliefs, filters: Filters) -> FilterResult:
     """Return which of n markets pass the filters.
 
     Source:
@@ -49,13 +49,13 @@ def filtered(beliefs: Beliefs, filters: Filters) -> Filtered:
         if own.any():
             traded[own] = beliefs.volume_usd[own] >= np.quantile(beliefs.volume_usd[own], filters.least_traded)
     share = volatile_share(
-        deltas(beliefs.prices, logits=True),
+        daily_changes(beliefs.prices, logits=True),
         beliefs.n,
         window_days=filters.window_days,
         least_deviation=filters.least_deviation,
     )
     moved = share >= filters.volatile_share
-    return Filtered(
+    return FilterResult(
         kept=traded & moved,
         little_traded=int((~traded).sum()),
         flat=int((traded & ~moved).sum()),

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from predibot.related.beliefs import Beliefs
 from predibot.related.clusters import RELATED
 from predibot.related.features import Features, pairs_from
-from predibot.related.filters import Filtered, Filters, filtered, open_days, overlap_days
+from predibot.related.filters import FilterResult, Filters, apply_filters, open_days, overlap_days
 from predibot.related.texts import Embed
 from predibot.scoring.arguments import Floats
 
@@ -54,7 +54,7 @@ class BeliefGraph:
     at_least: float
     markets: int
     """Number of markets, filtered ones too."""
-    left_out: Filtered | None
+    left_out: FilterResult | None
     """None without filters."""
 
     def neighbours(self, event_id: str) -> tuple[tuple[str, Edge], ...]:
@@ -104,7 +104,7 @@ def graph_of(
     """
     if not 0.0 < at_least <= 1.0:
         raise ValueError(f"an edge is from S = {at_least:g} on; it must be above 0, and 1 at most")
-    told = None if filters is None else filtered(beliefs, filters)
+    told = None if filters is None else apply_filters(beliefs, filters)
     compared = (beliefs if told is None else beliefs.only(told.kept)).in_order()
     pairs = pairs_from(Features(compared, None if embed is None else embed(compared.texts)), at_least)
     first_day, last_day = open_days(compared)

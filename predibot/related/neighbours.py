@@ -7,9 +7,9 @@ import numpy as np
 
 from predibot.related.beliefs import Beliefs
 from predibot.related.features import WITHIN_DAYS, Features
-from predibot.related.filters import Filtered, Filters, filtered, open_days, overlap_days
+from predibot.related.filters import FilterResult, Filters, apply_filters, open_days, overlap_days
 from predibot.related.said import FREE_WORDS
-from predibot.related.texts import Embed, weighted_words
+from predibot.related.texts import Embed, tf_idf_words
 from predibot.scoring.relatedness.relevance import CLASSES, relevance_class
 
 _WORDS = 5
@@ -51,7 +51,7 @@ class Neighbourhood:
     """All markets."""
     own_markets: int
     """The event's own markets that are compared; the filters may leave none."""
-    left_out: Filtered | None
+    left_out: FilterResult | None
     """None without filters."""
 
 
@@ -65,7 +65,7 @@ def neighbours_of(
     """
     if event_id not in beliefs.event_ids:
         raise ValueError(f"there is no event {event_id!r}")
-    told = None if filters is None else filtered(beliefs, filters)
+    told = None if filters is None else apply_filters(beliefs, filters)
     compared = beliefs if told is None else beliefs.only(told.kept)
     # Markets of one event stand together.
     compared = compared.in_order()
@@ -85,7 +85,7 @@ def neighbours_of(
         # Ties go to the market of the lower id.
         if name not in best or scores[ours, theirs] > best[name][0]:
             best[name] = float(scores[ours, theirs]), int(ours), int(theirs)
-    words, vocabulary = weighted_words(compared.texts)
+    words, vocabulary = tf_idf_words(compared.texts)
     found = []
     for name, (score, ours, theirs) in sorted(best.items(), key=lambda item: (-item[1][0], item[0])):
         row = rows.start + ours

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import change_points, deltas
+from predibot.related.change_points import change_points, daily_changes
 from predibot.related.features import WITHIN_DAYS
 from predibot.related.graph import BeliefGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedEvent:
     """An event that a page touches."""
 
     event_id: str
@@ -22,9 +22,9 @@ class Touched:
     """The nearest day since 1970 on which one of its markets jumped, less than two days off the page's."""
 
 
-def touched_by(
+def events_of_page(
     day: int, read_for: Sequence[str], graph: BeliefGraph, jumps: Mapping[str, Sequence[int]]
-) -> tuple[Touched, ...]:
+) -> tuple[TouchedEvent, ...]:
     """Return the events that a page of a day since 1970 touches: those it was read for, then their neighbours."""
     scores: dict[str, float] = {}
     for event in read_for:
@@ -33,12 +33,12 @@ def touched_by(
                 scores[other] = max(edge.score, scores.get(other, 0.0))
     near = [(event, None) for event in read_for]
     found: list[tuple[str, float | None]] = [*near, *sorted(scores.items(), key=lambda each: (-each[1], each[0]))]
-    return tuple(Touched(event, score, _nearest(day, jumps.get(event, ()))) for event, score in found)
+    return tuple(TouchedEvent(event, score, _nearest(day, jumps.get(event, ()))) for event, score in found)
 
 
 def jumps_of(beliefs: Beliefs) -> Mapping[str, tuple[int, ...]]:
     """Return the days since 1970 on which markets of each event jumped, by event."""
-    points = change_points(deltas(beliefs.prices), beliefs.n)
+    points = change_points(daily_changes(beliefs.prices), beliefs.n)
     days: dict[str, set[int]] = {}
     for market, day in zip(points.market.tolist(), points.day.tolist(), strict=True):
         days.setdefault(beliefs.event_ids[market], set()).add(day)

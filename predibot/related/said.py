@@ -148,7 +148,7 @@ class QuestionWording:
         return " ".join(token.word for token in self.tokens if token.word not in FREE_WORDS)
 
 
-def said_by(text: str) -> QuestionWording:
+def parse_wording(text: str) -> QuestionWording:
     """Return the wording of a text.
 
     Case, accents, punctuation and British or American spelling do not matter. A

@@ -30,10 +30,10 @@ def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
         >>> (vectors @ vectors.T).toarray().round(6).tolist()
         [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return weighted_words(texts)[0]
+    return tf_idf_words(texts)[0]
 
 
-def weighted_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
+def tf_idf_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Return the vectors of `tf_idf` and the words of the columns."""
     counts = [Counter(_WORD.findall(text.casefold())) for text in texts]
     number = {word: place for place, word in enumerate(sorted({word for each in counts for word in each}))}

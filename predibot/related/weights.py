@@ -26,7 +26,7 @@ class FittedWeights:
     """Pairs with a label and a feature."""
 
 
-def fitted_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
+def fit_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     """Return the weights, hundredths that add up to 1, by which S has the least mean squared error.
 
     A missing feature drops out of its pair, as in S; a feature that every pair

@@ -9,13 +9,13 @@ from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.worst import WorstDecision
 from predibot.reports import figures
-from predibot.reports.pictures.canvas import inline, style, written
-from predibot.reports.pictures.draw import drawn
+from predibot.reports.pictures.canvas import inline, render_figure, style
+from predibot.reports.pictures.draw import draw_picture
 from predibot.reports.pictures.series import Picture, bot_pictures
 from predibot.reports.table import Table
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
 from predibot.reports.terminal.text import plain
-from predibot.reports.terminal.worst import asked_in, circumstances
+from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.whole_file import whole_file
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
@@ -107,7 +107,7 @@ def _pictures(pictures: Sequence[Picture]) -> Iterator[str]:
     yield "<h2>Pictures</h2>"
     with style():
         for number, picture in enumerate(pictures):
-            yield f"<figure>{inline(written(drawn(picture), 'svg'), number, _picture_title(picture))}</figure>"
+            yield f"<figure>{inline(render_figure(draw_picture(picture), 'svg'), number, _picture_title(picture))}</figure>"
 
 
 def _picture_title(picture: Picture) -> str:
@@ -153,7 +153,7 @@ def _decisions(title: str, none: str, decisions: Sequence[WorstDecision]) -> Ite
     for each in decisions:
         why = _text(each.reason.rationale, _RATIONALE_CELLS) or figures.MISSING
         yield (
-            f"<li><strong>{figures.gain_usd(each.loss.gain_usd)}</strong> {_text(asked_in(each))}"
+            f"<li><strong>{figures.gain_usd(each.loss.gain_usd)}</strong> {_text(question_of(each))}"
             f'<br>{_text(circumstances(each))}<br><span class="small">why: {why}</span></li>'
         )
     yield "</ol>"

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         paired_difference,
         probability_of_being_best,
     )
-    from predibot.scoring.inference.power import EventsNeeded, events_needed, smallest_detectable
+    from predibot.scoring.inference.power import RequiredEvents, events_needed, smallest_detectable
     from predibot.scoring.inference.price_implied import price_implied_variance
     from predibot.scoring.inference.uncertainty import Uncertainty
     from predibot.scoring.metrics.agreement import cohen_kappa, macro_f1, quadratic_weighted_kappa, rank_correlation
@@ -106,7 +106,6 @@ __all__ = [
     "EquityScore",
     "Estimate",
     "Evaluation",
-    "EventsNeeded",
     "Evidence",
     "Finding",
     "ForecastScore",
@@ -117,6 +116,7 @@ __all__ = [
     "Place",
     "Question",
     "RankAgreement",
+    "RequiredEvents",
     "RollingDelay",
     "Scorecard",
     "ScoredCurve",

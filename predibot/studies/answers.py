@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
-from predibot.ledger.read.labels import labelled_runs, said_labels
+from predibot.ledger.read.labels import list_labels, runs_of_game
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
 
@@ -20,7 +20,7 @@ _SILENT = (("abstained", "bot"), ("failed", "answer"))
 
 def run_keys(store: Store, game: str) -> tuple[str, ...]:
     """Return the keys of the runs of a game, the latest first."""
-    return tuple(run.key for run in reversed(store.run_read(lambda connection: labelled_runs(connection, game))))
+    return tuple(run.key for run in reversed(store.run_read(lambda connection: runs_of_game(connection, game))))
 
 
 def find_run(connection: Connection, game: str, run_key: str | None, *, venue: str) -> StoredRun:
@@ -29,7 +29,7 @@ def find_run(connection: Connection, game: str, run_key: str | None, *, venue: s
     Raises:
         UsageError: If there is none; it names the venue that makes one.
     """
-    known = labelled_runs(connection, game)
+    known = runs_of_game(connection, game)
     if not known:
         raise UsageError(
             f"this ledger has no run of {game}. Make one with `predibot decide {game} --venue {venue}:FOLDER`"
@@ -57,7 +57,7 @@ class RunAnswers:
 def read_answers(connection: Connection, run_id: int, judges: Collection[str] = ()) -> RunAnswers:
     """Return the answers of a run, with bots in order of entry; an unreadable answer of a judge is a missing one."""
     found = RunAnswers({}, {}, {}, set())
-    for each in said_labels(connection, run_id):
+    for each in list_labels(connection, run_id):
         labels = found.labels.setdefault(each.bot, {})
         if each.model is not None:
             found.models.add(each.bot)

@@ -56,7 +56,7 @@ def data_set_venue(kind: DataSetKind, item: type[LabelItem], item_noun: str) -> 
         usage=f"{kind.name}:FOLDER",
         needs_argument=True,
         check=lambda argument: str(kind.folder(argument)),
-        payloads=PayloadReader(partial(_refuse_event, item_noun), lambda _: "", item.shown_json),
+        payloads=PayloadReader(partial(_refuse_event, item_noun), lambda _: "", item.public_json),
     )
 
 

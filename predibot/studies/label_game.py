@@ -47,7 +47,7 @@ class LabelItem:
         """
 
     @classmethod
-    def shown_json(cls, text: str) -> str:
+    def public_json(cls, text: str) -> str:
         """Return the JSON of an item without its hidden fields; empty for a text that is no item."""
         try:
             return replace(cls.from_json(text), **dict.fromkeys(cls.hidden)).as_json()
@@ -177,7 +177,7 @@ class LabelGame(Game):
         return Booking()
 
 
-def frozen_item(item: Any, title: str, about: str) -> Event:
+def freeze_item(item: Any, title: str, about: str) -> Event:
     """Return an item as an event; its description holds the digest of the item, so receipts cover it."""
     payload = item.as_json()
     digest = hashlib.sha256(payload.encode()).hexdigest()

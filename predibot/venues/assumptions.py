@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from predibot.contracts import Assumption
 from predibot.errors import PredibotError
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
-from predibot.net.json_client import JsonClient, Received
+from predibot.net.json_client import HttpAnswer, JsonClient
 
 _SECONDS = 20.0
 _MOST_SILENCES = 2
@@ -57,13 +57,13 @@ class Hosts:
 
     def rows(self, url: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
         """Return the objects of an address' list; it must have one."""
-        return objects(self.answer("GET", url, list(params)), url.rpartition("/")[2])
+        return require_objects(self.answer("GET", url, list(params)), url.rpartition("/")[2])
 
 
 _H = TypeVar("_H", bound=Hosts)
 
 
-def objects(listed: object, what: str) -> list[dict[str, Any]]:
+def require_objects(listed: object, what: str) -> list[dict[str, Any]]:
     """Return the objects of a list; it must have one."""
     found = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
     if not found:
@@ -71,7 +71,7 @@ def objects(listed: object, what: str) -> list[dict[str, Any]]:
     return found
 
 
-def tried(hosts: _H, checks: Mapping[str, Callable[[_H], str]]) -> Iterator[Assumption]:
+def try_assumptions(hosts: _H, checks: Mapping[str, Callable[[_H], str]]) -> Iterator[Assumption]:
     """Yield each assumption with what was seen: the result of its check, or its error."""
     for name, check in checks.items():
         hosts.ends = ""
@@ -82,6 +82,6 @@ def tried(hosts: _H, checks: Mapping[str, Callable[[_H], str]]) -> Iterator[Assu
         yield Assumption(name, holds, f"{seen}{hosts.ends}"[:300])
 
 
-def _end_notice(received: Received) -> str:
+def _end_notice(received: HttpAnswer) -> str:
     said = [f"{name}: {received.headers[name]}" for name in ("deprecation", "sunset") if name in received.headers]
     return f" ({', '.join(said)})" if said else ""

@@ -55,7 +55,7 @@ def dumps(value: object) -> str:
         return json.dumps(loads(json.dumps(value)), sort_keys=True, separators=(",", ":"))
 
 
-def without(payload: object, names: Collection[str]) -> object:
+def strip_fields(payload: object, names: Collection[str]) -> object:
     """Return a copy of a payload without the fields of these names, at any depth."""
     whole: list[Any] = [payload]
     # A stack of its own: a payload may be deeper than Python's recursion limit.
@@ -74,14 +74,14 @@ def without(payload: object, names: Collection[str]) -> object:
     return whole[0]
 
 
-def stored_without(payload: str, names: Collection[str]) -> str:
+def strip_stored_payload(payload: str, names: Collection[str]) -> str:
     """Return a stored payload without the fields of these names; older versions kept them."""
     if re.search(f'"(?:{"|".join(sorted(names))})":', payload) is None:
         return payload
-    return dumps(without(loads(payload), names))
+    return dumps(strip_fields(loads(payload), names))
 
 
-def seen(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return a short harmless text of an unexpected value."""
     text = repr(value)
     return text if len(text) <= MAX_SEEN_CHARACTERS else text[:MAX_SEEN_CHARACTERS] + "…"
@@ -103,17 +103,17 @@ def optional_number(value: object) -> float | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{seen(value)} is not a number")
+        raise ValueError(f"{short_repr(value)} is not a number")
     try:
         number = float(value)
     except (ValueError, OverflowError):
-        raise ValueError(f"{seen(value)} is not a number") from None
+        raise ValueError(f"{short_repr(value)} is not a number") from None
     if not math.isfinite(number):
-        raise ValueError(f"{seen(value)} is not a finite number")
+        raise ValueError(f"{short_repr(value)} is not a finite number")
     return number
 
 
-def stated_number(value: object) -> float:
+def require_number(value: object) -> float:
     """Return a finite number; it must be stated."""
     number = optional_number(value)
     if number is None:
@@ -125,11 +125,11 @@ def optional_amount(value: object) -> float | None:
     """Return a number that cannot be negative, or None."""
     number = optional_number(value)
     if number is not None and number < 0.0:
-        raise ValueError(f"{seen(value)} is below zero")
+        raise ValueError(f"{short_repr(value)} is below zero")
     return number
 
 
-def known_volume(value: object) -> float | None:
+def volume_or_none(value: object) -> float | None:
     """Return a volume; None where none is stated, or it cannot be one.
 
     Some venues state one below zero, "NaN" or "12,345": the volume is then unknown,
@@ -141,7 +141,7 @@ def known_volume(value: object) -> float | None:
         return None
 
 
-def known_flag(value: object) -> bool | None:
+def flag_or_none(value: object) -> bool | None:
     """Return a truth value; None where none is stated, or it cannot be one."""
     try:
         return optional_flag(value)
@@ -155,9 +155,9 @@ def optional_price(value: object) -> float | None:
     return None if number is None else _in_unit_interval(number)
 
 
-def stated_price(value: object) -> float:
+def require_price(value: object) -> float:
     """Return a price in [0, 1]; it must be stated."""
-    return _in_unit_interval(stated_number(value))
+    return _in_unit_interval(require_number(value))
 
 
 def _in_unit_interval(number: float) -> float:
@@ -174,7 +174,7 @@ def optional_flag(value: object) -> bool | None:
         return value
     if value in ("true", "false"):
         return value == "true"
-    raise ValueError(f"{seen(value)} is neither true nor false")
+    raise ValueError(f"{short_repr(value)} is neither true nor false")
 
 
 def optional_instant(value: object) -> datetime | None:
@@ -182,15 +182,15 @@ def optional_instant(value: object) -> datetime | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise ValueError(f"{seen(value)} is not an instant")
+        raise ValueError(f"{short_repr(value)} is not an instant")
     return parse_instant(value)
 
 
 def unix_instant(value: object) -> datetime:
     """Return the instant of seconds since 1970."""
-    seconds = stated_number(value)
+    seconds = require_number(value)
     if not 0 <= seconds <= LATEST_UNIX_SECONDS:
-        raise ValueError(f"{seen(value)} is not a time in seconds since 1970")
+        raise ValueError(f"{short_repr(value)} is not a time in seconds since 1970")
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -200,7 +200,7 @@ def json_list(value: object) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ValueError(f"{seen(value)} is not a list")
+        raise ValueError(f"{short_repr(value)} is not a list")
     return value
 
 
@@ -217,7 +217,7 @@ def _decode_text(value: object, what: str) -> object:
     try:
         return loads(value)
     except ValueError:
-        raise ValueError(f"{seen(value)} is not {what} written as JSON") from None
+        raise ValueError(f"{short_repr(value)} is not {what} written as JSON") from None
 
 
 def optional_text(value: object) -> str:
@@ -227,7 +227,7 @@ def optional_text(value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise ValueError(f"{seen(value)} is not a text")
+        raise ValueError(f"{short_repr(value)} is not a text")
     return _UNSTORABLE.sub("\ufffd", value)
 
 
@@ -236,7 +236,7 @@ def short_text(value: object) -> str:
     return _cut(optional_text(value).strip(), MAX_TITLE_CHARACTERS)
 
 
-def stated_text(value: object) -> str:
+def require_text(value: object) -> str:
     """Return a title; it must be stated."""
     text = short_text(value)
     if not text:
@@ -258,7 +258,7 @@ def venue_id(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not _VENUE_ID.fullmatch(value):
-        raise ValueError(f"{seen(value)} is not an id")
+        raise ValueError(f"{short_repr(value)} is not an id")
     return value
 
 
@@ -267,7 +267,7 @@ def token_id(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if abs(value) < 10**80 else "too long"
     if not isinstance(value, str) or not TOKEN_ID.fullmatch(value):
-        raise ValueError(f"{seen(value)} is not a token id")
+        raise ValueError(f"{short_repr(value)} is not a token id")
     return value
 
 
@@ -276,29 +276,29 @@ def condition_id(value: object) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or not CONDITION_ID.fullmatch(value):
-        raise ValueError(f"{seen(value)} is not a condition id")
+        raise ValueError(f"{short_repr(value)} is not a condition id")
     return value
 
 
 OptionalAmount = Annotated[float | None, BeforeValidator(optional_amount)]
-KnownVolume = Annotated[float | None, BeforeValidator(known_volume)]
+KnownVolume = Annotated[float | None, BeforeValidator(volume_or_none)]
 KnownSize = Annotated[KnownVolume, AfterValidator(lambda number: number or None)]
-KnownFlag = Annotated[bool | None, BeforeValidator(known_flag)]
+KnownFlag = Annotated[bool | None, BeforeValidator(flag_or_none)]
 OptionalPrice = Annotated[float | None, BeforeValidator(optional_price)]
-Price = Annotated[float, BeforeValidator(stated_price)]
+Price = Annotated[float, BeforeValidator(require_price)]
 
 
-def known_end(instant: datetime | None) -> datetime | None:
+def end_or_none(instant: datetime | None) -> datetime | None:
     """Return an end, or None for one that stands for "unknown"."""
     return instant if instant is not None and EARLIEST_END <= instant < LATEST_END else None
 
 
-Number = Annotated[float, BeforeValidator(stated_number)]
+Number = Annotated[float, BeforeValidator(require_number)]
 OptionalFlag = Annotated[bool | None, BeforeValidator(optional_flag)]
 OptionalInstant = Annotated[datetime | None, BeforeValidator(optional_instant)]
-KnownEnd = Annotated[OptionalInstant, AfterValidator(known_end)]
+KnownEnd = Annotated[OptionalInstant, AfterValidator(end_or_none)]
 ShortText = Annotated[str, BeforeValidator(short_text)]
-StatedText = Annotated[str, BeforeValidator(stated_text)]
+StatedText = Annotated[str, BeforeValidator(require_text)]
 LongText = Annotated[str, BeforeValidator(long_text)]
 VenueId = Annotated[str, BeforeValidator(venue_id)]
 TokenId = Annotated[str, BeforeValidator(token_id)]

@@ -16,10 +16,10 @@ import httpx
 from predibot.contracts import OpenVenue, Paces, Venue, VenueRequest
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
-from predibot.net.failures import MAX_ASKED_TRIES, AnswerLate, BadAddress, BadAnswer, TryAgain
-from predibot.net.json_client import SEEN_CHARACTERS, JsonClient, Received
+from predibot.net.failures import MAX_ASKED_TRIES, BadAddress, BadAnswer, LateAnswer, TryAgain
+from predibot.net.json_client import SEEN_CHARACTERS, HttpAnswer, JsonClient
 from predibot.net.rate_limit import RateLimiter
-from predibot.net.retry import RetryPolicy, asked_wait_seconds
+from predibot.net.retry import RetryPolicy, retry_after_seconds
 from predibot.venues import fields
 
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
@@ -164,8 +164,8 @@ class VenueClient(AbstractContextManager["VenueClient"]):
             seconds = max(0.001, min(deadline - self._monotonic(), TRY_SHARE * self._deadline_seconds))
             try:
                 received = self._client.ask(method, url, params=list(params), body=body, seconds=seconds)
-            except AnswerLate as late:
-                raise AnswerLate(f"{late}; is call_deadline_seconds high enough?") from None
+            except LateAnswer as late:
+                raise LateAnswer(f"{late}; is call_deadline_seconds high enough?") from None
             answer = self._decode(received)
             check(answer)
             return answer
@@ -177,13 +177,13 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         except BadAnswer as error:
             raise VenueChanged(str(error)) from None
 
-    def _decode(self, received: Received) -> object:
+    def _decode(self, received: HttpAnswer) -> object:
         status = received.status
         if received.is_success:
             return received.json(fields.loads)
         said = f"{received.asked} answered {status} {received.text()[:SEEN_CHARACTERS]!r}"
         if status in RETRIED_STATUSES:
-            asked_seconds = asked_wait_seconds(received.headers, self._now())
+            asked_seconds = retry_after_seconds(received.headers, self._now())
             raise TryAgain(said, wait_seconds=asked_seconds, tries=None if asked_seconds is None else MAX_ASKED_TRIES)
         if self._key is not None and status in KEY_STATUSES:
             raise UsageError(f"{said}; see whether the key in {self._key.name} is right and its plan has this")
@@ -267,7 +267,7 @@ _TOLERANCE = 0.05
 """Volumes change while a list is read: a small wrong step is no broken order."""
 
 
-def disorder(volumes: Sequence[float | None]) -> tuple[str, ...]:
+def order_notes(volumes: Sequence[float | None]) -> tuple[str, ...]:
     """Return a note where a list is not in order of volume, highest first; a venue's order is only a hint.
 
     Examples:

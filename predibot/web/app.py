@@ -26,7 +26,7 @@ from predibot.ledger.read.rows_for_python import (
     LedgerRun,
     count_decisions,
     newest_decisions,
-    told_forecasts,
+    select_forecasts,
 )
 from predibot.ledger.store import Store
 from predibot.reports import figures
@@ -64,7 +64,7 @@ _Limit = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
 _Cursor = Annotated[int, Query(ge=0, le=10**9, description="`next_cursor` of the page before")]
 
 
-class Said(BaseModel):
+class ErrorDetail(BaseModel):
     """Why there is no answer."""
 
     detail: str
@@ -93,8 +93,8 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     304: {"description": "What is known already, by its `ETag`"},
     400: {"description": "This machine is asked by a name that is not its own", "content": {"text/plain": {}}},
     401: {"description": "The token is missing, or another one", "content": {"text/plain": {}}},
-    404: {"model": Said, "description": "There is no such thing"},
-    503: {"model": Said, "description": "The ledger cannot be read now"},
+    404: {"model": ErrorDetail, "description": "There is no such thing"},
+    503: {"model": ErrorDetail, "description": "The ledger cannot be read now"},
 }
 
 
@@ -163,7 +163,7 @@ def api_routes(cache: LedgerCache) -> APIRouter:
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
         return respond_with_part(
-            request, "forecasts", lambda: cache.read(told_forecasts, RowFilter(run=run)), cursor, limit
+            request, "forecasts", lambda: cache.read(select_forecasts, RowFilter(run=run)), cursor, limit
         )
 
     def read_part(
@@ -265,7 +265,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
         asked, ledger = dict(request.query_params), cache.store.address
         with figures.in_currency(cache.currency(asked)):
-            text = templates.filled(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
+            text = templates.render(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
         return HTMLResponse(text, code)
 
     def with_currency(of: Callable[..., WebPage]) -> Callable[..., WebPage]:

@@ -9,22 +9,22 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sqlalchemy import Connection, func, select
 
-from predibot.api.relate import known_in_ledger, news_in_ledger
+from predibot.api.relate import beliefs_in_ledger, news_in_ledger
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
-from predibot.jobs.located import located
-from predibot.jobs.relatedness.beliefs import related_in_ledger
-from predibot.jobs.relatedness.graph import KnownGraph, graph_at
+from predibot.jobs.located import locate
+from predibot.jobs.relatedness.beliefs import cluster_ledger_events
+from predibot.jobs.relatedness.graph import LabelledGraph, find_graph
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
-from predibot.ledger.read.event_facts import NO_CATEGORY, played_events
+from predibot.ledger.read.event_facts import NO_CATEGORY, find_played_events
 from predibot.ledger.read.rows_for_python import (
     LedgerRun,
-    listed_events,
-    told_prices,
-    told_runs,
+    select_events,
+    select_prices,
+    select_runs,
 )
 from predibot.ledger.schema.tables import ChangeRow
 from predibot.ledger.schema.upsert import table_of
@@ -32,7 +32,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import runs, with_decisions
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.related.clusters import RELATED
 from predibot.related.filters import Filters
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -68,7 +68,7 @@ class LedgerCache:
 
     def runs(self) -> tuple[LedgerRun, ...]:
         """Return all runs, newest slot first."""
-        return self._cached(("runs",), lambda: tuple(reversed(self.store.run_read(told_runs))))
+        return self._cached(("runs",), lambda: tuple(reversed(self.store.run_read(select_runs))))
 
     def bots(self, kind: str = "") -> tuple[str, ...]:
         """Return the names of the bots that decided, or only on one kind of subject, in order."""
@@ -118,7 +118,7 @@ class LedgerCache:
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
         """Return the stored prices of YES of an event's markets, oldest first, by market id."""
-        return self.read(told_prices, (event_id,)).get(event_id, {})
+        return self.read(select_prices, (event_id,)).get(event_id, {})
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
         """Return the venues of the runs that count, or of those of a recipe, that of the newest first."""
@@ -128,10 +128,10 @@ class LedgerCache:
     def currency(self, asked: Mapping[str, str]) -> str:
         """Return the currency of a page by the `id` of its event, its `run` or `venue`, else by the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
-        found = [each.venue for each in self.read(listed_events) if each.event_id == event] if event else []
+        found = [each.venue for each in self.read(select_events) if each.event_id == event] if event else []
         # A run has a venue of its own; that of the address counts only without a run.
         found += [each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue))]
-        return known_venue(next(iter(found), "")).currency
+        return venue_or_defaults(next(iter(found), "")).currency
 
     def categories(self, venue: str) -> tuple[str, ...]:
         """Return the categories of the events that runs at a venue decided on, in order."""
@@ -158,7 +158,7 @@ class LedgerCache:
         together = self.compute_on_part(_related_events, part=Part(venue=self._resolve_part(part).venue))
         return self.compute_on_part(bot_history, name, part=part, related=together)
 
-    def graph(self, part: Part = EVERYTHING) -> KnownGraph:
+    def graph(self, part: Part = EVERYTHING) -> LabelledGraph:
         """Return the graph of related events, with the news about them."""
         return self.compute_on_part(_graph, part=part)
 
@@ -223,15 +223,15 @@ def _categories(connection: Connection, venue: str) -> tuple[str, ...]:
     if last is None:
         return ()
     rows = set(connection.execute(with_decisions(subjects.c.event_row).where(*of_venue).distinct()).scalars())
-    played = played_events(connection, venue, last)
+    played = find_played_events(connection, venue, last)
     return tuple(sorted({each.category or NO_CATEGORY for row, each in played.items() if row in rows}))
 
 
 def _related_events(store: Store, part: Part, *, clock: Callable[[], datetime]) -> Mapping[str, str]:
-    there = located(store, part, clock)
-    return store.run_read(lambda connection: related_in_ledger(connection, there.venue_name, there.as_of))
+    there = locate(store, part, clock)
+    return store.run_read(lambda connection: cluster_ledger_events(connection, there.venue_name, there.as_of))
 
 
-def _graph(store: Store, part: Part, *, clock: Callable[[], datetime]) -> KnownGraph:
-    known = known_in_ledger(store, part, clock=clock)
-    return graph_at(known, filters=Filters(), at_least=RELATED, news=news_in_ledger(store, known))
+def _graph(store: Store, part: Part, *, clock: Callable[[], datetime]) -> LabelledGraph:
+    known = beliefs_in_ledger(store, part, clock=clock)
+    return find_graph(known, filters=Filters(), at_least=RELATED, news=news_in_ledger(store, known))

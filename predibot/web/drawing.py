@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Banded:
+class BandCurve:
     """A curve over time with its band, in a box of 640 by 160."""
 
     title: str
@@ -59,12 +59,12 @@ class StackedShares:
     last: datetime
 
 
-def curves_of(picture: Picture) -> tuple[Banded | Bars, ...]:
+def curves_of(picture: Picture) -> tuple[BandCurve | Bars, ...]:
     """Return the curves and bars of a picture; () for other kinds of pictures."""
     if isinstance(picture, Curves):
         what = f"{picture.unit}, 95 % band" if any(p.low is not None for c in picture.panels for p in c.points) else ""
         made = (
-            banded(each.points, picture.level, f"{picture.title}: {each.name}", what or picture.unit)
+            band_curve(each.points, picture.level, f"{picture.title}: {each.name}", what or picture.unit)
             for each in picture.panels
         )
         return tuple(each for each in made if each is not None)
@@ -81,7 +81,7 @@ def curves_of(picture: Picture) -> tuple[Banded | Bars, ...]:
     return ()
 
 
-def banded(points: Sequence[RunningPoint], level: float, title: str, unit: str) -> Banded | None:
+def band_curve(points: Sequence[RunningPoint], level: float, title: str, unit: str) -> BandCurve | None:
     """Return a curve with its band; None for fewer than two points.
 
     Args:
@@ -103,7 +103,7 @@ def banded(points: Sequence[RunningPoint], level: float, title: str, unit: str) 
     last = points[-1]
     interval = "" if last.low is None or last.high is None else f" ({_number(last.low)} to {_number(last.high)})"
     lowest, highest = min(p.total for p in points), max(p.total for p in points)
-    return Banded(
+    return BandCurve(
         title=title,
         line=" ".join(place(each, each.total) for each in points),
         band=" ".join((*upper, *lower)) if len(known) > 1 else "",

@@ -71,7 +71,7 @@ class Templates:
         self._environment.filters.update(line=line, lines=lines, at=format_instant, link=link)
         self._environment.globals.update({"figures": figures, "menu": menu(), "live": live, **more})
 
-    def filled(
+    def render(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str
     ) -> str:
         """Return a page as HTML.

@@ -19,7 +19,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from predibot.errors import UsageError, words_of
+from predibot.errors import UsageError, describe_error
 
 REQUEST_SECONDS = 15.0
 """How long a request may take, from the connection or its first byte until its last."""
@@ -94,7 +94,9 @@ def serve_app(app: FastAPI, *, host: str, port: int, say: Callable[[str], None])
             # The address is said below: whoever reads it may ask at once.
             listener.listen()
         except OSError as error:
-            raise UsageError(f"cannot listen at {host} port {port}: {words_of(error)}. Name another --port") from error
+            raise UsageError(
+                f"cannot listen at {host} port {port}: {describe_error(error)}. Name another --port"
+            ) from error
         shown = f"[{host}]" if ":" in host else host
         say(f"http://{shown}:{listener.getsockname()[1]}/  (Ctrl-C ends it)")
         uvicorn.Server(server_config(app)).run([listener])

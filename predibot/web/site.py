@@ -31,10 +31,10 @@ from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
-    listed_events,
-    told_decisions,
-    told_forecasts,
-    told_prices,
+    select_decisions,
+    select_events,
+    select_forecasts,
+    select_prices,
 )
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes, plain_text
@@ -47,8 +47,8 @@ from predibot.web.cache import LedgerCache, P, Value
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
-from predibot.web.pages.events import event_page, events_page, related
-from predibot.web.pages.graph import graph_page, moving_with
+from predibot.web.pages.events import event_page, events_page, events_sharing_labels
+from predibot.web.pages.graph import graph_page, related_edges
 from predibot.web.pages.leaderboard import (
     TABLES_ASK,
     PartTexts,
@@ -78,7 +78,7 @@ Row = TypeVar("Row", LedgerDecision, LedgerForecast)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SiteOptions:
     """What a site holds."""
 
     since: datetime | None = None
@@ -94,7 +94,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SiteSummary:
     """How many files a site has, and how many of them were written."""
 
     files: int
@@ -104,8 +104,8 @@ class Written:
 
 
 def write_site(
-    store: Store, folder: Path, options: Options, clock: Callable[[], datetime], listener: ProgressListener
-) -> Written:
+    store: Store, folder: Path, options: SiteOptions, clock: Callable[[], datetime], listener: ProgressListener
+) -> SiteSummary:
     """Write the pages of a ledger into a folder, created if missing; unchanged files are left alone.
 
     If a call is killed, every page is whole, and the next call goes on.
@@ -133,16 +133,16 @@ class _SiteCache(LedgerCache):
 
     def load_events(self, ids: Sequence[str]) -> None:
         asked = RowFilter(events=ids)
-        with self.store.read() as connection, self.store.rows_blamed():
-            decisions, forecasts = told_decisions(connection, asked), told_forecasts(connection, asked)
-            self.price_paths, self.kept_details = told_prices(connection, ids), details_of(connection, asked)
+        with self.store.read() as connection, self.store.blame_rows():
+            decisions, forecasts = select_decisions(connection, asked), select_forecasts(connection, asked)
+            self.price_paths, self.kept_details = select_prices(connection, ids), details_of(connection, asked)
         self.decisions = {**{id: [] for id in ids}, **_by_subject(decisions)}
         self.forecasts = _by_subject(forecasts)
 
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
         loaded: Mapping[Any, Mapping[str, Sequence[Any]]] = {
-            told_decisions: self.decisions,
-            told_forecasts: self.forecasts,
+            select_decisions: self.decisions,
+            select_forecasts: self.forecasts,
         }
         if work in loaded and isinstance(which := asked[0], RowFilter):
             id = which.event or which.subject or ""
@@ -182,7 +182,7 @@ class _SitePage(NamedTuple):
 
 
 class _Site:
-    def __init__(self, store: Store, folder: Path, options: Options, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, folder: Path, options: SiteOptions, clock: Callable[[], datetime]) -> None:
         at = clock()
         self._cache = _SiteCache(store, lambda: at, traces=options.with_traces)
         self._folder, self._options = folder, options
@@ -203,16 +203,16 @@ class _Site:
         """Digests of what the pages of each event are made from."""
         self._written = 0
 
-    def write(self, listener: ProgressListener) -> Written:
+    def write(self, listener: ProgressListener) -> SiteSummary:
         cache, options = self._cache, self._options
         code = [__version__, _digest_code(), self._first_day, asdict(options)]
         # Values as of now hold for a whole day, as long as nothing new is stored.
         key = _digest(json.dumps([code, cache.version(), self._today], default=str).encode())
         if self._before["key"] == key and all(self._is_there(name) for name in self._before["files"]):
-            return Written(len(self._before["files"]), 0, 0)
+            return SiteSummary(len(self._before["files"]), 0, 0)
         asked = RowFilter(since=self._since)
-        with cache.store.read() as connection, cache.store.rows_blamed():
-            own = told_decisions(connection, asked)
+        with cache.store.read() as connection, cache.store.blame_rows():
+            own = select_decisions(connection, asked)
         with figures.in_currency(cache.currency({"venue": options.venue})):
             general = self._name_pages(own)
         # By this the next call knows the files of one that was killed.
@@ -247,7 +247,9 @@ class _Site:
         for name in gone:
             (self._folder / name).unlink(missing_ok=True)
         self._write_manifest({"key": key, "files": self._digests, "events": self._source_digests, "planned": []})
-        return Written(len(self._digests), self._written, len([name for name in gone if name in self._before["files"]]))
+        return SiteSummary(
+            len(self._digests), self._written, len([name for name in gone if name in self._before["files"]])
+        )
 
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
         """Give every page its file, and return those of no event and no decision."""
@@ -258,7 +260,7 @@ class _Site:
         general = [
             _SitePage("/", {}, partial(_same, board)),
             _SitePage("/calibration", {}, partial(calibration_page, cache, scores)),
-            _SitePage("/curves", {}, partial(curves_page, cache, **scores.given())),
+            _SitePage("/curves", {}, partial(curves_page, cache, **scores.parameters())),
             _SitePage("/graph", {}, partial(graph_page, cache, options.venue)),
             _SitePage("/accounts", {}, partial(accounts_page, cache)),
             _SitePage("/cohorts", {}, partial(cohorts_page, cache)),
@@ -270,7 +272,7 @@ class _Site:
                 general.append(_SitePage(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (
             ("/decisions", len(own), partial(decisions_page, cache, since=self._first_day)),
-            ("/events", len(cache.read(listed_events)), partial(events_page, cache)),
+            ("/events", len(cache.read(select_events)), partial(events_page, cache)),
             ("/runs", len(cache.runs()), partial(runs_page, cache)),
         ):
             for number in range(1, max(1, -(-parts // PAGE)) + 1):
@@ -329,7 +331,7 @@ class _Site:
         with figures.in_currency(self._cache.currency({"venue": self._options.venue, **page.parameters})):
             shown = page.make()
             footer = f"predibot {__version__}, written {self._today}"
-            text = self._templates.filled(
+            text = self._templates.render(
                 shown.template, shown.shown, path=page.path, asked=page.parameters, ledger=footer
             )
         self._write_file(self._current_file, text.encode("utf-8", "replace"))
@@ -369,9 +371,9 @@ class _Site:
             cache.forecasts.get(id),
             cache.price_paths.get(id),
             more,
-            related(cache, id),
+            events_sharing_labels(cache, id),
         ]
-        made_of.append(moving_with(cache, id, own[0].run))
+        made_of.append(related_edges(cache, id, own[0].run))
         digest = self._source_digests[id] = _digest(repr(made_of).encode())
         before = self._before["files"]
         if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):
@@ -404,7 +406,7 @@ class _Site:
         found = [["bot", line(name), self._address("/bot", name=name)] for name in self._cache.bots()]
         found += [
             ["event", line(each.title), self._address("/event", id=each.event_id)]
-            for each in self._cache.read(listed_events)
+            for each in self._cache.read(select_events)
         ]
         # No title can end the script.
         said = json.dumps([row for row in found if row[2]]).replace("<", "\\u003c")

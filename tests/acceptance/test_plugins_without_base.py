@@ -22,7 +22,7 @@ from predibot.contracts import (
     PriceSource,
     ResolutionSource,
     Venue,
-    whole,
+    complete_plugin,
 )
 from predibot.errors import PluginError
 from predibot.ledger.store import Store
@@ -227,12 +227,12 @@ def test_what_a_venue_says_itself_counts_however_it_says_it(of: Callable[[], Any
     has_closes = hasattr(plain, "closes")
     assert (venue.has_sessions, len(venue.closes(start=made, until=made))) == (has_closes, int(has_closes))
     assert (venue.is_recordable, venue.ranks_markets, list(venue.raw_events())) == (False, False, [])
-    assert isinstance(made, type(plain)) and whole(made, Venue) is made
+    assert isinstance(made, type(plain)) and complete_plugin(made, Venue) is made
 
 
 def test_forms_of_one_class_stay_equal_and_say_what_their_fields_say() -> None:
     def form() -> Any:
-        return whole(Answers(("UP", "DOWN")), AnswerForm)
+        return complete_plugin(Answers(("UP", "DOWN")), AnswerForm)
 
     assert form() == form() and form().labels == ("UP", "DOWN") and form().ending == "" and not form().strict
 

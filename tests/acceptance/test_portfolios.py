@@ -13,7 +13,7 @@ import pytest
 from predibot.config import Settings
 from predibot.contracts import Past
 from predibot.domain.event import Event, Market
-from predibot.domain.resolution import as_known
+from predibot.domain.resolution import latest_known
 from predibot.jobs.open_venue import open_past
 from tests.acceptance.conftest import own_plugins, said_here
 from tests.jobs.tiny import clock
@@ -160,7 +160,7 @@ def test_buying_and_holding_is_worth_what_the_worlds_prices_and_payouts_say(late
         with later.past.open_at(at) as opened:
             paid = opened.venue.resolutions([began[name][1].ref for name, _ in shares], as_of=at).found
         for name, side in shares:
-            settled = as_known(paid.get(name, ()), at)
+            settled = latest_known(paid.get(name, ()), at)
             market = now[name][1] if name in now else None
             if settled is not None and settled.payout_yes is not None:
                 marked[name, side] = settled.payout_yes if side == "YES" else 1.0 - settled.payout_yes

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from sqlalchemy import Connection
 
 from predibot.ledger.schema.column_types import to_microseconds
-from predibot.ledger.schema.packed_points import POINT, packed_points
+from predibot.ledger.schema.packed_points import POINT, pack_points
 from predibot.ledger.store import Store
 from predibot.recipe.parse import parse_recipe
 from predibot.recipe.text import RecipeText
@@ -159,7 +159,7 @@ def _fill_markets(connection: Connection, size: Portfolios, prices: np.ndarray, 
     points = np.zeros((size.markets, size.days), dtype=POINT)
     points["at"] = slot(0) + DAY * np.arange(size.days)
     points["price"] = prices.T
-    paths = ((2 * m + 1, packed_points(path)) for m, path in enumerate(points))
+    paths = ((2 * m + 1, pack_points(path)) for m, path in enumerate(points))
     put(connection, "price_paths", ("instrument_row", "points"), paths)
     columns = ("market_row", "revision", "payout_yes", "settled_at", "settled_source", "effective_at", "seen_at")
     ends = ((m, slot(LIFE * (m // OPEN + 1))) for m in every)

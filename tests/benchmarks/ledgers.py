@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from predibot.ledger.schema.column_types import to_microseconds
-from predibot.ledger.schema.packed_points import POINT, packed_points
+from predibot.ledger.schema.packed_points import POINT, pack_points
 from predibot.ledger.store import Store
 
 BEGIN = datetime(2025, 1, 1, 12, tzinfo=UTC)
@@ -200,7 +200,7 @@ def _fill_prices(connection: Connection, size: Size, rng: np.random.Generator) -
     step = size.days * _DAY // size.observations_a_market
     points["at"] = _slot(size, 0) + step * np.arange(size.observations_a_market)
     points["price"] = rng.random(points.shape)
-    rows = ((2 * market + 1, packed_points(path)) for market, path in enumerate(points))
+    rows = ((2 * market + 1, pack_points(path)) for market, path in enumerate(points))
     put(connection, "price_paths", ("instrument_row", "points"), rows)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from predibot.ledger.store import Store
-from predibot.scoring.inference.blocks import drawn_curves, growth_difference, growth_estimate, sharpe_estimate
+from predibot.scoring.inference.blocks import draw_curves, growth_difference, growth_estimate, sharpe_estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.benchmarks.account_ledgers import Portfolios, fill_accounts
 from tests.benchmarks.ledgers import BEGIN, DAY
@@ -55,7 +55,7 @@ def _held(returns: np.ndarray, growth: float, sharpe: float) -> tuple[float, flo
     dates, curves = returns.shape
     hits = np.zeros(3)
     for first in range(0, curves, 100):
-        drawn = drawn_curves(returns[:, first : first + 100], Uncertainty(resamples=2_000, seed=first))
+        drawn = draw_curves(returns[:, first : first + 100], Uncertainty(resamples=2_000, seed=first))
         for curve in range(100):
             series = returns[:, first + curve]
             ratio = float(series.mean() / series.std(ddof=1))

@@ -21,7 +21,7 @@ from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, ModelError, NoAnswer
-from predibot.jobs.deciding.opened_models import OpenedModels
+from predibot.jobs.deciding.opened_models import DeclaredModels
 from predibot.plugins.strategies import spec_of
 from tests.agents.clients import Clock, retry_of
 from tests.agents.scripted import answer, context, research, said
@@ -139,7 +139,7 @@ def decide(model: ChatModel, budget: Budget, *, with_tools: bool) -> str:
     """Let an agent or one prompt decide, and return how it ended."""
     seen = context(meter=budget)
     strategy = spec_of("tool_agent" if with_tools else "one_shot", {"model": "m"})
-    opened = OpenedModels(strategy, lambda _: MeteredModel(model, budget, PRICE))("m")
+    opened = DeclaredModels(strategy, lambda _: MeteredModel(model, budget, PRICE))("m")
     try:
         if with_tools:
             result = run_agent(opened, PROMPT, research(), seen.form(), seen, LoopLimits())

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, text
 
 from predibot.domain.price import PricePoint
 from predibot.jobs.receipts import receipt_of_ledger
-from predibot.ledger.care.verification import verified_ledger
+from predibot.ledger.care.verification import verify_ledger
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.ledger_receipts import ledger_receipts
@@ -62,7 +62,7 @@ def test_what_a_receipt_of_a_large_ledger_costs(tmp_path: Path, monkeypatch: pyt
             taken.append(_ms(lambda at=at: receipt_of_ledger(store, at)))  # type: ignore[misc]
         print(f"{LATER} prices each more: {taken[0]:.0f} ms, the {CALLS}th time {taken[-1]:.0f} ms")
         print(f"of storing them, without any venue: {tracked[0]:.0f} ms, {tracked[-1]:.0f} ms")
-        print(f"all of it verified: {_ms(lambda: store.run_read(verified_ledger)):.0f} ms")
+        print(f"all of it verified: {_ms(lambda: store.run_read(verify_ledger)):.0f} ms")
         with store.read() as connection:
             packed, n = connection.execute(
                 select(func.sum(func.length(ledger_receipts.c.rows_packed)), func.count())
@@ -70,7 +70,7 @@ def test_what_a_receipt_of_a_large_ledger_costs(tmp_path: Path, monkeypatch: pyt
             numbers, points = connection.execute(
                 text("SELECT sum(length(receipts)), sum(length(points)) FROM price_paths")
             ).one()
-        assert store.run_read(verified_ledger).holds
+        assert store.run_read(verify_ledger).holds
     print(f"{n} receipts take {packed / n:.0f} bytes each, and {numbers:,} bytes beside {points:,} of prices")
 
 

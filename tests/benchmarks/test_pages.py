@@ -12,8 +12,8 @@ from statistics import median
 import pytest
 
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.parse import parsed
-from predibot.research.pages.parser_messages import PageSource, Parsed
+from predibot.research.pages.parse import parse_page
+from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.hostile_pages import HOSTILE, end_in_time
 from tests.research.pages.visits import visited
@@ -41,15 +41,17 @@ def milliseconds(parse: Callable[[], object]) -> float:
 def test_how_much_longer_an_ordinary_page_takes_in_a_child(shared_data: Path) -> None:
     sources, pool = recorded(shared_data / "web_pages"), ParserPool()
 
-    def in_child(source: PageSource) -> Parsed:
+    def in_child(source: PageSource) -> ParsedPage:
         return pool.parse(source, Deadline.after(60.0, time.monotonic))
 
-    parsed(sources[0])
+    parse_page(sources[0])
     first = milliseconds(lambda: in_child(sources[0]))
     here, there = [], []
     for source in sources:
         # By turns, for who else is busy on the machine.
-        pairs = [(milliseconds(partial(parsed, source)), milliseconds(partial(in_child, source))) for _ in range(TIMES)]
+        pairs = [
+            (milliseconds(partial(parse_page, source)), milliseconds(partial(in_child, source))) for _ in range(TIMES)
+        ]
         here.append(min(own for own, _ in pairs))
         there.append(min(child for _, child in pairs))
     pool.close()

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs, MarketPrices
-from predibot.related.clusters import related_events
-from predibot.related.duplicates import KeptTexts
+from predibot.related.clusters import cluster_events
+from predibot.related.duplicates import TextIndex
 from predibot.related.features import Features, pairs_from
 from tests.related.made import from_logits, groups_of, logits_in_groups
 from tests.related.question_pairs import PARAPHRASE
@@ -34,7 +34,7 @@ def _told(seed: int) -> Told:
 def _largest_of_unrelated(seed: int) -> int:
     """Return how many events the largest cluster of a world has in which none are related and all texts are equal."""
     logits = logits_in_groups(np.random.default_rng(seed), np.arange(80))
-    return max(sizes_of(related_events(from_logits(logits, texts=["Will it rain?"] * 80, tags=[["weather"]] * 80))))
+    return max(sizes_of(cluster_events(from_logits(logits, texts=["Will it rain?"] * 80, tags=[["weather"]] * 80))))
 
 
 def test_what_joining_related_events_does_to_claims() -> None:
@@ -91,9 +91,9 @@ def test_all_pairs_of_twenty_thousand_markets() -> None:
 def _recall(at_least: float) -> float:
     found = []
     for first, second in PARAPHRASE:
-        kept = KeptTexts(at_least)
-        kept.duplicate("first", first)
-        found.append(kept.duplicate("second", second) is not None)
+        kept = TextIndex(at_least)
+        kept.find_or_keep("first", first)
+        found.append(kept.find_or_keep("second", second) is not None)
     return float(np.mean(found))
 
 

@@ -21,7 +21,7 @@ import uvicorn
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
-from predibot.web.site import Options, write_site
+from predibot.web.site import SiteOptions, write_site
 from tests.benchmarks.ledgers import BEGIN, DAY, HUNDRED_THOUSAND_DECISIONS, Size, fill
 from tests.jobs.program import wait_until
 
@@ -127,7 +127,7 @@ def test_a_site_of_100_000_decisions(tmp_path: Path) -> None:
     for which, aim in (("whole", "60 s"), ("nothing changed", "2 s")):
         began = time.process_time()
         with Store.open_to_read(address) as store:
-            written = write_site(store, tmp_path / "site", Options(), lambda: NOW, lambda _: None)
+            written = write_site(store, tmp_path / "site", SiteOptions(), lambda: NOW, lambda _: None)
         said_of(f"{which}: {time.process_time() - began:.1f} s of CPU, {written.written:,} files written", aim)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Table, func, select, text
 
 from predibot.ledger.care.ledger_stats import ledger_stats
 from predibot.ledger.schema.column_types import Instant
-from predibot.ledger.schema.packed_points import packed_points, unpacked_points
+from predibot.ledger.schema.packed_points import pack_points, unpack_points
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
 from tests.benchmarks.memory import used_by
@@ -102,10 +102,10 @@ def _repeat_prices(connection: Connection, days: int, stride: Mapping[str, int])
     for n in range(1, days):
         more = []
         for row in rows:
-            points = unpacked_points([row.points])[0].copy()
+            points = unpack_points([row.points])[0].copy()
             points["at"] += n * DAY
             more.append(
-                {"instrument_row": row.instrument_row + n * stride["instruments"], "points": packed_points(points)}
+                {"instrument_row": row.instrument_row + n * stride["instruments"], "points": pack_points(points)}
             )
         connection.execute(paths.insert(), more)
 

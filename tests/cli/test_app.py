@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from predibot import errors
 from predibot.cli.app import main, program
-from predibot.cli.ending import ended, go_on
+from predibot.cli.ending import resume_advice, run_command
 from tests.acceptance.conftest import Predibot
 from tests.agents.chat_server import Said, chat_server, hang
 from tests.cli.conftest import WORLD
@@ -147,12 +147,12 @@ def test_passwords_are_never_shown(predibot: Predibot, monkeypatch: pytest.Monke
         said = predibot(command, *options, *json_, "--ledger", url)
         assert said.code == 1
         assert "s3cr3t" not in said.out + said.err
-    assert "s3cr3t" not in go_on([command, "--ledger", url], "interrupted")
-    assert "s3cr3t" not in go_on([command, f"--ledger={url}"], "interrupted") or "://" not in url
+    assert "s3cr3t" not in resume_advice([command, "--ledger", url], "interrupted")
+    assert "s3cr3t" not in resume_advice([command, f"--ledger={url}"], "interrupted") or "://" not in url
 
 
 def test_how_to_go_on_can_be_pasted() -> None:
-    said = go_on(["decide", "my runs/x.toml", "--ledger", "sqlite:///a b.db"], "interrupted")
+    said = resume_advice(["decide", "my runs/x.toml", "--ledger", "sqlite:///a b.db"], "interrupted")
     assert said.endswith("run again: predibot decide 'my runs/x.toml' --ledger 'sqlite:///a b.db'")
 
 
@@ -160,10 +160,10 @@ def test_how_to_go_on_can_be_pasted() -> None:
     "url", ["postgresql://postgres:@/ledger?host=/run/pg", "postgresql://predibot@database:5432/predibot"]
 )
 def test_how_to_go_on_can_be_pasted_where_there_is_no_password(url: str) -> None:
-    words = shlex.split(go_on(["decide", "--ledger", url], "interrupted"))
+    words = shlex.split(resume_advice(["decide", "--ledger", url], "interrupted"))
     assert words[-4:] == ["predibot", "decide", "--ledger", url]
-    assert "To start over" in go_on(["select"], "interrupted")
-    assert "To go on" in go_on(["collect", "comments", "manifold", "comments"], "interrupted")
+    assert "To start over" in resume_advice(["select"], "interrupted")
+    assert "To go on" in resume_advice(["collect", "comments", "manifold", "comments"], "interrupted")
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_mistake_of_ours_still_leaves_one_document(capsys: pytest.CaptureFixtu
         raise ZeroDivisionError("by zero, at bob:x://bob:s3cr3t@h")
 
     with pytest.raises(ZeroDivisionError):
-        ended(command, ["select", "--json"])
+        run_command(command, ["select", "--json"])
     document = json.loads(capsys.readouterr().out)
     assert document["error"]["kind"] == "ZeroDivisionError"
     assert "s3cr3t" not in document["error"]["message"]

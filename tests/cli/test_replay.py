@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.cli.ending import go_on
+from predibot.cli.ending import resume_advice
 from tests.acceptance.conftest import Predibot
 from tests.cli.conftest import WORLD
 from tests.jobs.tiny import write_archive
@@ -100,7 +100,9 @@ def test_what_cannot_be_replayed_is_one_line(replays: Predibot, arguments: list[
 
 
 def test_a_replay_that_was_stopped_can_be_gone_on_with() -> None:
-    assert go_on(["replay", "weekly.toml"], "interrupted").startswith("interrupted: what is recorded is kept. To go on")
+    assert resume_advice(["replay", "weekly.toml"], "interrupted").startswith(
+        "interrupted: what is recorded is kept. To go on"
+    )
 
 
 def test_a_slot_that_was_decided_otherwise_names_a_way_that_replay_has(replays: Predibot) -> None:

@@ -38,15 +38,15 @@ def test_quotes_are_taken_anew_by_market_and_by_instrument() -> None:
     fresh = {"1": Quote(AT, displayed=0.9), "21": Quote(AT, displayed=0.2)}
     assert prices(BINARY, quotes=fresh) == pytest.approx({"10": 0.9, "11": 0.1})
     assert prices(NAMED, quotes=fresh) == {"21": 0.2}
-    assert NAMED.quoted_by({}).quotes == () == BINARY.quoted_by({}).quotes
+    assert NAMED.with_quotes({}).quotes == () == BINARY.with_quotes({}).quotes
 
 
 def test_each_outcome_is_paid_by_its_number() -> None:
-    paid = Resolution.paying((0.0, 0.75, 0.25), AT, "venue", AT)
+    paid = Resolution.of_payouts((0.0, 0.75, 0.25), AT, "venue", AT)
     assert paid.payout_yes == 0.0
     found = [paid.of_outcome(number) for number in range(4)]
     assert [each and each.payout_yes for each in found] == [0.0, 0.75, 0.25, None]
-    two = Resolution.paying((0.25, 0.75), AT, "venue", AT)
+    two = Resolution.of_payouts((0.25, 0.75), AT, "venue", AT)
     assert two == Resolution(0.25, AT, "venue", AT)
     assert [each and each.payout_yes for each in map(two.of_outcome, range(3))] == [0.25, 0.75, None]
     back = Resolution(None, AT, "venue", AT)
@@ -61,6 +61,6 @@ def test_payouts_that_no_market_has_are_refused(payouts: tuple[float, ...]) -> N
 
 
 def test_another_winner_of_the_same_first_payout_is_a_correction() -> None:
-    first = Resolution.paying((0.0, 1.0, 0.0), AT, "venue", AT)
+    first = Resolution.of_payouts((0.0, 1.0, 0.0), AT, "venue", AT)
     assert unseen_revisions([first], [first], AT) == ()
-    assert len(unseen_revisions([first], [Resolution.paying((0.0, 0.0, 1.0), AT, "venue", AT)], AT)) == 1
+    assert len(unseen_revisions([first], [Resolution.of_payouts((0.0, 0.0, 1.0), AT, "venue", AT)], AT)) == 1

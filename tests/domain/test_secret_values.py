@@ -42,7 +42,7 @@ LONG_FORMS = {"quoted_twice", "every_character", "entities", "hex_entities"}
 @pytest.mark.parametrize("form", FORMS)
 def test_a_key_is_taken_out_in_every_form(form: str) -> None:
     written = FORMS[form](KEY)
-    text = SecretValues([KEY, "another-key-0"]).hidden(f"GET /?a=1&key={written}&b=2")
+    text = SecretValues([KEY, "another-key-0"]).mask(f"GET /?a=1&key={written}&b=2")
     assert MASK in text
     assert text.startswith("GET /?a=1&key=") and text.endswith("&b=2")
     # What is left of base64 at its ends is less than one character of the key.
@@ -57,34 +57,34 @@ def test_a_key_is_taken_out_in_every_form(form: str) -> None:
 )
 def test_no_form_of_any_key_outlives_hiding(key: str, form: str, around: str) -> None:
     key = key.strip()
-    hidden = SecretValues([key]).hidden(f"{around} {FORMS[form](key)} {around}")
+    hidden = SecretValues([key]).mask(f"{around} {FORMS[form](key)} {around}")
     assert MASK in hidden
     assert key not in hidden
 
 
 @given(st.text(max_size=50))
 def test_a_text_without_a_key_stays_as_it_is(text: str) -> None:
-    assert SecretValues([KEY]).hidden(text) == text
+    assert SecretValues([KEY]).mask(text) == text
 
 
 def test_the_longer_of_two_keys_goes_first_and_a_short_value_is_no_secret() -> None:
     secrets = SecretValues(["abcdefgh", "abcdefghijkl\n", "none", ""])
-    assert secrets.hidden("abcdefghijkl abcdefgh none") == "*** *** none"
+    assert secrets.mask("abcdefghijkl abcdefgh none") == "*** *** none"
 
 
 def test_keys_that_begin_alike_are_taken_out_whole() -> None:
     keys = [f"sk-ant-api03-{letter * 20}" for letter in "abc"]
     text = f"{keys[1]},{keys[2][:20]}…,{keys[0]}{keys[1]}"
-    assert SecretValues(keys).hidden(text) == "***,***…,******"
+    assert SecretValues(keys).mask(text) == "***,***…,******"
 
 
 def test_decoded_json_is_gone_through_whole() -> None:
-    found = SecretValues(["abcdefgh"]).hidden_in({"xabcdefgh": [{"b": "abcdefgh"}, 1, None, True, 12345678.0]})
+    found = SecretValues(["abcdefgh"]).mask_json({"xabcdefgh": [{"b": "abcdefgh"}, 1, None, True, 12345678.0]})
     assert found == {"x***": [{"b": "***"}, 1, None, True, 12345678.0]}
 
 
 @pytest.mark.parametrize("form", sorted(FORMS.keys() - LONG_FORMS))
 def test_what_is_left_of_a_key_where_a_text_was_cut_is_taken_out(form: str) -> None:
     written = FORMS[form](KEY)
-    assert "SECRET/0123456" not in SecretValues([KEY]).hidden(f"answered {written[:34]}…").replace("%2F", "/")
-    assert MASK in SecretValues([KEY]).hidden(f"answered {written[:34]}…")
+    assert "SECRET/0123456" not in SecretValues([KEY]).mask(f"answered {written[:34]}…").replace("%2F", "/")
+    assert MASK in SecretValues([KEY]).mask(f"answered {written[:34]}…")

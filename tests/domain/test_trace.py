@@ -23,10 +23,10 @@ from predibot.domain.trace import (
     ToolStep,
     UnreadableStep,
     cost_of_steps,
-    estimated_usd_of_steps,
     step_of,
+    sum_estimates_usd,
 )
-from predibot.jobs.read_traces import ReadTrace
+from predibot.jobs.read_traces import DecisionTrace
 from predibot.jobs.replay.recorded import Record
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.read.decision_traces import TracedDecision
@@ -47,8 +47,8 @@ BEFORE_TYPES = [
 def shown(trace: StoredTrace) -> str:
     screen = StringIO()
     decision = TracedDecision("r", "b", "1", "recorded", "", "ab" * 32)
-    print_trace(console_for(screen), ReadTrace(decision, trace), full=True)
-    assert json.loads(json.dumps(trace_document(ReadTrace(decision, trace)), allow_nan=False))
+    print_trace(console_for(screen), DecisionTrace(decision, trace), full=True)
+    assert json.loads(json.dumps(trace_document(DecisionTrace(decision, trace)), allow_nan=False))
     return screen.getvalue()
 
 
@@ -64,7 +64,7 @@ def test_a_trace_of_before_types_is_read_whole_and_costs_what_it_did() -> None:
     assert trace.untrusted_mark == "123456789012345678901234"
     cost_usd, known_usd = cost_of_steps(trace.steps)
     assert (cost_usd, known_usd) == (None, pytest.approx(0.51004))
-    assert estimated_usd_of_steps(trace.steps) == pytest.approx(0.117352)
+    assert sum_estimates_usd(trace.steps) == pytest.approx(0.117352)
     assert "27. thought" in shown(trace)
 
 
@@ -152,7 +152,7 @@ def test_whatever_stands_in_a_field_a_trace_is_refused_or_shown_and_summed(data:
         assert row.get("kind") in ("model", "model_failed") or not isinstance(row.get("kind"), str), error
         return
     assert shown(trace)
-    assert math.isfinite(cost_of_steps(trace.steps)[1] + estimated_usd_of_steps(trace.steps))
+    assert math.isfinite(cost_of_steps(trace.steps)[1] + sum_estimates_usd(trace.steps))
 
 
 def test_a_strategy_writes_down_what_it_likes_but_no_step_of_predibot() -> None:

@@ -57,13 +57,13 @@ def test_an_agent_that_knows_nothing_of_a_game_buys_sells_and_holds_in_it(strate
         decision = load_strategy(spec_of(strategy, {"model": "any", **more})).decide(seen)
         assert isinstance(decision, Decision), decision
         told = "\n".join(message.text for message in model.requests[0].messages)
-        assert f"${account.cash_usd:g} and {account.held(SHARE).shares:g} shares at $40." in told
+        assert f"${account.cash_usd:g} and {account.position(SHARE).shares:g} shares at $40." in told
         assert not re.search(r"\b(bets?|markets?|probability)\b", told)
         journal += GAME.book(decision, seen.view, account, {SHARE: price}, MidFills()).journal
         account = account_of(journal)
-        assert (account.cash_usd, account.held(SHARE).shares) == (cash_usd, shares)
+        assert (account.cash_usd, account.position(SHARE).shares) == (cash_usd, shares)
     # Half a share cost $20 of the $80, and brought $25.
-    assert (account.realised_usd, account.held(SHARE).cost_usd) == (5.0, 60.0)
+    assert (account.realised_usd, account.position(SHARE).cost_usd) == (5.0, 60.0)
     assert GAME.worth_usd(account, AT_50) == 120.0
 
 
@@ -109,7 +109,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["fill", "sale", "fee", "dividend", "
 def test_cash_and_cost_are_what_was_paid_in_and_realised_after_every_row(steps: list[tuple[str, float, float]]) -> None:
     rows: list[JournalRow] = []
     for number, (kind, shares, cash_usd) in enumerate(steps):
-        at, held = NOW + timedelta(minutes=number), account_of(rows).held(SHARE).shares
+        at, held = NOW + timedelta(minutes=number), account_of(rows).position(SHARE).shares
         if kind in ("sale", "split") and not held:
             continue
         if kind == "sale":
@@ -129,9 +129,9 @@ def test_buying_again_averages_cost_and_a_payout_ends_the_position() -> None:
     # The example of the contract: 10 at .4 then 5 at .8 cost 8 together; 5 sold leave 8 x 10/15.
     yes = Instrument("toy", "binary_outcome", "m1:YES")
     rows = [JournalRow("fill", NOW, -4.0, yes, 10.0), JournalRow("fill", NOW, -4.0, yes, 5.0)]
-    assert opened(*rows).held(yes) == Position(15.0, 8.0)
+    assert opened(*rows).position(yes) == Position(15.0, 8.0)
     reduced = opened(*rows, JournalRow("fill", NOW, 3.0, yes, -5.0))
-    assert reduced.held(yes).cost_usd == pytest.approx(8.0 * 10 / 15)
+    assert reduced.position(yes).cost_usd == pytest.approx(8.0 * 10 / 15)
     won = opened(*rows, JournalRow("settlement", NOW, 15.0, yes, -15.0))
     assert (dict(won.positions), won.realised_usd) == ({}, 7.0)
     with pytest.raises(ValueError, match="takes 16 shares"):
@@ -150,7 +150,7 @@ def test_a_reversed_settlement_leaves_the_account_as_if_it_had_not_been() -> Non
     assert (lost.cash_usd, lost.realised_usd, dict(lost.positions)) == (96.0, -4.0, {})
     # What was won is spent by then: the account owes it.
     spent = [*bought, won, JournalRow("fill", NOW, -105.0, SHARE, 2.0), undone]
-    assert (opened(*spent).cash_usd, opened(*spent).held(yes)) == (-9.0, Position(10.0, 4.0))
+    assert (opened(*spent).cash_usd, opened(*spent).position(yes)) == (-9.0, Position(10.0, 4.0))
     for rows, said in ((bought, "was not settled"), ([*bought, won], "a reversal of 9 shares")):
         with pytest.raises(ValueError, match=said):
             opened(*rows, JournalRow("reversal", NOW, -9.0, yes, 9.0))
@@ -178,21 +178,21 @@ def test_dollars_buy_shares_and_a_part_of_a_position_is_sold_at_average_cost() -
     first = MidFills().fill(Order(yes, 100.0), Price(NOW, 0.4))
     assert first is not None
     account = account_of([start, JournalRow("fill", NOW, first.cash_usd, yes, first.shares)])
-    assert (account.cash_usd, account.held(yes).shares) == (9_900.0, 250.0)
+    assert (account.cash_usd, account.position(yes).shares) == (9_900.0, 250.0)
     bought = MidFills().fill(Order(yes, 100.0), Price(NOW, 0.6))
     assert bought is not None
     sold = MidFills().fill(Order(yes, 0.4 * bought.shares, "shares", "sell"), Price(NOW, 0.6))
     assert sold is not None and sold.cash_usd == pytest.approx(40.0)
     rows = [JournalRow("fill", NOW, each.cash_usd, yes, each.shares) for each in (bought, sold)]
     account = account_of([start, *rows])
-    assert (account.cash_usd, account.held(yes).shares) == (pytest.approx(9_940.0), pytest.approx(100.0))
+    assert (account.cash_usd, account.position(yes).shares) == (pytest.approx(9_940.0), pytest.approx(100.0))
     assert value_usd(account, {yes: Price(NOW, 0.6)}) - account.cash_usd == pytest.approx(60.0)
 
 
 def test_a_split_changes_shares_and_what_one_cost_and_a_dividend_is_cash() -> None:
     bought = JournalRow("fill", NOW, -80.0, SHARE, 2.0)
     four = opened(bought, JournalRow("split", NOW, 0.0, SHARE, 6.0), JournalRow("dividend", NOW, 3.0, SHARE))
-    assert (four.held(SHARE), four.cash_usd, four.dividends_usd) == (Position(8.0, 80.0), 23.0, 3.0)
+    assert (four.position(SHARE), four.cash_usd, four.dividends_usd) == (Position(8.0, 80.0), 23.0, 3.0)
     half = opened(bought, JournalRow("split", NOW, 0.0, SHARE, -1.0), JournalRow("fill", NOW, 90.0, SHARE, -1.0))
     assert (dict(half.positions), half.realised_usd) == ({}, 10.0)
 

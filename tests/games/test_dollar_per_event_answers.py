@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from predibot.domain.decision import Decision, Forecast, Order
 from predibot.domain.event import EventView
 from predibot.errors import AnswerError
-from predibot.games.answers import MAX_ANSWER_CHARACTERS, abstention_of, seen
+from predibot.games.answers import MAX_ANSWER_CHARACTERS, abstention_of, show_value
 from predibot.games.dollar_per_event.form import parse_answer
 from tests.agents.scripted import answer, context, rain, said
 from tests.decisions import bets_usd
@@ -95,7 +95,7 @@ OUT_OF_RANGE: list[tuple[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), NUMBERS, ids=seen)
+@pytest.mark.parametrize(("field", "value"), NUMBERS, ids=show_value)
 def test_what_is_no_number_is_not_taken_for_one(field: str, value: object) -> None:
     if field == "unallocated_capital":
         text = complaint(changed(field, value, market=None))
@@ -110,30 +110,30 @@ def test_what_is_no_number_is_not_taken_for_one(field: str, value: object) -> No
     assert ("market 'm1'" in text) == (field != "unallocated_capital")
 
 
-@pytest.mark.parametrize(("field", "value"), OUT_OF_RANGE, ids=seen)
+@pytest.mark.parametrize(("field", "value"), OUT_OF_RANGE, ids=show_value)
 def test_numbers_out_of_range_are_refused_with_what_to_mend(field: str, value: object) -> None:
     text = complaint(changed(field, value, market=None if field == "unallocated_capital" else 0))
     assert any(word in text for word in ("give", "lower", "state"))
 
 
-@pytest.mark.parametrize("value", NO_TEXTS, ids=seen)
+@pytest.mark.parametrize("value", NO_TEXTS, ids=show_value)
 def test_a_rationale_is_text_with_something_in_it(value: object) -> None:
     assert "rationale of market 'm1'" in complaint(changed("rationale", value))
 
 
-@pytest.mark.parametrize("value", NO_IDS, ids=seen)
+@pytest.mark.parametrize("value", NO_IDS, ids=show_value)
 def test_an_id_is_the_text_of_a_market_of_this_event(value: object) -> None:
     text = complaint(changed("market_id", value))
     assert "market 'm1' is missing" in text
     assert "not of this event" in text or "the market's id as text" in text
 
 
-@pytest.mark.parametrize("value", NO_LISTS, ids=seen)
+@pytest.mark.parametrize("value", NO_LISTS, ids=show_value)
 def test_market_decisions_are_a_list_of_objects(value: object) -> None:
     assert "market_decisions" in complaint({**VALID, "market_decisions": value})
 
 
-@pytest.mark.parametrize("value", NO_OBJECTS, ids=seen)
+@pytest.mark.parametrize("value", NO_OBJECTS, ids=show_value)
 def test_an_answer_is_one_object(value: object) -> None:
     text = complaint(value)
     assert "the answer" in text or "market_decisions is missing" in text
@@ -151,7 +151,7 @@ def test_the_decisions_of_an_answer_have_no_default() -> None:
     assert "market_decisions is missing; give" in complaint(without("market_decisions", market=None))
 
 
-@pytest.mark.parametrize("field", UNKNOWN_FIELDS, ids=seen)
+@pytest.mark.parametrize("field", UNKNOWN_FIELDS, ids=show_value)
 @pytest.mark.parametrize("market", [0, None])
 def test_unknown_fields_are_named_and_not_ignored(field: str, market: int | None) -> None:
     assert "is unknown; take it out, the fields are" in complaint(changed(field, 0.5, market=market))
@@ -310,7 +310,7 @@ def test_the_words_of_predibench_may_be_text_once_and_stand_empty_beside_the_new
         assert parse_answer(of_predibench(summary=empty), SEEN).rationale == ""
 
 
-@pytest.mark.parametrize("value", NO_LISTS[2:], ids=seen)
+@pytest.mark.parametrize("value", NO_LISTS[2:], ids=show_value)
 def test_the_decisions_are_a_list_of_objects_by_either_name(value: object) -> None:
     assert "market_decisions" in complaint(of_predibench(market_investment_decisions=value))
 

@@ -61,7 +61,7 @@ def test_three_days_of_the_published_portfolio() -> None:
     portfolio.decide(weights, {"Q1": 0.10, "Q2": 0.07})
     assert portfolio.account.cash_usd == pytest.approx(375.0)
     assert shares(portfolio.account) == {"Q1:YES": 1562.5, "Q2:NO": 100.806452}
-    assert portfolio.account.held(side("Q1")).cost_usd == pytest.approx(78.125)
+    assert portfolio.account.position(side("Q1")).cost_usd == pytest.approx(78.125)
     booking = portfolio.decide({"Q3_Yes": 0.5, "CASH": 0.5}, {"Q1": 0.10, "Q2": 0.07, "Q3": None})
     assert portfolio.account.cash_usd == pytest.approx(625.0)
     assert portfolio.account.positions == {}

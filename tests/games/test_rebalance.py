@@ -34,17 +34,17 @@ def test_r1_to_r3_money_becomes_shares_and_shares_money_at_the_mid() -> None:
     first = {Q1: Price(AT, 0.05), Q2: Price(AT, 0.93)}
     journal, account, _ = moved([deposit(500.0)], weights, first)
     assert account.cash_usd == pytest.approx(300.0, abs=1e-9)
-    assert account.held(Q1).shares == pytest.approx(2500.0, abs=1e-9)
-    assert account.held(Q2).shares == pytest.approx(80.645161, abs=5e-7)
+    assert account.position(Q1).shares == pytest.approx(2500.0, abs=1e-9)
+    assert account.position(Q2).shares == pytest.approx(80.645161, abs=5e-7)
     assert value_usd(account, first) == pytest.approx(500.0, abs=1e-9)
 
     second = {Q1: Price(AT, 0.10), Q2: Price(AT, 0.93)}
     assert value_usd(account, second) == pytest.approx(625.0, abs=1e-9)
     journal, account, _ = moved(journal, weights, second)
     assert account.cash_usd == pytest.approx(375.0, abs=1e-9)
-    assert account.held(Q1).shares == pytest.approx(1562.5, abs=1e-9)
-    assert account.held(Q1).cost_usd == pytest.approx(78.125, abs=1e-9)
-    assert account.held(Q2).shares == pytest.approx(100.806452, abs=5e-7)
+    assert account.position(Q1).shares == pytest.approx(1562.5, abs=1e-9)
+    assert account.position(Q1).cost_usd == pytest.approx(78.125, abs=1e-9)
+    assert account.position(Q2).shares == pytest.approx(100.806452, abs=5e-7)
 
     _, account, booking = moved(journal, {Q3: 0.5}, second)
     assert (account.cash_usd, dict(account.positions)) == (pytest.approx(625.0, abs=1e-9), {})
@@ -65,8 +65,8 @@ def test_r4_what_has_no_price_is_kept_at_its_last_one(weights: dict[Instrument, 
 def test_r4b_the_rest_is_bought_for_the_cash_there_is() -> None:
     journal = [deposit(500.0), bought(A, 500.0, 0.5)]
     _, account, booking = moved(journal, {B: 1.0}, priced(B=0.25), frozen={A: 0.5})
-    assert account.held(A) == Position(500.0, 250.0)
-    assert (account.held(B).shares, account.cash_usd) == (1000.0, 0.0)
+    assert account.position(A) == Position(500.0, 250.0)
+    assert (account.position(B).shares, account.cash_usd) == (1000.0, 0.0)
     assert booking.scale == 0.5
     with pytest.raises(ValueError, match="no price of A"):
         moved(journal, {B: 1.0}, priced(B=0.25))
@@ -90,7 +90,7 @@ def test_r7_and_r8_a_small_part_of_a_share_keeps_its_value(weight: float, price:
     stock = Instrument("toy", "equity", "STOCK")
     _, account, _ = moved([deposit(1000.0)], {stock: weight}, {stock: Price(AT, price)})
     assert value_usd(account, {stock: Price(AT, price)}) == pytest.approx(1000.0, abs=1e-9)
-    assert account.held(stock).shares == pytest.approx(1000.0 * weight / price, rel=1e-12)
+    assert account.position(stock).shares == pytest.approx(1000.0 * weight / price, rel=1e-12)
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, math.nan, math.inf])
@@ -108,7 +108,7 @@ def test_a_position_whose_shares_stay_keeps_its_cost_to_the_bit() -> None:
     assert (account, booking.journal) == (before, ())
     # One of them changes, and the other does not notice.
     _, account, _ = moved(journal, {A: worth[A] / total_usd}, now)
-    assert account.held(A) == before.held(A)
+    assert account.position(A) == before.position(A)
 
 
 BOOKS = {
@@ -139,7 +139,7 @@ def test_all_buys_are_scaled_by_one_factor_to_the_cash_fees_included(name: str) 
     _, account, booking = moved([deposit(500.0)], {A: 0.5, B: 0.5}, BOOKS, fill_model(name))
     assert booking.scale < 1.0
     for instrument, price in BOOKS.items():
-        assert account.held(instrument).shares == pytest.approx(booking.scale * 250.0 / price.mid, rel=1e-12)
+        assert account.position(instrument).shares == pytest.approx(booking.scale * 250.0 / price.mid, rel=1e-12)
     assert account.cash_usd == pytest.approx(0.0, abs=1e-9)
     assert account.fees_usd > 1.0
     assert all("scaled by" in order.note for order in booking.orders)
@@ -148,19 +148,19 @@ def test_all_buys_are_scaled_by_one_factor_to_the_cash_fees_included(name: str) 
 def test_what_is_not_in_the_book_is_not_filled_and_its_cash_stays() -> None:
     thin = {A: booked_price(0.5, bids=((0.49, 10.0),), asks=((0.51, 100.0), (0.6, 50.0)))}
     journal, account, booking = moved([deposit(500.0)], {A: 0.8}, thin, BookFills())
-    assert account.held(A) == Position(150.0, 0.51 * 100 + 0.6 * 50)
+    assert account.position(A) == Position(150.0, 0.51 * 100 + 0.6 * 50)
     assert booking.orders[0].note.startswith("150 of 800 shares were filled")
     _, account, booking = moved(journal, {}, thin, BookFills())
-    assert (account.held(A).shares, booking.orders[0].status) == (140.0, "filled")
+    assert (account.position(A).shares, booking.orders[0].status) == (140.0, "filled")
     _, account, booking = moved(journal, {}, {A: booked_price(0.5, bids=(), asks=())}, BookFills())
-    assert (account.held(A).shares, booking.orders[0].status) == (150.0, "expired")
+    assert (account.position(A).shares, booking.orders[0].status) == (150.0, "expired")
 
 
 def test_in_a_book_the_factor_is_the_largest_that_the_cash_is_enough_for() -> None:
     steep = {A: booked_price(0.5, bids=(), asks=((0.5, 400.0), (0.9, 1000.0)))}
     _, account, booking = moved([deposit(500.0)], {A: 1.0}, steep, BookFills())
     # 400 shares cost 200; the other 300 dollars buy 333.33 at .9.
-    assert account.held(A).shares == pytest.approx(400.0 + 300.0 / 0.9, rel=1e-9)
+    assert account.position(A).shares == pytest.approx(400.0 + 300.0 / 0.9, rel=1e-9)
     assert booking.scale == pytest.approx((400.0 + 300.0 / 0.9) / 1000.0, rel=1e-9)
     assert 0.0 <= account.cash_usd + 1e-9 < 1e-6
 
@@ -172,9 +172,9 @@ def test_who_owes_only_sells_and_repays_first() -> None:
     journal = [deposit(300.0), bought(B, 400.0, 0.25), *won, back]
     assert account_of(journal).owing and account_of(journal).cash_usd == -400.0
     _, account, booking = moved(journal, {A: 0.2, B: 0.8}, priced(A=0.5, B=0.1))
-    assert account.held(B).shares == 400.0
+    assert account.position(B).shares == 400.0
     # V = -400 + 600 + 40; a fifth of it stays in A, the rest repays.
-    assert account.held(A).shares == pytest.approx(0.2 * 240.0 / 0.5)
+    assert account.position(A).shares == pytest.approx(0.2 * 240.0 / 0.5)
     assert account.cash_usd == pytest.approx(240.0 * 0.8 - 40.0)
     (refused,) = [each for each in booking.orders if each.order.instrument == B]
     assert refused.status == "expired" and "owes" in refused.note
@@ -209,14 +209,14 @@ def test_a_sale_that_its_fee_forbids_says_so() -> None:
     journal = [deposit(500.0), bought(A, 100.0, 0.5)]
     dear = {A: Price(AT, 0.01, fees=FeeSchedule(0.05, 0.0))}
     _, account, booking = moved(journal, {}, dear)
-    assert (account.held(A).shares, booking.orders[0].status) == (100.0, "expired")
+    assert (account.position(A).shares, booking.orders[0].status) == (100.0, "expired")
     assert booking.orders[0].note == "its fee is more than it would bring"
 
 
 def test_nothing_is_sold_for_nothing_and_a_worthless_thing_is_kept() -> None:
     journal = [deposit(100.0), bought(A, 100.0, 0.5)]
     _, account, booking = moved(journal, {A: 0.5}, priced(A=0.0))
-    assert account.held(A).shares == 100.0
+    assert account.position(A).shares == 100.0
     assert booking.orders[0].status == "expired"
     _, account, _ = moved(journal, {}, priced(A=0.0))
-    assert account.held(A).shares == 100.0
+    assert account.position(A).shares == 100.0

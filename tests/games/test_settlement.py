@@ -37,7 +37,7 @@ def test_the_accepted_examples_of_the_contract(payout: float | None, realised_us
     # 1,000 shares cost 600, of which 400 are sold at .75: +60, and 600 shares that cost 360 are left.
     journal = [*HELD, bought(YES, -400.0, 0.75)]
     before = account_of(journal)
-    assert (before.realised_usd, before.held(YES)) == (pytest.approx(60.0), Position(600.0, pytest.approx(360.0)))
+    assert (before.realised_usd, before.position(YES)) == (pytest.approx(60.0), Position(600.0, pytest.approx(360.0)))
     account = after(payout, journal)
     assert account.realised_usd - before.realised_usd == pytest.approx(realised_usd)
     assert account.cash_usd == pytest.approx(before.cash_usd + 360.0 + realised_usd)
@@ -87,7 +87,7 @@ def test_a_reversal_after_the_proceeds_were_spent_leaves_a_debt() -> None:
     journal = [*settled(HELD, {YES: [resolved(1.0)]}), bought(OTHER, 10_400.0, 1.0)]
     after_all = account_of(settled(journal, {YES: [resolved(1.0), resolved(0.0, LATER)]}, LATER))
     assert (after_all.cash_usd, after_all.owing) == (-1000.0, True)
-    assert after_all.held(OTHER).shares == 10_400.0
+    assert after_all.position(OTHER).shares == 10_400.0
 
 
 def test_what_is_bought_of_something_settled_is_settled_too_and_corrected_with_it() -> None:

@@ -61,7 +61,7 @@ class ToyForm:
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return what a model is told."""
-        account, held = self.seen.account, self.seen.account.held(SHARE).shares
+        account, held = self.seen.account, self.seen.account.position(SHARE).shares
         view = f"# Your account\n\n${account.cash_usd:g} and {held:g} shares at ${self.seen.price.mid:g}."
         ask = "BUY with an amount in dollars, SELL with an amount in shares, or HOLD."
         return Words(
@@ -172,6 +172,6 @@ class BuyOrHold(Game):
         if answer.forecasts or answer.labels:
             raise AnswerError("only orders are taken; leave the rest out")
         for order in answer.orders:
-            most = view.account.cash_usd if order.side == "buy" else view.account.held(SHARE).shares
+            most = view.account.cash_usd if order.side == "buy" else view.account.position(SHARE).shares
             if not 0.0 < order.amount <= most:
                 raise AnswerError(f"you can {order.side} at most {most:g}, and asked for {order.amount:g}; lower it")

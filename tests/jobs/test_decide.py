@@ -12,7 +12,7 @@ from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import stored_runs
+from predibot.ledger.write.runs import read_runs
 from tests.jobs.tiny import canonical, clock, decide_on, nobody, recipe_of, request_of, statuses
 
 RECORDED, SKIPPED = ["recorded"] * 3, ["skipped"] * 3
@@ -95,7 +95,7 @@ def test_a_list_that_cannot_be_read_whole_leaves_no_run(store: Store) -> None:
     with venue, pytest.raises(VenueError):
         decide(request_of(), venue, Resources(store, settings, clock, nobody))
     with store.read() as connection:
-        assert stored_runs(connection) == ()
+        assert read_runs(connection) == ()
 
 
 def test_the_sandbox_is_decided_on_as_an_archive_is(store: Store) -> None:

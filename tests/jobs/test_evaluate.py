@@ -7,11 +7,11 @@ from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, evaluate
-from predibot.jobs.located import located
-from predibot.ledger.read.decision_traces import decisions_named
+from predibot.jobs.located import locate
+from predibot.ledger.read.decision_traces import find_decisions
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import told_decisions, told_runs
+from predibot.ledger.read.rows_for_python import select_decisions, select_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import void_run
 from predibot.reports.views.leaderboard import missing
@@ -103,10 +103,10 @@ def test_a_decision_made_after_its_deadline_is_stored_and_shown_and_in_no_score(
     assert missing(found)[0] == "6 decided too late"
     assert "6 decisions were made after the deadline of the schedule" in found.notes[-1]
     with store.read() as connection:
-        first, second = told_runs(connection)
+        first, second = select_runs(connection)
         rows = [row["late"] for row in export_rows(connection, "decisions")]
-        told = told_decisions(connection, RowFilter(run=second.run))
-        traced = decisions_named(connection, second.run, "market_price", "1")
+        told = select_decisions(connection, RowFilter(run=second.run))
+        traced = find_decisions(connection, second.run, "market_price", "1")
     assert (first.late, second.late, rows, all(each.late for each in told)) == (0, 6, [0] * 6 + [1] * 6, True)
     assert [each.late for each in traced] == [True]
 
@@ -128,10 +128,10 @@ def test_only_the_recipe_that_is_asked_for_counts(store: Store, archive: Path) -
 
 def test_the_ledger_knows_which_venue_to_look_back_on(store: Store, archive: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no run that counts\. Run `predibot decide` first"):
-        located(store, Part(), lambda: NOW)
+        locate(store, Part(), lambda: NOW)
     decide_on(store, archive)
-    assert located(store, Part(), lambda: NOW).specs[-1] == f"archive:{archive}"
-    assert located(store, Part(venue="sandbox"), lambda: NOW).specs[-1] == "sandbox"
+    assert locate(store, Part(), lambda: NOW).specs[-1] == f"archive:{archive}"
+    assert locate(store, Part(venue="sandbox"), lambda: NOW).specs[-1] == "sandbox"
 
 
 def test_evaluating_a_ledger_of_another_folder_gives_the_same(tmp_path: Path, archive: Path) -> None:

@@ -22,7 +22,7 @@ from predibot.errors import LedgerUnusable
 from predibot.jobs.evaluate import evaluate, evaluation_from_text, evaluation_to_text
 from predibot.ledger import cache
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import stored_runs, void_run
+from predibot.ledger.write.runs import read_runs, void_run
 from predibot.reports.document import Document
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
@@ -389,7 +389,7 @@ WRITES: dict[str, Callable[[Store, random.Random], object]] = {
         finished_with(TWO, {"m2a": (1.0, rng.random())}, at=NOW + DAY),
     ),
     "void": lambda store, rng: store.run_write(
-        lambda opened: void_run(opened, rng.choice(stored_runs(opened)).key, reason="a test", at=NOW)
+        lambda opened: void_run(opened, rng.choice(read_runs(opened)).key, reason="a test", at=NOW)
     ),
 }
 

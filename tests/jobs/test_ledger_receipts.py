@@ -19,8 +19,8 @@ from predibot.errors import LedgerUnusable
 from predibot.jobs.published_roots import verify_against
 from predibot.jobs.receipts import verify_runs
 from predibot.jobs.verify import verify
-from predibot.ledger.care.verification import verified_ledger
-from predibot.ledger.schema.packed_receipts import packed_rows
+from predibot.ledger.care.verification import verify_ledger
+from predibot.ledger.schema.packed_receipts import pack_rows
 from predibot.ledger.schema.receipted_rows import NOT_COVERED, PARTS, coverage
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
@@ -156,7 +156,7 @@ def missed(file: Path, one_in: int) -> list[str]:
         for statement, name in itertools.islice(changes_of_columns(whole), 0, None, one_in):
             store = change_copy(statement)
             try:
-                is_found = not (store.run_read(verified_ledger).holds and all(run.holds for run in verify_runs(store)))
+                is_found = not (store.run_read(verify_ledger).holds and all(run.holds for run in verify_runs(store)))
             except LedgerUnusable:
                 is_found = True
             if not (is_found or name in NOT_COVERED or name.partition(".")[0] in NOT_COVERED):
@@ -244,7 +244,7 @@ def test_receipts_that_were_changed_or_are_gone_are_named(two: Path) -> None:
         for statement in RECEIPTS:
             store = change_copy(statement)
             for runs, ledger in (
-                (verify_runs(store), store.run_read(verified_ledger)),
+                (verify_runs(store), store.run_read(verify_ledger)),
                 verify_against(store, Path("roots")),
             ):
                 if ledger is None or (ledger.holds and all(run.holds for run in runs)):
@@ -261,7 +261,7 @@ def test_no_receipt_says_itself_that_a_row_may_change(games: Path) -> None:
         for each in (each for each in known if "fills" in each.rows.parts):
             # As of a row that may change: its whole digest, so that a later receipt may be over another row.
             whole = {key: before[key].hex() for key in each.rows.parts["fills"]}
-            packed = packed_rows(replace(each.rows, parts={**each.rows.parts, "fills": whole}))
+            packed = pack_rows(replace(each.rows, parts={**each.rows.parts, "fills": whole}))
             row = ledger_receipts.c.number == each.number
             connection.execute(update(ledger_receipts).where(row).values(rows_packed=packed))
         changed = {"fills": [*before]}
@@ -287,7 +287,7 @@ def test_a_receipt_that_unpacks_to_gigabytes_is_refused(two: Path) -> None:
     with closing(sqlite3.connect(two)) as connection, connection:
         connection.execute("UPDATE ledger_receipts SET rows_packed = ? WHERE number = 1", [bomb])
     with Store.open_to_read(f"sqlite:///{two}") as store:
-        assert "a receipt of the ledger is broken" in store.run_read(verified_ledger).problems[0]
+        assert "a receipt of the ledger is broken" in store.run_read(verify_ledger).problems[0]
 
 
 def test_copies_backups_and_compacted_ledgers_hold_against_what_was_published(games: Path, postgres: Postgres) -> None:

@@ -149,9 +149,9 @@ def test_a_bot_whose_budget_is_spent_abstains_at_the_quotes_it_was_shown(
 
 def test_an_account_is_shown_a_market_that_closed_meanwhile_without_a_quote(live: Live, event: Event) -> None:
     board = VenueBoard(live.venue, lambda: live.now)
-    assert board.still_quoted(event) == board.open_event(event)
+    assert board.quote_event(event) == board.open_event(event)
     live.now = (event.closes_at or live.now) + 20 * DAY
-    assert {market.quote for market in board.still_quoted(event).markets} == {None}
+    assert {market.quote for market in board.quote_event(event).markets} == {None}
 
 
 def test_a_market_that_closed_meanwhile_makes_the_decision_fail(store: Store, live: Live) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.located import located
+from predibot.jobs.located import locate
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
@@ -83,7 +83,7 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
         done_here("decide", f"{name}.toml", "--ledger", ledger)
     with Store.open_to_read(ledger) as store:
         with pytest.raises(UsageError, match="must not be mixed"):
-            located(store, Part(), clock)
+            locate(store, Part(), clock)
         found = {venue: evaluate_stored(store, Part(venue=venue), clock=clock) for venue in (VENUE, "sandbox:events=6")}
     assert {venue: each.currency for venue, each in found.items()} == {VENUE: "MANA", "sandbox:events=6": "USD"}
     for each in found.values():

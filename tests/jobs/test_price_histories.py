@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from predibot.errors import VenueUnavailable
-from predibot.jobs.price_histories import read_histories, shortened
+from predibot.jobs.price_histories import read_histories, shorten_failures
 from tests.jobs.tiny import nobody
 
 ANSWERS = Callable[[], int]
@@ -31,7 +31,7 @@ def test_after_five_failures_in_a_row_the_rest_is_not_asked_for() -> None:
     assert new == 2 * 7
     assert failures[0] == "prices of 2 could not be read: it is away"
     assert failures[5:] == ["3 more price histories were not asked for"]
-    assert shortened(failures) == [*failures[:3], "3 more could not be read"]
+    assert shorten_failures(failures) == [*failures[:3], "3 more could not be read"]
 
 
 def test_an_answer_between_failures_keeps_the_venue_asked() -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import parse_instant
-from predibot.jobs.schedule.scheduled import Scheduled
+from predibot.jobs.schedule.scheduled import ScheduledRecipe
 from predibot.jobs.status import LedgerStatus, status_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import new_owner
@@ -108,7 +108,7 @@ def test_a_slot_is_overdue_by_the_instant_that_was_drawn_for_it(store: Store, re
     jittery = "seed = 1\n" + RECIPE.replace('"5 12 * * *"', '"5 12 * * *"\njitter = "50m"')
     Path(recipe).write_text(jittery, encoding="utf-8")
     scheduled(store, recipe)
-    read = Scheduled.read(recipe)
+    read = ScheduledRecipe.read(recipe)
     begins_at = read.schedule.begins_at(NOON, read.seed)
     assert begins_at - NOON > 15 * MINUTE
     assert status_of(store, lambda: begins_at + MINUTE).problems == ()

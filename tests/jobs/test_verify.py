@@ -12,7 +12,7 @@ import pytest
 from predibot.errors import LedgerUnusable
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import stored_runs
+from predibot.ledger.write.runs import read_runs
 from tests.acceptance.conftest import Predibot, done_here, said_here
 from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres
@@ -246,7 +246,7 @@ def test_what_a_forged_cell_broke_is_named_and_the_error_kept(predibot: Predibot
     with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as forged, forged:
         forged.execute("UPDATE runs SET notes_json = '{'")
     with Store.open_to_read("sqlite:///runs/out/predibot.db") as store, pytest.raises(LedgerUnusable) as raised:
-        store.run_read(stored_runs)
+        store.run_read(read_runs)
     assert "runs 1: notes_json is '{': " in str(raised.value)
     assert isinstance(raised.value.__cause__, ValueError)
     assert "runs 1: notes_json is '{': " in predibot("runs").err

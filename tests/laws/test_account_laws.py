@@ -122,7 +122,7 @@ class Accounts(RuleBasedStateMachine):
     @rule(instrument=st.sampled_from(EVERYTHING), part=st.floats(0.001, 1.0) | st.just(1.0), model=MODELS)
     def sell(self, instrument: Instrument, part: float, model: FillModel) -> None:
         """Sell a part of what is held, or all of it."""
-        shares = self.account.held(instrument).shares * part
+        shares = self.account.position(instrument).shares * part
         if instrument in self.prices and shares > 0.0:
             self._fill(Order(instrument, shares, "shares", "sell"), model)
 
@@ -143,16 +143,16 @@ class Accounts(RuleBasedStateMachine):
             assert abs(spread_usd) <= self._slack()
             # No dust filter: whatever its size, what was asked for is there.
             for instrument in self.prices.keys() & targets.keys():
-                held = before.held(instrument).shares
+                held = before.position(instrument).shares
                 change = targets[instrument] * max(worth_before, 0.0) / self.mids[instrument] - held
                 expected = held + change * (booking.scale if change > 0.0 else 1.0)
-                assert self.account.held(instrument).shares == pytest.approx(expected, rel=1e-9, abs=1e-12 * held)
+                assert self.account.position(instrument).shares == pytest.approx(expected, rel=1e-9, abs=1e-12 * held)
         lost_usd = worth_before - worth_usd(self.account, self.mids)
         assert abs(lost_usd - spread_usd - fees_usd) <= self._slack()
         # Law 3: what nobody traded is what it was, to the bit.
         traded = {fill.instrument for fill in fills}
         untouched = [each for each in EVERYTHING if each not in traded]
-        assert all(before.held(each) == self.account.held(each) for each in untouched)
+        assert all(before.position(each) == self.account.position(each) for each in untouched)
         assert frozen.keys() <= set(untouched)
         assert not (before.owing and any(fill.shares > 0.0 for fill in fills))
 
@@ -201,7 +201,7 @@ class Accounts(RuleBasedStateMachine):
     @rule(ratio=st.sampled_from([0.1, 0.5, 2.0, 3.0]), cash_usd=st.floats(0.01, 10.0), is_end=st.booleans())
     def act_as_issuer(self, ratio: float, cash_usd: float, is_end: bool) -> None:
         """Split the stock and pay a dividend, or delist it."""
-        shares = self.account.held(STOCK).shares
+        shares = self.account.position(STOCK).shares
         if is_end:
             self._write([JournalRow("delisting", self.at, cash_usd, STOCK, -shares)])
         else:
@@ -240,7 +240,7 @@ class Accounts(RuleBasedStateMachine):
             assert abs(surplus_usd(account)) <= self._slack()
             assert abs(self.exact.cash - Fraction(account.cash_usd)) <= self._slack()
             for instrument in EVERYTHING:
-                held, shares = account.held(instrument), self.exact.shares.get(instrument, Fraction(0))
+                held, shares = account.position(instrument), self.exact.shares.get(instrument, Fraction(0))
                 assert abs(held.shares - shares) <= 1e-9 * max(1.0, self._moved())
                 assert abs(held.cost_usd - self.exact.cost.get(instrument, Fraction(0))) <= self._slack()
                 assert held.shares >= 0.0 and (held.shares > 0.0) == (instrument in account.positions)

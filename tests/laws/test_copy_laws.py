@@ -20,10 +20,10 @@ from predibot.domain.decision import Label, Source
 from predibot.domain.event import Event, MarketRef
 from predibot.domain.price import PricePoint
 from predibot.ledger.care.table_rows import ledger_tables
-from predibot.ledger.read.export import TABLES, export_rows, named
-from predibot.ledger.schema.natural_keys import REFERS_TO, named_table
+from predibot.ledger.read.export import TABLES, export_rows, export_table
+from predibot.ledger.schema.natural_keys import REFERS_TO, make_named_table
 from predibot.ledger.store import Store
-from predibot.ledger.write.decisions import Finished
+from predibot.ledger.write.decisions import DecisionResult
 from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.news import add_news
 from predibot.ledger.write.prices_and_resolutions import ObservationSource, add_observations
@@ -44,7 +44,7 @@ INSTANTS = st.integers(0, 10**12).map(lambda microseconds: NOW + timedelta(micro
 
 
 @st.composite
-def ends(draw: st.DrawFn, event: Event, *, is_recorded: bool) -> Finished:
+def ends(draw: st.DrawFn, event: Event, *, is_recorded: bool) -> DecisionResult:
     """Draw how a bot ended on an event, with all that may be kept of it."""
     at = draw(INSTANTS)
     said = {market.id: (draw(SHARES) / len(event.markets), abs(draw(SHARES))) for market in event.markets}
@@ -142,14 +142,14 @@ def test_no_row_refers_to_two_rows_of_another_table() -> None:
 
 def test_a_table_that_nobody_names_is_known_by_its_own_constraints() -> None:
     columns = (Column(name, Integer, primary_key=name.endswith("id")) for name in ("account_id", "market_row", "wish"))
-    wishes = named_table(Table("wishes", MetaData(), *columns))
+    wishes = make_named_table(Table("wishes", MetaData(), *columns))
     names = [each.name for each in wishes.columns]
     assert names[:3] == ["recipe", "game", "mode"] and names[-4:] == ["subject_id", "market_venue", "market_id", "wish"]
     assert (wishes.n_keys, [*wishes.references]) == (8, ["account_id", "market_row"])
 
 
 def test_every_column_is_exported_but_what_belongs_to_this_very_ledger() -> None:
-    tables = [named(table) for table in TABLES if table != "bets"]
+    tables = [export_table(table) for table in TABLES if table != "bets"]
     columns = {(each.table, column.name) for each in tables for column in each.table.c}
     exported = {(each.table, column.path[0].name) for each in tables for column in each.columns}
     left_out = {name for _, name in columns - exported} - {"id"}

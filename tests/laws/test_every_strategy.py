@@ -7,7 +7,7 @@ from math import fsum
 import pytest
 
 from predibot.contracts import FIRST_GAME, Context
-from predibot.domain.decision import Booking, Decision, seeded
+from predibot.domain.decision import Booking, Decision, seeded_random
 from predibot.domain.event import Event, EventView
 from predibot.plugins.games import game_names, make_game
 from predibot.plugins.strategies import load_strategy, spec_of, strategy_names
@@ -43,7 +43,7 @@ def events() -> Iterator[tuple[Event, ...]]:
 
 
 def decide(name: str, event: Event, now: datetime = AT) -> Decision:
-    rng = seeded(0, "laws", name, event.id)
+    rng = seeded_random(0, "laws", name, event.id)
     answer = load_strategy(spec_of(name)).decide(
         Context(now=now, view=EventView(event, "sandbox"), game=make_game(FIRST_GAME), rng=rng)
     )

@@ -44,7 +44,7 @@ class ShareAccount(RuleBasedStateMachine):
         total = max(1.0, math.fsum(weights))
         targets = {each: weight / total * (1 - 1e-12) for each, weight in zip(SHARES, weights, strict=True)}
         before, prices = self.worth, self._prices(traded=True)
-        held = {each: self.account.held(each).shares for each in SHARES if each not in prices}
+        held = {each: self.account.position(each).shares for each in SHARES if each not in prices}
         fee_bps, spread_bps = costs
         booking = rebalance(
             self.account,
@@ -55,7 +55,7 @@ class ShareAccount(RuleBasedStateMachine):
             frozen={each: self.mids[each] for each in held},
         )
         self._write(booking.journal)
-        assert {each: self.account.held(each).shares for each in held} == held
+        assert {each: self.account.position(each).shares for each in held} == held
         assert self.worth <= before + 1e-9 * before
         if not any(costs):
             assert self.worth == pytest.approx(before, rel=1e-9, abs=1e-9)
@@ -78,30 +78,30 @@ class ShareAccount(RuleBasedStateMachine):
         """Split a stock at equal company value, whether or not it is traded that day."""
         if which in self.delisted:
             return
-        before, held = self.worth, self.account.held(which)
+        before, held = self.worth, self.account.position(which)
         self._act(which, "split", ratio)
         self.mids[which] /= ratio
         assert self.worth == pytest.approx(before, rel=1e-9, abs=1e-9)
-        assert self.account.held(which).cost_usd == held.cost_usd
-        assert self.account.held(which).shares == pytest.approx(held.shares * ratio, rel=1e-12)
+        assert self.account.position(which).cost_usd == held.cost_usd
+        assert self.account.position(which).shares == pytest.approx(held.shares * ratio, rel=1e-12)
 
     @rule(which=WHICH, usd=st.floats(0.0, 5.0))
     def pay(self, which: Instrument, usd: float) -> None:
         """Credit exactly the dividend for the shares that were held before its date."""
-        held, before = self.account.held(which).shares, self.account
+        held, before = self.account.position(which).shares, self.account
         if which in self.delisted:
             return
         self._act(which, "dividend", usd)
         self.paid_out += Fraction(held * usd)
         assert self.account.dividends_usd == before.dividends_usd + held * usd
-        assert self.account.held(which) == before.held(which)
+        assert self.account.position(which) == before.position(which)
 
     @rule(which=WHICH, payout=st.one_of(st.none(), st.just(0.0), st.floats(0.01, 100.0)))
     def delist(self, which: Instrument, payout: float | None) -> None:
         """End a stock: at its payout, or where none is stated at its last close, which nobody can trade at."""
         if which in self.delisted:
             return
-        before, held = self.account, self.account.held(which)
+        before, held = self.account, self.account.position(which)
         self._act(which, "delisting", payout)
         self.delisted.add(which)
         if payout is None:
@@ -113,7 +113,7 @@ class ShareAccount(RuleBasedStateMachine):
     @rule(which=WHICH, ratio=RATIOS, usd=st.floats(0.01, 5.0))
     def act_on_one_date(self, which: Instrument, ratio: float, usd: float) -> None:
         """Pay a dividend and split on one date: it is of the shares of before."""
-        held = self.account.held(which).shares
+        held = self.account.position(which).shares
         if which in self.delisted or not held:
             return
         self.at += timedelta(days=1)

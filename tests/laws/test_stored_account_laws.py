@@ -18,12 +18,12 @@ from predibot.ledger.read.accounts.invariants import checks_of_accounts
 from predibot.ledger.read.invariants import Checked
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (
-    Worth,
+    AccountValue,
     add_to_journal,
     add_valuations,
     open_account,
-    stored_account,
-    stored_journal,
+    read_account,
+    read_journal,
 )
 from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
@@ -91,7 +91,7 @@ class StoredAccounts(Accounts):
         super().value()
         prices = {self.stored_as[each]: Price(self.at, mid) for each, mid in self.mids.items()}
         with self.ledger.write() as connection:
-            worth = Worth(self.at, stored_account(connection, self.account_id), prices)
+            worth = AccountValue(self.at, read_account(connection, self.account_id), prices)
             add_valuations(connection, self.account_id, [worth], interval=EVERY)
 
     def teardown(self) -> None:
@@ -99,7 +99,7 @@ class StoredAccounts(Accounts):
         if not self.account_id:
             return
         with self.ledger.read() as connection:
-            read = account_of(stored_journal(connection, self.account_id))
+            read = account_of(read_journal(connection, self.account_id))
         known = {self.stored_as[each]: position for each, position in self.account.positions.items()}
         assert read == replace(self.account, positions=known)
         assert not list(broken(self.ledger))

@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from predibot.ledger.schema.versions import HEAD, stored_version
+from predibot.ledger.schema.versions import HEAD, read_version
 from predibot.ledger.store import Store
 
 
@@ -13,5 +13,5 @@ def open_when_told(address: str, gate: Path) -> None:
     while not gate.exists():
         time.sleep(0.001)
     with Store.open(address) as store, store.read() as connection:
-        is_current = stored_version(connection) == HEAD
+        is_current = read_version(connection) == HEAD
     os._exit(0 if is_current else 1)

@@ -20,7 +20,7 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import EntryPrice, Quote
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, claim
-from predibot.ledger.write.decisions import Finished, store_decision
+from predibot.ledger.write.decisions import DecisionResult, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue
 from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, freeze_run
 from tests.jobs.tiny import recipe_of
@@ -91,7 +91,7 @@ def rows_of(store: Store, run: StoredRun, who: str | BotPlan) -> tuple[int, Cata
 
 def finished_with(
     event: Event, said: Mapping[str, tuple[float, float]], *, price: float = 0.4, at: datetime = NOW
-) -> Finished:
+) -> DecisionResult:
     """Return a recorded decision: by market id its bet in dollars and its probability."""
     markets = {market.id: market for market in event.markets}
     decision = Decision(tuple(MarketDecision(name, p, usd) for name, (usd, p) in said.items()), rationale="why")
@@ -106,17 +106,17 @@ def finished_with(
     staked = sum(abs(usd) for usd, _ in said.values())
     shown = {market.id: market.quote for market in event.markets if market.quote is not None}
     booking = Booking(tuple(bets), tuple(orders), unallocated_usd=1.0 - staked)
-    return Finished("recorded", at, (event,), decision=decision, booking=booking, shown=shown, booked=shown)
+    return DecisionResult("recorded", at, (event,), decision=decision, booking=booking, shown=shown, booked=shown)
 
 
-def abstained(event: Event, *, at: datetime = NOW) -> Finished:
+def abstained(event: Event, *, at: datetime = NOW) -> DecisionResult:
     """Return how a bot ended that did not decide."""
-    return Finished("abstained", at, (event,), Abstention("no idea").reason)
+    return DecisionResult("abstained", at, (event,), Abstention("no idea").reason)
 
 
-def failed(event: Event, *, at: datetime = NOW, message: str = "broke") -> Finished:
+def failed(event: Event, *, at: datetime = NOW, message: str = "broke") -> DecisionResult:
     """Return how a bot ended that crashed."""
-    return Finished("failed", at, (event,), message)
+    return DecisionResult("failed", at, (event,), message)
 
 
 def take(
@@ -128,7 +128,7 @@ def take(
         return claim(connection, run.id, bot_id, Subject("event", event.id), who, now=now)
 
 
-def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, finished: Finished) -> None:
+def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, finished: DecisionResult) -> None:
     """Store how a claimed decision ended."""
     bot_id, known = rows_of(store, run, bot_name)
     with store.write(durable=finished.was_paid) as connection:
@@ -143,7 +143,7 @@ def put(store: Store, run: StoredRun, bot_name: str | BotPlan, held: Claim, fini
         )
 
 
-def decide(store: Store, run: StoredRun, bot_name: str | BotPlan, finished: Finished) -> None:
+def decide(store: Store, run: StoredRun, bot_name: str | BotPlan, finished: DecisionResult) -> None:
     """Claim and store one decision."""
     held = take(
         store, run, bot_name, finished.events[0], claimant(began_at=finished.decided_at), now=finished.decided_at

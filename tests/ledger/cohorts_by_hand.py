@@ -22,9 +22,9 @@ from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_
 from predibot.ledger.schema.tables import AccountRow, CohortRow
 from predibot.ledger.schema.upsert import insert_one, table_of
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import add_to_journal, claim_with_account, stored_journal
+from predibot.ledger.write.accounts import add_to_journal, claim_with_account, read_journal
 from predibot.ledger.write.claims import Claim, subject_row
-from predibot.ledger.write.decisions import Finished, store_decision
+from predibot.ledger.write.decisions import DecisionResult, store_decision
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.turns import add_turn
@@ -144,14 +144,14 @@ class Weeks:
             assert isinstance(held, Claim)
             bring_up_to_date(connection, account_id, self.known(at))
             add_turn(connection, account_id, run.slot_at, run.id, at=at)
-            journal = stored_journal(connection, account_id)
+            journal = read_journal(connection, account_id)
         game, account = WeeklyCohort(self.version), account_of(journal)  # type: ignore[arg-type]
         view = game.view(subject, events, venue=VENUE, account=account, past=AccountPast(journal=journal, at=at))
         quotes = {market.id: market.quote for event in events for market in event.markets if market.quote is not None}
         try:
             decision = game.form(view).parse(answer)
             booking = game.book(decision, view, account, view.prices, MidFills())
-            done = Finished(
+            done = DecisionResult(
                 *("recorded", at, events),
                 decision=decision,
                 booking=booking,
@@ -162,7 +162,7 @@ class Weeks:
                 cost_known_usd=cost_usd or 0.0,
             )
         except AnswerError as error:
-            done = Finished("refused", at, events, str(error), account_id=account_id, cost_usd=cost_usd)
+            done = DecisionResult("refused", at, events, str(error), account_id=account_id, cost_usd=cost_usd)
         with self.store.write() as connection:
             store_decision(connection, held, done, run_id=run.id, bot_id=bot_id, catalogue=catalogue, now=at)
         return done.status

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
-from predibot.ledger.restore import RowRefused
+from predibot.ledger.restore import RowError
 from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
 from tests.ledger.read.test_export import canonical
@@ -69,7 +69,7 @@ def test_when_a_cohort_was_archived_is_no_part_of_what_equal_ledgers_share(store
 )
 def test_a_cohort_that_is_none_is_refused(other: Store, exported: Rows, wrong: dict[str, str], said: str) -> None:
     first, second = exported["cohorts"]
-    with pytest.raises(RowRefused, match=said):
+    with pytest.raises(RowError, match=said):
         put_back(other, {**exported, "cohorts": [{**first, **wrong}, second]})
 
 

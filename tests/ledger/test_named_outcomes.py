@@ -15,9 +15,9 @@ from predibot.games.accounts import account_of
 from predibot.jobs.deciding.accounts.advance import MarketSnapshot, bring_up_to_date
 from predibot.jobs.verify import verify
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import last_prices, stored_journal
+from predibot.ledger.write.accounts import last_prices, read_journal
 from predibot.ledger.write.events import markets
-from predibot.ledger.write.prices_and_resolutions import followed, stored_resolutions
+from predibot.ledger.write.prices_and_resolutions import list_tracked_instruments, read_resolutions
 from predibot.ledger.write.runs import frozen_events
 from predibot.ledger.write.turns import markets_behind, sides_of
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
@@ -52,12 +52,12 @@ class Cups(Weeks):
             row = connection.execute(select(markets.c.id).where(markets.c.market_id == "cup")).scalar_one()
         reported = dict(found.reported)
         if self.payouts is not None:
-            reported[row] = (Resolution.paying(self.payouts, at, "venue", at),)
+            reported[row] = (Resolution.of_payouts(self.payouts, at, "venue", at),)
         return replace(found, closed=closed or found.closed, reported=reported)
 
     def cash_usd(self, cohort: str, bot: str) -> float:
         with self.store.read() as connection:
-            return account_of(stored_journal(connection, self.opened[cohort, bot])).cash_usd
+            return account_of(read_journal(connection, self.opened[cohort, bot])).cash_usd
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_only_outcomes_that_somebody_has_are_followed(store: Store) -> None:
     weeks = Cups(store)
     weeks.decide(0, weeks.start(0), "one", bets(("cup", "No", 600.0)))
     with store.read() as connection:
-        listed = {each.instrument.id: each.is_named for each in followed(connection, VENUE)}
+        listed = {each.instrument.id: each.is_named for each in list_tracked_instruments(connection, VENUE)}
     assert listed == {"902": True, **{f"{name}:YES": False for name in "abcd"}}
 
 
@@ -125,7 +125,7 @@ def test_a_closed_market_that_never_settles_is_kept_at_its_last_price(weeks: Cup
     for days in (2, 30, 300):
         weeks.value(SUNDAY + days * DAY)
     with weeks.store.read() as connection:
-        assert account_of(stored_journal(connection, weeks.opened[COHORT, "two"])).held(outcome(2)).shares == 2_000.0
+        assert account_of(read_journal(connection, weeks.opened[COHORT, "two"])).position(outcome(2)).shares == 2_000.0
         assert last_prices(connection, weeks.opened[COHORT, "two"])[outcome(2)].mid == 0.25
     states = [row["state"] for row in rows_of(weeks.store)["marks"] if row["instrument_id"] == "903"]
     assert states == ["quoted", "closed", "closed", "closed"]
@@ -139,7 +139,7 @@ def test_a_resolution_that_does_not_say_what_an_outcome_paid_leaves_it_open(week
         row = sides_of(connection, [outcome(2)])[outcome(2)].market_row
         told = {row: (Resolution(0.0, SUNDAY, "venue", SUNDAY),)}
         bring_up_to_date(connection, weeks.opened[COHORT, "two"], replace(known, reported=told))
-        assert outcome(2) in account_of(stored_journal(connection, weeks.opened[COHORT, "two"])).positions
+        assert outcome(2) in account_of(read_journal(connection, weeks.opened[COHORT, "two"])).positions
 
 
 def test_a_reversal_after_reinvestment_pays_the_other_outcome(weeks: Cups) -> None:
@@ -153,7 +153,7 @@ def test_a_reversal_after_reinvestment_pays_the_other_outcome(weeks: Cups) -> No
     assert weeks.cash_usd(COHORT, "two") == pytest.approx(11_500.0)
     assert weeks.cash_usd(second, "one") == 10_000.0
     with weeks.store.read() as connection:
-        (revisions,) = stored_resolutions(connection, VENUE).values()
+        (revisions,) = read_resolutions(connection, VENUE).values()
     assert [each.payouts for each in revisions] == [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
     assert not verify(weeks.store).broken
 
@@ -181,4 +181,4 @@ def test_they_are_exported_and_put_back(weeks: Cups, other: Store) -> None:
     with weeks.store.read() as one, other.read() as two:
         wanted = [outcome(number) for number in range(3)]
         assert [each.number for each in sides_of(two, wanted).values()] == [0, 1, 2]
-        assert list(stored_resolutions(one, VENUE).values()) == list(stored_resolutions(two, VENUE).values())
+        assert list(read_resolutions(one, VENUE).values()) == list(read_resolutions(two, VENUE).values())

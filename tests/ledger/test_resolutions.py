@@ -5,10 +5,10 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.resolution import Resolution, as_known, unseen_revisions
+from predibot.domain.resolution import Resolution, latest_known, unseen_revisions
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
-from predibot.ledger.write.prices_and_resolutions import add_resolutions, stored_resolutions
+from predibot.ledger.write.prices_and_resolutions import add_resolutions, read_resolutions
 from tests.ledger.by_hand import DAY, NOW, a_run, event_of
 
 payouts = st.sampled_from([0.0, 0.5, 1.0])
@@ -56,15 +56,15 @@ def test_what_was_known_at_an_instant_never_changes(history: tuple[Resolution, .
     early = unseen_revisions((), reported(history, day), NOW + day * DAY)
     end = max(day, later)
     all_of_it = early + unseen_revisions(early, reported(history, end), NOW + end * DAY)
-    assert as_known(early, NOW + day * DAY) == as_known(all_of_it, NOW + day * DAY)
+    assert latest_known(early, NOW + day * DAY) == latest_known(all_of_it, NOW + day * DAY)
 
 
 def test_a_correction_without_an_instant_of_its_own_is_known_since_it_was_seen() -> None:
     stored, seen_at = (revision(1, 0.0),), NOW + 4 * DAY
     (unseen,) = unseen_revisions(stored, (revision(1, 1.0),), seen_at)
     assert (unseen.payout_yes, unseen.effective_at) == (1.0, seen_at)
-    assert as_known((*stored, unseen), seen_at - timedelta(seconds=1)) == stored[0]
-    assert as_known((*stored, unseen), seen_at) == unseen
+    assert latest_known((*stored, unseen), seen_at - timedelta(seconds=1)) == stored[0]
+    assert latest_known((*stored, unseen), seen_at) == unseen
 
 
 def test_the_same_payout_reported_with_another_instant_is_no_news() -> None:
@@ -78,12 +78,12 @@ def test_two_trackers_that_bring_the_same_revision_store_it_once(store: Store) -
         assert row is not None
         for _ in range(2):
             add_resolutions(connection, row.id, [revision(1, 1.0)], stored=0, seen_at=NOW)
-        assert stored_resolutions(connection, "polymarket") == {row.id: (revision(1, 1.0),)}
+        assert read_resolutions(connection, "polymarket") == {row.id: (revision(1, 1.0),)}
 
 
 def test_of_two_revisions_of_one_instant_the_later_entry_stands() -> None:
     first, second = revision(4, 0.0), revision(4, 1.0)
-    assert as_known((first, second), NOW + 4 * DAY) == second
+    assert latest_known((first, second), NOW + 4 * DAY) == second
     assert unseen_revisions((first, second), (revision(1, 1.0),), NOW + 4 * DAY) == ()
 
 

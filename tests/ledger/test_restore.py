@@ -14,7 +14,7 @@ from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict
 from predibot.ledger.read.export import TABLES, export_rows
-from predibot.ledger.restore import Placed, Restorer, RowRefused
+from predibot.ledger.restore import ExportRow, Restorer, RowError
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.news import add_news
@@ -87,7 +87,7 @@ def put_back(store: Store, rows: Rows) -> tuple[Mapping[str, int], list[str]]:
     with store.write() as connection:
         restorer = Restorer(connection)
         new = {
-            table: restorer.put(table, (Placed(f"{table} {n}", row) for n, row in enumerate(rows[table], start=1)))
+            table: restorer.put(table, (ExportRow(f"{table} {n}", row) for n, row in enumerate(rows[table], start=1)))
             for table in TABLES
         }
         restorer.finish()
@@ -228,7 +228,7 @@ def test_a_row_that_is_wrong_is_named_and_nothing_is_put_back(other: Store, expo
     for change, message in WRONG:
         rows = deepcopy(exported)
         change(rows)
-        with pytest.raises(RowRefused) as refused:
+        with pytest.raises(RowError) as refused:
             put_back(other, rows)
         assert message in str(refused.value)
     assert {len(rows) for rows in rows_of(other).values()} == {0}

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import text
 
 from predibot.errors import LedgerUnusable, UsageError
-from predibot.ledger.schema.versions import HEAD, stored_version
+from predibot.ledger.schema.versions import HEAD, read_version
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import stored_runs, void_run
+from predibot.ledger.write.runs import read_runs, void_run
 from tests.forked import PATIENCE_SECONDS, Forked
 from tests.ledger.at_once import open_when_told
 from tests.ledger.by_hand import NOW, a_run, event_of
@@ -26,12 +26,12 @@ def open_once(address: str, start: "threading.Event") -> str | None:
     """Open a ledger when told to, and return its version."""
     start.wait()
     with Store.open(address) as store, store.read() as connection:
-        return stored_version(connection)
+        return read_version(connection)
 
 
 def test_a_new_ledger_is_made_with_its_folder(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/a/b/ledger.db") as store, store.read() as connection:
-        assert stored_version(connection) == HEAD
+        assert read_version(connection) == HEAD
         assert connection.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
         assert connection.execute(text("PRAGMA foreign_keys")).scalar_one() == 1
 
@@ -147,7 +147,7 @@ def test_a_full_disk_is_told_with_what_to_do_and_nothing_is_half_kept(tmp_path: 
         with pytest.raises(LedgerUnusable, match="Make room and run the same command again"):
             fill(store)
         with store.read() as connection:
-            assert len(stored_runs(connection)) == 1
+            assert len(read_runs(connection)) == 1
             assert connection.execute(text("SELECT count(*) FROM events")).scalar_one() == 1
 
 
@@ -248,7 +248,7 @@ def test_opening_and_reading_does_not_wait_for_whoever_writes(address: str) -> N
     with Store.open(address) as store, store.write():
         began = time.monotonic()
         with Store.open(address) as other, other.read() as connection:
-            assert stored_runs(connection) == ()
+            assert read_runs(connection) == ()
         assert time.monotonic() - began < 20
 
 
@@ -260,9 +260,9 @@ def test_a_closed_connection_is_told_in_our_words(postgres: Postgres) -> None:
 def test_a_ledger_that_is_closed_while_it_is_read_leaves_no_file_open_and_is_not_opened_again(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path}/ledger.db")
     with store.read() as connection:
-        stored_runs(connection)
+        read_runs(connection)
         store.close()
-        assert stored_runs(connection) == ()
+        assert read_runs(connection) == ()
     for use in (store.read, store.write):
         with pytest.raises(LedgerUnusable, match="was closed"), use():
             pass
@@ -272,7 +272,7 @@ def test_a_ledger_that_is_closed_while_it_is_read_leaves_no_file_open_and_is_not
 def test_a_ledger_that_is_opened_to_read_cannot_be_changed(store: Store, address: str) -> None:
     run = a_run(store, event_of(1))
     with Store.open_to_read(address) as reader:
-        assert len(reader.run_read(stored_runs)) == 1
+        assert len(reader.run_read(read_runs)) == 1
         with pytest.raises(LedgerUnusable, match="opened to be read"):
             reader.run_write(lambda connection: None)
         with pytest.raises(LedgerUnusable, match="opened to be read"), reader.write():
@@ -281,7 +281,7 @@ def test_a_ledger_that_is_opened_to_read_cannot_be_changed(store: Store, address
             connection.execute(text("DELETE FROM runs"))
         # Who writes goes on meanwhile, and is read.
         store.run_write(lambda connection: void_run(connection, run.key, reason="a test", at=NOW))
-        assert reader.run_read(stored_runs)[0].voided_at == NOW
+        assert reader.run_read(read_runs)[0].voided_at == NOW
 
 
 def test_a_file_without_tables_is_not_opened_to_read(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.ledger.store import Store
-from predibot.ledger.url import masked, parse_ledger_url
+from predibot.ledger.url import mask_url, parse_ledger_url
 
 
 @pytest.mark.parametrize(
@@ -45,17 +45,17 @@ def test_a_refusal_does_not_show_the_password(text: str) -> None:
     ],
 )
 def test_an_address_is_shown_without_its_password(text: str) -> None:
-    shown = masked(parse_ledger_url(text))
+    shown = mask_url(parse_ledger_url(text))
     assert "hunter2" not in shown
     assert "***" in shown
     assert shown.startswith("postgresql://")
 
 
 def test_what_is_no_secret_is_shown() -> None:
-    assert masked(parse_ledger_url("postgresql://me@db:5433/x?connect_timeout=3")) == (
+    assert mask_url(parse_ledger_url("postgresql://me@db:5433/x?connect_timeout=3")) == (
         "postgresql://me@db:5433/x?connect_timeout=3"
     )
-    assert masked(parse_ledger_url("sqlite:///runs/out/predibot.db")) == "sqlite:///runs/out/predibot.db"
+    assert mask_url(parse_ledger_url("sqlite:///runs/out/predibot.db")) == "sqlite:///runs/out/predibot.db"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from predibot.agents.models.open_model import ClientName, model_destination, open_model
 from predibot.errors import ModelRefused, UsageError
-from predibot.net.api_keys import MASK, SECRET_RUN_CHARACTERS, ApiKeys, Key, host_of, key_names, masked, masked_text
+from predibot.net.api_keys import MASK, SECRET_RUN_CHARACTERS, ApiKeys, Key, host_of, key_names, mask_json, mask_text
 from predibot.research.search.open_provider import PROVIDER_NAMES, own_url
 from tests.agents.clients import HELLO, SECRET, Clock, retry_of
 
@@ -30,7 +30,7 @@ def test_a_key_is_found_under_its_usual_names() -> None:
     "url", [OPENAI, "https://API.openai.com:443", "http://localhost:1/v1", "http://127.0.0.1:1", "https://[::1]:9/v1"]
 )
 def test_a_key_goes_to_its_providers_own_host_and_to_this_machine(url: str) -> None:
-    assert KEYS.named("OPENAI_API_KEY", url) == KEY
+    assert KEYS.get_named("OPENAI_API_KEY", url) == KEY
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_a_key_goes_to_its_providers_own_host_and_to_this_machine(url: str) -> N
 )
 def test_a_key_goes_nowhere_else_unless_the_operator_binds_it_there(url: str, place: str) -> None:
     with pytest.raises(UsageError) as refused:
-        KEYS.named("OPENAI_API_KEY", url)
+        KEYS.get_named("OPENAI_API_KEY", url)
     assert f"may not be sent to {place}: it belongs to api.openai.com" in str(refused.value)
     assert SECRET not in str(refused.value)
     assert f'PREDIBOT_KEY_HOSTS="OPENAI_API_KEY={place}"' in str(refused.value)
-    assert ApiKeys(KEYS.values, {"OPENAI_API_KEY": (place,)}).named("OPENAI_API_KEY", url) == KEY
+    assert ApiKeys(KEYS.values, {"OPENAI_API_KEY": (place,)}).get_named("OPENAI_API_KEY", url) == KEY
 
 
 @pytest.mark.parametrize("name", ["brave", "exa", "serper", "tavily"])
@@ -128,7 +128,7 @@ def test_what_cannot_be_a_key_is_refused_unseen(value: str) -> None:
 
 @given(TEXT, TEXT, st.integers(0, 8), st.integers(0, 8))
 def test_no_long_run_of_a_key_outlives_masking(before: str, after: str, start: int, less: int) -> None:
-    text = masked_text(before + SECRET[start : len(SECRET) - less] + after, KEY)
+    text = mask_text(before + SECRET[start : len(SECRET) - less] + after, KEY)
     runs = [SECRET[at : at + SECRET_RUN_CHARACTERS] for at in range(len(SECRET) - SECRET_RUN_CHARACTERS + 1)]
     assert not any(run in text for run in runs)
     assert MASK in text
@@ -136,14 +136,14 @@ def test_no_long_run_of_a_key_outlives_masking(before: str, after: str, start: i
 
 @given(TEXT)
 def test_a_text_without_the_key_stays_as_it_is(text: str) -> None:
-    assert masked_text(text, KEY) == text
-    assert masked_text(text, None) == text
+    assert mask_text(text, KEY) == text
+    assert mask_text(text, None) == text
 
 
 def test_the_key_is_masked_however_deep_it_is() -> None:
     value = {"a": [{"b": f"x{SECRET}y"}, 1, None, True], SECRET: "z"}
-    assert masked(value, KEY) == {"a": [{"b": f"x{MASK}y"}, 1, None, True], MASK: "z"}
+    assert mask_json(value, KEY) == {"a": [{"b": f"x{MASK}y"}, 1, None, True], MASK: "z"}
 
 
 def test_a_placeholder_masks_nothing() -> None:
-    assert masked_text("none of them", Key("K", "none")) == "none of them"
+    assert mask_text("none of them", Key("K", "none")) == "none of them"

@@ -92,7 +92,7 @@ def test_a_gate_lets_so_many_through_as_its_ceiling_says() -> None:
     lock = threading.Lock()
 
     def call() -> None:
-        with gate.passed(time.monotonic() + 60.0):
+        with gate.turn(time.monotonic() + 60.0):
             with lock:
                 under_way[0] += 1
                 most[0] = max(most[0], under_way[0])
@@ -111,9 +111,9 @@ def test_a_gate_lets_so_many_through_as_its_ceiling_says() -> None:
 def test_whose_turn_does_not_come_in_time_is_told_and_nothing_is_sent() -> None:
     gate = Gate("acme", 1, OwnPermits())
     with (
-        gate.passed(time.monotonic() + 60.0),
+        gate.turn(time.monotonic() + 60.0),
         pytest.raises(TryAgain, match="no turn came in time") as caught,
-        gate.passed(time.monotonic()),
+        gate.turn(time.monotonic()),
     ):
         pytest.fail("it was let through")
     assert caught.value.tries == 1 and not caught.value.ill
@@ -124,7 +124,7 @@ def test_a_provider_that_refuses_is_asked_by_fewer() -> None:
     gate = Gate("acme", 256, permits)
     seen = [FIRST_LIMIT]
     for _ in range(3):
-        with pytest.raises(TryAgain), gate.passed(time.monotonic() + 60.0):
+        with pytest.raises(TryAgain), gate.turn(time.monotonic() + 60.0):
             raise TryAgain("429", ill=False, too_many=True)
         seen.append(permits.limits["acme"].calls)
     assert seen[1] == 1.0
@@ -135,17 +135,17 @@ def test_a_limit_that_was_lowered_is_obeyed_as_calls_end() -> None:
     gate, soon = Gate("acme", 256, OwnPermits()), time.monotonic() + 60.0
     with ExitStack() as first, ExitStack() as second:
         for under_way in (first, first, first, second):
-            under_way.enter_context(gate.passed(soon))
-        with pytest.raises(TryAgain, match="429"), gate.passed(soon):
+            under_way.enter_context(gate.turn(soon))
+        with pytest.raises(TryAgain, match="429"), gate.turn(soon):
             raise TryAgain("429", too_many=True)
         # Five were under way, so that it bears three: one of four ends, and nobody may come after it.
         second.close()
-        with pytest.raises(TryAgain, match="asked by 4 at once, and no turn"), gate.passed(time.monotonic()):
+        with pytest.raises(TryAgain, match="asked by 4 at once, and no turn"), gate.turn(time.monotonic()):
             pytest.fail("it was let through")
 
 
 def test_without_a_ceiling_nobody_waits() -> None:
-    with Gates().passed("acme", 0.0), Gates().passed("acme", 0.0):
+    with Gates().turn("acme", 0.0), Gates().turn("acme", 0.0):
         pass
 
 
@@ -161,7 +161,7 @@ class Away(OwnPermits):
 
 def test_an_answer_is_kept_where_the_ledger_cannot_be_told_how_its_provider_bears_it() -> None:
     gate = Gate("acme", 8, Away())
-    with pytest.raises(TryAgain, match="too many"), gate.passed(time.monotonic() + 5):
+    with pytest.raises(TryAgain, match="too many"), gate.turn(time.monotonic() + 5):
         raise TryAgain("too many", too_many=True)
-    with gate.passed(time.monotonic() + 5):
+    with gate.turn(time.monotonic() + 5):
         pass

@@ -8,14 +8,14 @@ import httpx
 import pytest
 
 from predibot.net.api_keys import Key
-from predibot.net.failures import AnswerLate, AnswerLost, BadAddress, BadAnswer, TryAgain
-from predibot.net.json_client import JsonClient, Received
+from predibot.net.failures import BadAddress, BadAnswer, LateAnswer, LostAnswer, TryAgain
+from predibot.net.json_client import HttpAnswer, JsonClient
 
 URL = "https://me:hunter2@host.test/events?page=3"
 KEY = Key("PLANTED_API_KEY", "sk-planted-0123456789abcdef")
 
 
-def ask(answer: Callable[[httpx.Request], httpx.Response], url: str = URL, **changes: object) -> Received:
+def ask(answer: Callable[[httpx.Request], httpx.Response], url: str = URL, **changes: object) -> HttpAnswer:
     """Return what a network that is a function answers to a client with a key."""
     options = {"key": KEY, "transport": httpx.MockTransport(answer), **changes}
     with JsonClient(**options) as client:  # type: ignore[arg-type] # any of the constructor's
@@ -51,8 +51,8 @@ def test_every_error_of_httpx_becomes_a_failure_that_shows_no_key(kind: type[htt
         (httpx.ConnectError("x"), TryAgain),
         (httpx.ConnectTimeout("x"), TryAgain),
         (httpx.ProxyError("x"), TryAgain),
-        (httpx.ReadTimeout("x"), AnswerLate),
-        (httpx.RemoteProtocolError("x"), AnswerLost),
+        (httpx.ReadTimeout("x"), LateAnswer),
+        (httpx.RemoteProtocolError("x"), LostAnswer),
         (httpx.LocalProtocolError("x"), BadAddress),
     ],
 )
@@ -63,9 +63,9 @@ def test_only_what_was_sent_can_be_lost(error: Exception, kind: type[Exception])
 
 
 def test_silence_before_the_time_is_over_is_no_lateness() -> None:
-    with pytest.raises(AnswerLost) as caught:
+    with pytest.raises(LostAnswer) as caught:
         ask(raising(httpx.ReadTimeout("x")), silence_seconds=1.0)
-    assert type(caught.value) is AnswerLost
+    assert type(caught.value) is LostAnswer
 
 
 def test_what_is_packed_is_taken_only_where_it_was_asked_for() -> None:
@@ -91,7 +91,7 @@ def test_the_query_of_an_address_is_sent_and_not_said() -> None:
 
 @pytest.mark.parametrize("body", [b"", b'{"a": ', b"[1, 2", b'{"a": 1} more'])
 def test_json_that_breaks_off_may_come_whole_another_time(body: bytes) -> None:
-    with pytest.raises(AnswerLost, match="not whole"):
+    with pytest.raises(LostAnswer, match="not whole"):
         ask(lambda request: httpx.Response(200, content=body)).json()
 
 

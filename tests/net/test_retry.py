@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from predibot.errors import VenueUnavailable
 from predibot.net.failures import TryAgain
-from predibot.net.retry import FIRST_WAIT_SECONDS, RetryPolicy, asked_wait_seconds
+from predibot.net.retry import FIRST_WAIT_SECONDS, RetryPolicy, retry_after_seconds
 
 NOW = datetime(2026, 2, 13, 12, 0, tzinfo=UTC)
 
@@ -61,7 +61,7 @@ def test_what_failed_is_said_also_where_a_wait_took_longer_than_it_should() -> N
     ],
 )
 def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_wait_seconds(headers, NOW) == seconds
+    assert retry_after_seconds(headers, NOW) == seconds
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32))

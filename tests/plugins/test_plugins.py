@@ -20,9 +20,9 @@ from predibot.plugins.arguments import ArgumentInfo
 from predibot.plugins.strategies import (
     StrategySpec,
     forget_strategies,
+    list_strategies,
     load_strategy,
     spec_of,
-    strategies,
     strategy_names,
 )
 from tests.decisions import book
@@ -65,14 +65,14 @@ class DeepThinker:
 
 def test_the_baselines_are_found_and_take_what_they_say() -> None:
     assert set(strategy_names()) >= {"always_half", "favourite", "market_price", "random_bet", "underdog"}
-    assert not [info.problem for info in strategies() if info.problem]
-    (stake,) = next(info.arguments for info in strategies() if info.name == "market_price")
+    assert not [info.problem for info in list_strategies() if info.problem]
+    (stake,) = next(info.arguments for info in list_strategies() if info.name == "market_price")
     assert (stake.name, stake.type, stake.default) == ("stake", "one of equal, top_volume", '"equal"')
 
 
 def test_a_strategy_is_described_by_its_docstring_and_the_strings_after_its_fields(plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER)
-    (info,) = strategies()
+    (info,) = list_strategies()
     assert (info.name, info.summary, info.origin) == ("deep_thinker", "Think for long.", "predibot")
     assert info.arguments[0] == ArgumentInfo("model", "text", None, "Which model, by name.")
     assert info.arguments[2].doc == "How it feels, on two lines."
@@ -93,7 +93,7 @@ def test_a_strategy_is_described_by_its_docstring_and_the_strings_after_its_fiel
 )
 def test_what_an_argument_takes_is_said_in_words(hint: str, words: str, plugins: Plugins) -> None:
     plugins.write("deep_thinker", THINKER.replace("model: str", f"model: {hint}"))
-    (info,) = strategies()
+    (info,) = list_strategies()
     assert (info.arguments[0].type, info.problem) == (words, "")
 
 
@@ -168,7 +168,7 @@ def test_a_broken_strategy_says_its_file_and_the_reason_and_hides_no_other(
     with pytest.raises(PluginError) as caught:
         spec_of("broken")
     assert message in str(caught.value)
-    broken, whole = strategies()
+    broken, whole = list_strategies()
     assert message in broken.problem
     assert not whole.problem
 
@@ -328,7 +328,7 @@ def test_an_installed_package_adds_a_strategy_by_an_entry_point(plugins: Plugins
     assert load_strategy(spec).decide(None) == 2  # type: ignore[arg-type,comparison-overlap]
     forget_strategies()
     assert load_strategy(spec).decide(None) == 1  # type: ignore[arg-type,comparison-overlap]
-    infos = {info.name: info for info in strategies()}
+    infos = {info.name: info for info in list_strategies()}
     assert (infos["keeper"].summary, infos["keeper"].origin) == ("Count.", "an installed package")
     lost = "strategy 'lost' of package polling (polling_for_tests:nothing) does not load: AttributeError: "
     assert infos["lost"].problem.startswith(lost)
@@ -342,7 +342,7 @@ def test_an_installed_package_adds_a_strategy_by_an_entry_point(plugins: Plugins
 def test_no_package_takes_the_name_of_a_strategy_of_predibots_own(installed: Install) -> None:
     installed(KEEPER, "[predibot.strategies]\nmarket_price = polling_for_tests:Keeper\n")
     assert type(load_strategy(spec_of("market_price"))).__name__ == "MarketPrice"
-    (problem,) = (info.problem for info in strategies() if info.problem)
+    (problem,) = (info.problem for info in list_strategies() if info.problem)
     assert problem == "predibot has a strategy 'market_price', so that of package polling is never taken"
 
 

@@ -21,7 +21,7 @@ from predibot.plugins.user_tools import (
     MAX_ABANDONED_CALLS,
     MAX_RESULT_BYTES,
     UserSearch,
-    opened_tool,
+    open_tool,
     require_replayable,
 )
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
@@ -51,7 +51,7 @@ def made(plugins: Plugins) -> Made:
         plugins.write("mine", f"{HEAD}{head}\ndef mine({takes}) -> str:\n    'Doc.'\n    {body}\n")
         written = trace or Trace()
         meter = Budget.of("decision", limits or Limits())
-        return opened_tool(
+        return open_tool(
             tool_plugin("mine"),
             now=NOW,
             meter=meter,

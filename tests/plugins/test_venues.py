@@ -10,7 +10,15 @@ import pytest
 from predibot.config import load_settings
 from predibot.errors import UsageError, VenueMissing
 from predibot.plugins import registry
-from predibot.plugins.venues import VENUE, checked, default_venue, instruments_of, known_venue, named, venue_plugin
+from predibot.plugins.venues import (
+    VENUE,
+    check_venue_spec,
+    default_venue,
+    instruments_of,
+    parse_venue_spec,
+    venue_or_defaults,
+    venue_plugin,
+)
 from tests.operator import set_up
 from tests.packaging.conftest import REPOSITORY
 from tests.plugins.conftest import Install
@@ -73,32 +81,32 @@ def test_nobody_asks_whether_a_venue_has_the_name_of_one_of_predibots_own() -> N
 )
 def test_a_venue_that_is_none_is_said_to_be_none(spec: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        named(spec)
+        parse_venue_spec(spec)
     assert said in str(caught.value)
 
 
 def test_a_venue_is_known_by_what_it_declares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "recorded").mkdir()
-    assert checked("archive:recorded") == f"archive:{(tmp_path / 'recorded').resolve()}"
-    assert (checked("sandbox:seed=7"), checked("sandbox")) == ("sandbox:seed=7", "sandbox")
+    assert check_venue_spec("archive:recorded") == f"archive:{(tmp_path / 'recorded').resolve()}"
+    assert (check_venue_spec("sandbox:seed=7"), check_venue_spec("sandbox")) == ("sandbox:seed=7", "sandbox")
     assert (instruments_of("sandbox:seed=7"), instruments_of("archive:recorded")) == ("sandbox", default_venue())
     (tmp_path / "recorded/venue.json").write_text('{"venue": "sandbox"}', encoding="utf-8")
     assert instruments_of("archive:recorded") == "sandbox"
     assert [
-        spec for spec in (*LIVE, "sandbox", "sandbox_mana", "archive:recorded", "gone") if known_venue(spec).live
+        spec for spec in (*LIVE, "sandbox", "sandbox_mana", "archive:recorded", "gone") if venue_or_defaults(spec).live
     ] == LIVE
     assert default_venue() == "polymarket"
     names = ("polymarket", "sandbox", "manifold", "sandbox_mana", "gone")
-    assert [known_venue(name).currency for name in names] == ["USD", "USD", "MANA", "MANA", "USD"]
+    assert [venue_or_defaults(name).currency for name in names] == ["USD", "USD", "MANA", "MANA", "USD"]
     with pytest.raises(VenueMissing, match="there is no archive folder"):
-        checked("archive:nowhere")
+        check_venue_spec("archive:nowhere")
 
 
 def test_a_venue_of_a_package_that_is_no_venue_says_so(installed: Install) -> None:
     installed("VENUE = 3\n", "[predibot.venues]\nmoon = polling_for_tests:VENUE\n")
     with pytest.raises(UsageError, match=r"of package polling \(polling_for_tests:VENUE\) is a int; make it a V"):
-        named("moon")
+        parse_venue_spec("moon")
 
 
 def test_the_addresses_of_venues_are_settings_by_the_names_that_venues_give_them(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from predibot.related.clusters import related_events
+from predibot.related.clusters import cluster_events
 from predibot.scoring.arguments import Ints
 from predibot.scoring.evaluation.pairs import brier_pairs
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -46,7 +46,7 @@ def told_by(seed: int, *, resamples: int = 2_000) -> Told:
     rng, group = np.random.default_rng(seed), groups_of(EVENTS, GROUPS)
     logits = logits_in_groups(rng, group)
     beliefs = from_logits(logits, texts=random_words(rng, EVENTS), tags=[[f"tag{number}"] for number in group])
-    found = related_events(beliefs)
+    found = cluster_events(beliefs)
     clusters = np.unique([found[name] for name in beliefs.event_ids], return_inverse=True)[1].astype(np.int64)
     price = np.clip(1.0 / (1.0 + np.exp(-logits[:, -1])), 0.2, 0.8)
     shared, own = rng.normal(size=GROUPS)[group], rng.normal(size=EVENTS)

@@ -7,7 +7,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import hypergeom
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.clusters import related_events, shared_jumps
+from predibot.related.clusters import cluster_events, shared_jumps
 from predibot.related.features import Features
 from tests.related.made import from_logits, groups_of, logits_in_groups, random_words, scores_of
 from tests.related.related_worlds import sizes_of, told_by
@@ -58,23 +58,23 @@ def test_s_tells_nothing_where_there_is_nothing_to_tell(seed: int) -> None:
 def test_unrelated_events_with_equal_texts_and_tags_never_become_one() -> None:
     for seed in range(WORLDS):
         beliefs, _ = world(seed, related=False)
-        assert sizes_of(related_events(beliefs)) == (1,) * 80
+        assert sizes_of(cluster_events(beliefs)) == (1,) * 80
 
 
 def test_noise_alone_joins_nobody() -> None:
     logits = logits_in_groups(np.random.default_rng(0), groups_of(80, 16), shared=0)
-    assert sizes_of(related_events(from_logits(logits, texts=["rain"] * 80, tags=[["t"]] * 80))) == (1,) * 80
+    assert sizes_of(cluster_events(from_logits(logits, texts=["rain"] * 80, tags=[["t"]] * 80))) == (1,) * 80
 
 
 def test_clusters_are_the_same_in_any_order_of_the_markets() -> None:
     beliefs, _ = world(5, related=True)
     order = np.random.default_rng(0).permutation(beliefs.n)
-    assert related_events(beliefs.only(order.tolist())) == related_events(beliefs)
+    assert cluster_events(beliefs.only(order.tolist())) == cluster_events(beliefs)
 
 
 def test_a_cluster_is_called_by_the_first_of_its_events() -> None:
     beliefs, _ = world(5, related=True)
-    clusters = related_events(beliefs)
+    clusters = cluster_events(beliefs)
     assert all(clusters[name] == name <= event for event, name in clusters.items())
 
 
@@ -83,8 +83,8 @@ def test_an_event_is_as_near_as_the_nearest_of_its_markets() -> None:
     generator = np.random.default_rng(1)
     logits = logits_in_groups(generator, np.array([0, 1, 0, 2]))
     beliefs = from_logits(logits, events=["a", "a", "b", "b"], texts=["rain"] * 4, tags=[["t"]] * 4)
-    assert sizes_of(related_events(beliefs)) == (2,)
-    assert sizes_of(related_events(beliefs.only([1, 2, 3]))) == (1, 1)
+    assert sizes_of(cluster_events(beliefs)) == (2,)
+    assert sizes_of(cluster_events(beliefs.only([1, 2, 3]))) == (1, 1)
 
 
 def test_average_linkage_does_not_chain() -> None:
@@ -96,13 +96,13 @@ def test_average_linkage_does_not_chain() -> None:
         steps[row, days] += 1.0 * (-1.0) ** np.arange(days.size)
     beliefs = from_logits(np.cumsum(steps, axis=1), texts=["rain"] * 3, tags=[["a"], ["b"], ["c"]])
     assert shared_jumps(beliefs).nnz == 4
-    assert sizes_of(related_events(beliefs)) == (2, 1)
+    assert sizes_of(cluster_events(beliefs)) == (2, 1)
 
 
 def test_one_event_is_a_cluster_and_none_are_none() -> None:
     beliefs, _ = world(0, related=True)
-    assert sizes_of(related_events(beliefs.only([0]))) == (1,)
-    assert sizes_of(related_events(beliefs.only([]))) == ()
+    assert sizes_of(cluster_events(beliefs.only([0]))) == (1,)
+    assert sizes_of(cluster_events(beliefs.only([]))) == ()
 
 
 def test_shared_jumps_are_those_whose_number_chance_does_not_explain() -> None:
@@ -151,11 +151,11 @@ def test_events_that_jumped_with_nobody_are_passed_over_without_a_difference() -
     tags = [[f"tag{number}"] for number in group[:20]] + [["weather"]] * 20
     beliefs = from_logits(logits_in_groups(rng, group), texts=texts, tags=tags)
     block = Features(beliefs).block(slice(0, 40), slice(0, 40))
-    apart = 1.0 - block.moved_together(shared_jumps(beliefs).toarray()).scores()
+    apart = 1.0 - block.restrict_jumps(shared_jumps(beliefs).toarray()).scores()
     np.fill_diagonal(apart, 0.0)
     tree = linkage(squareform(apart), method="average")
     label = fcluster(tree, t=0.4, criterion="distance")
     first = {number: beliefs.event_ids[int(np.argmax(label == number))] for number in label}
     expected = {name: first[number] for name, number in zip(beliefs.event_ids, label, strict=True)}
-    assert related_events(beliefs) == expected
+    assert cluster_events(beliefs) == expected
     assert len(set(expected.values())) <= 28

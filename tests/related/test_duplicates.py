@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from predibot.related.duplicates import KeptTexts
+from predibot.related.duplicates import TextIndex
 from tests.related.question_pairs import (
     CASE,
     DATE,
@@ -17,10 +17,10 @@ from tests.related.question_pairs import (
 
 
 def is_duplicate(first: str, second: str, *others: str) -> bool:
-    kept = KeptTexts(0.9)
+    kept = TextIndex(0.9)
     for number, text in enumerate((*others, first)):
-        kept.duplicate(str(number), text)
-    found = kept.duplicate("second", second)
+        kept.find_or_keep(str(number), text)
+    found = kept.find_or_keep("second", second)
     return found is not None and found.of == str(len(others))
 
 
@@ -45,32 +45,32 @@ def test_there_are_twenty_pairs_of_each_kind(pairs: list[tuple[str, str]]) -> No
 
 
 def test_a_duplicate_is_of_the_highest_ranked_and_is_not_kept_itself() -> None:
-    kept = KeptTexts(0.9)
-    assert kept.duplicate("a", "Will it rain in May?") is None
-    assert kept.duplicate("b", "Will it snow in May?") is None
-    found = kept.duplicate("c", "In May, will it rain?")
+    kept = TextIndex(0.9)
+    assert kept.find_or_keep("a", "Will it rain in May?") is None
+    assert kept.find_or_keep("b", "Will it snow in May?") is None
+    found = kept.find_or_keep("c", "In May, will it rain?")
     assert found is not None
     assert (found.of, found.similarity) == ("a", 1.0)
-    again = kept.duplicate("d", "will it RAIN in May")
+    again = kept.find_or_keep("d", "will it RAIN in May")
     assert again is not None
     assert again.of == "a"
 
 
 def test_what_comes_later_changes_nothing_that_was_said_before() -> None:
     texts = [first for pair in (*SPELLING, *NAME, *DATE) for first in pair]
-    short, long = KeptTexts(0.9), KeptTexts(0.9)
-    told = [long.duplicate(str(number), text) for number, text in enumerate(texts)]
-    assert [short.duplicate(str(number), text) for number, text in enumerate(texts[:30])] == told[:30]
+    short, long = TextIndex(0.9), TextIndex(0.9)
+    told = [long.find_or_keep(str(number), text) for number, text in enumerate(texts)]
+    assert [short.find_or_keep(str(number), text) for number, text in enumerate(texts[:30])] == told[:30]
 
 
 def test_another_port_says_how_like_two_texts_are_and_the_facts_still_decide() -> None:
     def everything_alike(texts: object) -> np.ndarray:
         return np.ones((2, 1))
 
-    kept = KeptTexts(0.9, everything_alike)
-    assert kept.duplicate("a", "Will the Fed cut rates in May?") is None
-    assert kept.duplicate("b", "Will the Fed cut rates in June?") is None
-    found = kept.duplicate("c", "Do rates in May get slashed at the Fed?")
+    kept = TextIndex(0.9, everything_alike)
+    assert kept.find_or_keep("a", "Will the Fed cut rates in May?") is None
+    assert kept.find_or_keep("b", "Will the Fed cut rates in June?") is None
+    found = kept.find_or_keep("c", "Do rates in May get slashed at the Fed?")
     assert found is not None
     assert found.of == "a"
 

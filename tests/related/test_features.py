@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs, daily_prices
-from predibot.related.change_points import change_points, deltas
+from predibot.related.change_points import change_points, daily_changes
 from predibot.related.features import Block, Features, FeatureWeights, pairs_from
 from predibot.scoring.relatedness.relevance import relevance_class
 from tests.related.made import (
@@ -158,7 +158,7 @@ def test_pairs_above_a_score_are_those_of_the_whole_table() -> None:
 
 def test_change_points_that_count_nowhere_leave_tags_and_text() -> None:
     ones = np.ones((1, 1))
-    assert Block(ones, ones, ones, ones).moved_together(np.zeros((1, 1), dtype=np.bool_)).scores().item() == 0.5
+    assert Block(ones, ones, ones, ones).restrict_jumps(np.zeros((1, 1), dtype=np.bool_)).scores().item() == 0.5
 
 
 class TestChangePoints:
@@ -167,34 +167,34 @@ class TestChangePoints:
     def test_a_change_of_more_than_two_deviations_is_one(self) -> None:
         """Of eight changes seven are 0 and one is .1: mean .0125, deviation .1 / sqrt(8), so that z is 2.47."""
         beliefs = from_prices([[0.5, *[0.5] * 3, *[0.6] * 5]])
-        points = change_points(deltas(beliefs.prices), 1)
+        points = change_points(daily_changes(beliefs.prices), 1)
         assert points.day.tolist() == [FIRST_DAY + 4]
 
     def test_with_fewer_than_six_changes_there_is_none(self) -> None:
         """Of six changes one of .1: z is (.1 - .1 / 6) / (.1 / sqrt(6)) = 2.04; of five it would be 1.79."""
         for flat, expected in ((2, 1), (1, 0)):
-            points = change_points(deltas(from_prices([[0.5] * 3 + [0.6] * (flat + 2)]).prices), 1)
+            points = change_points(daily_changes(from_prices([[0.5] * 3 + [0.6] * (flat + 2)]).prices), 1)
             assert points.day.size == expected
 
     def test_five_changes_are_too_few_whatever_they_are(self) -> None:
         """Nine changes of which one is large, but over gaps only five are told."""
         nan = math.nan
         prices = [0.5, 0.5, nan, 0.5, 0.5, nan, 0.9, 0.9, nan, 0.9, 0.9, 0.9]
-        assert change_points(deltas(from_prices([prices]).prices), 1).day.size == 0
+        assert change_points(daily_changes(from_prices([prices]).prices), 1).day.size == 0
 
     def test_over_a_gap_nothing_is_told(self) -> None:
         prices = [0.5] * 5 + [math.nan] + [0.9] * 5
-        changes = deltas(from_prices([prices]).prices)
+        changes = daily_changes(from_prices([prices]).prices)
         assert (changes.change.size, np.abs(changes.change).max()) == (8, 0.0)
 
     def test_changes_that_are_all_alike_are_no_jumps(self) -> None:
         prices = np.round(np.arange(0.1, 0.9, 0.01), 2).tolist()
-        assert change_points(deltas(from_prices([prices]).prices), 1).day.size == 0
+        assert change_points(daily_changes(from_prices([prices]).prices), 1).day.size == 0
 
     def test_of_logits_a_jump_near_the_end_of_the_scale_counts_as_much(self) -> None:
         steps = np.where(np.arange(60) == 30, 1.0, 0.01 * (-1.0) ** np.arange(60))
         beliefs = from_logits(np.array([-5.0 + np.cumsum(steps)]))
-        assert change_points(deltas(beliefs.prices, logits=True), 1).day.tolist() == [FIRST_DAY + 30]
+        assert change_points(daily_changes(beliefs.prices, logits=True), 1).day.tolist() == [FIRST_DAY + 30]
 
 
 class TestDailyPrices:

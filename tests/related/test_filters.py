@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.change_points import deltas, volatile_share
-from predibot.related.filters import Filters, filtered, open_days, overlap_days
+from predibot.related.change_points import daily_changes, volatile_share
+from predibot.related.filters import Filters, apply_filters, open_days, overlap_days
 from tests.related.made import FIRST_DAY, from_logits, from_prices
 
 MOVING = (0.2 * (-1.0) ** np.arange(30)).tolist()
@@ -21,20 +21,20 @@ def beliefs_of(rows: int, **columns: Any) -> Beliefs:
 
 def test_the_quarter_that_traded_least_in_its_domain_is_left_out() -> None:
     volumes = [1, 2, 3, 4, 100, 200, 300, 400]
-    found = filtered(beliefs_of(8, volumes=volumes, domains=["a"] * 4 + ["b"] * 4), Filters())
+    found = apply_filters(beliefs_of(8, volumes=volumes, domains=["a"] * 4 + ["b"] * 4), Filters())
     assert found.kept.tolist() == [False, True, True, True] * 2
     assert (found.little_traded, found.flat, found.volume_unknown) == (2, 0, 0)
 
 
 def test_markets_without_a_volume_pass_and_are_counted() -> None:
-    found = filtered(beliefs_of(5, volumes=[math.nan, 1, 2, 3, 4]), Filters())
+    found = apply_filters(beliefs_of(5, volumes=[math.nan, 1, 2, 3, 4]), Filters())
     assert found.kept.tolist() == [True, False, True, True, True]
     assert found.volume_unknown == 1
 
 
 def test_a_market_that_hardly_moves_is_left_out_and_counted() -> None:
     beliefs = from_logits(np.array([MOVING, [0.01 * value for value in MOVING]]))
-    found = filtered(beliefs, Filters())
+    found = apply_filters(beliefs, Filters())
     assert (found.kept.tolist(), found.flat) == ([True, False], 1)
 
 
@@ -42,7 +42,7 @@ def test_a_market_that_hardly_moves_is_left_out_and_counted() -> None:
 def test_a_market_needs_a_whole_window(days: int) -> None:
     """Seven returns need eight prices."""
     beliefs = from_logits(np.array([MOVING[:days]]))
-    assert filtered(beliefs, Filters()).kept.tolist() == [days == 8]
+    assert apply_filters(beliefs, Filters()).kept.tolist() == [days == 8]
 
 
 def test_the_share_of_volatile_windows_is_what_loops_find() -> None:
@@ -51,7 +51,7 @@ def test_the_share_of_volatile_windows_is_what_loops_find() -> None:
     prices[:, 20:] = 0.5 + 0.001 * generator.normal(size=(6, 30))
     prices[generator.random(prices.shape) < 0.04] = math.nan
     beliefs = from_prices(prices.tolist())
-    found = volatile_share(deltas(beliefs.prices, logits=True), 6, window_days=7, least_deviation=0.1)
+    found = volatile_share(daily_changes(beliefs.prices, logits=True), 6, window_days=7, least_deviation=0.1)
     for market, row in enumerate(prices):
         returns = np.diff(np.log(row / (1 - row)))
         windows = [returns[start : start + 7] for start in range(len(returns) - 6)]

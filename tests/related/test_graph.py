@@ -8,7 +8,7 @@ import pytest
 from predibot.related.beliefs import Beliefs
 from predibot.related.filters import Filters
 from predibot.related.graph import BeliefGraph, Edge, EventGroup, graph_of
-from predibot.related.news import Touched, jumps_of, touched_by
+from predibot.related.news import TouchedEvent, events_of_page, jumps_of
 from tests.related.made import FIRST_DAY, from_logits, from_prices, groups_of, logits_in_groups, scores_of
 
 FLAT = [0.5, 0.52, 0.5, 0.52, 0.5, 0.52, 0.5, 0.52]
@@ -106,13 +106,13 @@ def test_neighbours_are_told_strongest_first() -> None:
 def test_a_page_touches_what_it_was_read_for_and_its_neighbours() -> None:
     graph = a_graph(ab=0.9, ca=0.7, bd=0.8, bc=0.65)
     jumps = {"a": (10, 20), "c": (18, 21, 22), "b": (30,)}
-    assert touched_by(20, ["a"], graph, jumps) == (
-        Touched("a", None, 20),
-        Touched("b", 0.9, None),
-        Touched("c", 0.7, 21),
+    assert events_of_page(20, ["a"], graph, jumps) == (
+        TouchedEvent("a", None, 20),
+        TouchedEvent("b", 0.9, None),
+        TouchedEvent("c", 0.7, 21),
     )
-    assert [each.event_id for each in touched_by(20, ["a", "b"], graph, jumps)] == ["a", "b", "d", "c"]
-    assert touched_by(0, ["z"], graph, {}) == (Touched("z", None, None),)
+    assert [each.event_id for each in events_of_page(20, ["a", "b"], graph, jumps)] == ["a", "b", "d", "c"]
+    assert events_of_page(0, ["z"], graph, {}) == (TouchedEvent("z", None, None),)
 
 
 def test_jumps_are_the_change_points_of_an_events_markets() -> None:

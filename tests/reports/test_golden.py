@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from predibot.reports.terminal.evaluation_grids import TABLES
-from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation, print_scored
+from predibot.reports.terminal.evaluation_screen import ScreenOptions, print_evaluation, print_file_scores
 from predibot.reports.views.evaluation_csv import evaluation_csv
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import PARTINGS, Evaluation
@@ -12,10 +12,10 @@ from tests.golden import Golden
 from tests.reports.made_evaluation import joined, made_evaluation, not_finite
 from tests.reports.terminal.test_terminal import screen, shown
 
-FULL = Shown(full=True)
+FULL = ScreenOptions(full=True)
 
 
-def printed(found: Evaluation, width: int, how: Shown | None = None) -> str:
+def printed(found: Evaluation, width: int, how: ScreenOptions | None = None) -> str:
     """Return what is seen on a screen of some width, lines without the blanks that fill them."""
     console = screen(width)
     print_evaluation(console, found, how)
@@ -52,7 +52,7 @@ def test_all_tables_of_a_screen(golden: Golden) -> None:
 
 def test_single_tables_of_a_narrow_screen(golden: Golden) -> None:
     found = replace(made_evaluation(None), apart=None)
-    golden("tables-60.txt", "\n".join(printed(found, 60, Shown(table=table)) for table in TABLES))
+    golden("tables-60.txt", "\n".join(printed(found, 60, ScreenOptions(table=table)) for table in TABLES))
 
 
 def test_the_summary(golden: Golden) -> None:
@@ -80,5 +80,5 @@ def test_scores_that_come_from_no_ledger(golden: Golden) -> None:
     brier = tuple(
         replace(each, first=each.first.replace("sharp", "market")) for each in found.pairs if each.metric == "brier"
     )
-    print_scored(console, replace(found, as_of=None, pairs=brier, apart=None), every_row=False)
+    print_file_scores(console, replace(found, as_of=None, pairs=brier, apart=None), every_row=False)
     golden("scored.txt", shown(console))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from predibot.scoring.accounts.implied import Implied, implied
+from predibot.scoring.accounts.implied import ImpliedRisk, implied_risk
 from predibot.scoring.accounts.record import AccountRecord
-from predibot.scoring.inference.blocks import drawn_curves, growth_difference, growth_estimate
+from predibot.scoring.inference.blocks import draw_curves, growth_difference, growth_estimate
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.scoring.accounts.made_accounts import account, record_of
@@ -144,11 +144,11 @@ def measured(maker: Maker, dates: int, worlds: int, seed: int, *, beside: bool =
         record = record_of(made.price, own, half)
         series[:, world] = _returns(own)
         less[:, world] = _returns(half)
-        known.append((implied(record, own), implied(record, own, half) if beside else Implied()))
+        known.append((implied_risk(record, own), implied_risk(record, own, half) if beside else ImpliedRisk()))
     found = []
     for world, (alone, difference) in enumerate(known):
         # Each as if there were no other: of the same dates all draw alike.
-        drawn = drawn_curves(np.stack([series[:, world], less[:, world]], axis=1), DRAWS)
+        drawn = draw_curves(np.stack([series[:, world], less[:, world]], axis=1), DRAWS)
         found.append(
             growth_difference(drawn, 0, 1, difference.deviation)
             if beside
@@ -174,7 +174,7 @@ def shares_of_companies(rng: Rng, dates: int, worlds: int, kind: str) -> Floats:
 def measured_shares(kind: str, dates: int, worlds: int, seed: int = 6) -> Held:
     """Return what intervals say of accounts of shares, of which no price implies anything."""
     series = np.maximum(shares_of_companies(np.random.default_rng([seed, dates]), dates, worlds, kind), -0.9)
-    found = [growth_estimate(drawn_curves(series[:, [world]], DRAWS), 0) for world in range(worlds)]
+    found = [growth_estimate(draw_curves(series[:, [world]], DRAWS), 0) for world in range(worlds)]
     return _held(found, [False] * worlds, math.expm1(float(np.log1p(series).sum(axis=0).mean())))
 
 

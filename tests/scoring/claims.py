@@ -165,7 +165,7 @@ def _edges_held(rng: Rng, world: Swings, *, pairs: bool) -> Iterator[tuple[str, 
 def _running_held(record: TrackRecord, said: Mapping[str, Floats]) -> Iterator[tuple[str, str, bool]]:
     """Yield whether the edge's interval holds the truth half-way, when much is open and counts at its price."""
     half = replace(record, as_of=float(np.median(record.decided_at) + np.median(record.settled_at)) / 2.0)
-    made = half.made()[half.bet_decision]
+    made = half.made_mask()[half.bet_decision]
     away = np.where(made, (half.bet_probability - half.bet_price_yes) ** 2, 0.0)
     bot = half.decision_bot[half.bet_decision]
     found = edges(half)

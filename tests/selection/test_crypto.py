@@ -61,7 +61,7 @@ def test_a_word_inside_another_word_never_counts(word: str, more: str) -> None:
 
 
 def test_a_recipe_adds_words_in_any_case_and_keeps_the_exceptions() -> None:
-    extended = WORDS.extended(["Monad", "doge"])
+    extended = WORDS.extend(["Monad", "doge"])
     assert crypto_grounds(event(title="Monad mainnet?"), extended) == "the word 'monad' in its title"
     assert extended.unless["doge"] == WORDS.unless["doge"]
 

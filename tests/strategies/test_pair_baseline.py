@@ -34,7 +34,7 @@ def said(by: str, first: PairedMarket = FIRST, second: PairedMarket = SECOND, **
     references = game.references([Event("a~b", "", (), payload=payload)])
     context = Context(
         now=parse_instant("2025-02-01"),
-        view=PairItem.from_json(PairItem.shown_json(payload)),
+        view=PairItem.from_json(PairItem.public_json(payload)),
         game=game,
         rng=rng,
         reference=lambda: references.of("a~b"),

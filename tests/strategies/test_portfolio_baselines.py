@@ -9,7 +9,7 @@ import pytest
 from predibot.contracts import Context
 from predibot.domain.account import Position
 from predibot.domain.account_past import AccountPast, PastAllocation
-from predibot.domain.decision import Decision, seeded
+from predibot.domain.decision import Decision, seeded_random
 from predibot.errors import PluginError
 from predibot.games.fills import MidFills
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
@@ -21,7 +21,7 @@ PRICES = {"A": 0.3, "B": 0.6, "C": 0.5, "D": None}
 
 
 def decided(name: str, view: PortfolioView, *seed: str) -> Decision:
-    context = Context(AT, view, PortfolioWeights(), seeded("baselines", *seed), account=view.account)
+    context = Context(AT, view, PortfolioWeights(), seeded_random("baselines", *seed), account=view.account)
     answer = load_strategy(spec_of(name)).decide(context)
     assert isinstance(answer, Decision)
     return answer

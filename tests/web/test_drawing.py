@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
 from predibot.scoring.evaluation.running import RunningPoint
-from predibot.web.drawing import banded, bars_of, shares_of
+from predibot.web.drawing import band_curve, bars_of, shares_of
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -17,19 +17,19 @@ def points(*values: tuple[float, float | None, float | None]) -> list[RunningPoi
 
 
 def test_a_curve_lies_in_its_band_and_what_it_is_held_against_in_the_box() -> None:
-    found = banded(points((0.0, None, None), (1.0, 0.0, 2.0), (2.0, 0.0, 4.0)), 0.0, "Gain", "dollars")
+    found = band_curve(points((0.0, None, None), (1.0, 0.0, 2.0), (2.0, 0.0, 4.0)), 0.0, "Gain", "dollars")
     assert found is not None
     # The box is 160 high with an edge of 4: zero lies at 156, four at 4.
     assert (found.line, found.level) == ("4.0,156.0 320.0,118.0 636.0,80.0", 156.0)
     assert found.band == "320.0,80.0 636.0,4.0 636.0,156.0 320.0,156.0"
     assert found.said == "In the end 2.00 (0.00 to 4.00), between 0.00 and 2.00"
-    above = banded(points((510.0, None, None), (520.0, None, None)), 500.0, "Value", "dollars")
+    above = band_curve(points((510.0, None, None), (520.0, None, None)), 500.0, "Value", "dollars")
     assert above is not None and (above.level, above.band) == (156.0, "")
 
 
 def test_of_one_point_or_one_instant_there_is_no_curve() -> None:
-    assert banded(points((1.0, None, None)), 0.0, "", "") is None
-    assert banded([RunningPoint(5.0, total, None, None, 1, 1) for total in (1.0, 2.0)], 0.0, "", "") is None
+    assert band_curve(points((1.0, None, None)), 0.0, "", "") is None
+    assert band_curve([RunningPoint(5.0, total, None, None, 1, 1) for total in (1.0, 2.0)], 0.0, "", "") is None
 
 
 def test_bars_rise_from_zero_and_hang_below_it() -> None:

@@ -16,7 +16,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from predibot import scoring
-from predibot.ledger.read.rows_for_python import listed_events
+from predibot.ledger.read.rows_for_python import select_events
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, end_slot
 from tests.acceptance.conftest import said_here
@@ -259,7 +259,7 @@ def test_events_and_fills_are_shown_in_the_currency_of_their_venue_whatever_was_
         asked = ("--from", at, "--to", at, "--bots", "random_bet", "--events", "8", "--ledger", address)
         assert said_here("replay", "sandbox", *asked, "--venue", f"{venue}:events=40").code == 0
     with Store.open_to_read(address) as store:
-        listed = store.run_read(listed_events)
+        listed = store.run_read(select_events)
         browser = client_of(store)
         run = {"run": "sandbox@2026-01-06T00:00Z", "bot": "random_bet", "venue": "sandbox:events=40"}
         pages = [

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from predibot.agents.answer.result import MAX_REASON_CHARACTERS, MAX_REPAIRS, LoopEnded
+from predibot.agents.answer.result import MAX_REASON_CHARACTERS, MAX_REPAIRS, LoopEnd
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest
 
 
 @dataclass(slots=True)
-class Asking:
+class ModelDialogue:
     """One conversation with a model: its time, its replies and its repairs."""
 
     model: ChatModel
@@ -37,11 +37,11 @@ class Asking:
         """
         left_seconds = self.left_seconds()
         if left_seconds <= 0:
-            raise LoopEnded(f"no answer within {self.seconds:g} seconds{self.after_complaint()}")
+            raise LoopEnd(f"no answer within {self.seconds:g} seconds{self.complaint_suffix()}")
         reply = self.model.chat(request, deadline_seconds=left_seconds)
         self.replies += 1
         if refusal := refusal_of(reply):
-            raise LoopEnded(refusal)
+            raise LoopEnd(refusal)
         return reply
 
     def left_seconds(self) -> float:
@@ -54,11 +54,11 @@ class Asking:
         self.repairs += 1
         return self.repairs <= self.most_repairs
 
-    def not_held(self) -> LoopEnded:
+    def too_many_repairs(self) -> LoopEnd:
         """Return the error for an answer that stayed invalid."""
-        return LoopEnded(f"no answer held after {self.most_repairs} repairs{self.after_complaint()}")
+        return LoopEnd(f"no answer held after {self.most_repairs} repairs{self.complaint_suffix()}")
 
-    def after_complaint(self) -> str:
+    def complaint_suffix(self) -> str:
         """Return the latest complaint as the end of an error message; empty if there was none."""
         return f"; the last complaint: {self.complaint}" if self.complaint else ""
 

@@ -88,7 +88,7 @@ def read_call(text: str, offered: Collection[ToolSchema]) -> ToolCall | None:
         >>> read_call('As the page says: "[TOOL_CALLS]web_search[ARGS]{}"', [search]) is None
         True
     """
-    found = written_call(text, offered)
+    found = find_call(text, offered)
     return found[1] if found is not None and found[1].name in {tool.name for tool in offered} else None
 
 
@@ -97,7 +97,7 @@ def holds_calls(text: str) -> bool:
     return max(Counter(mark.group().strip() for mark in _SEVERAL.finditer(text)).values(), default=0) > 1
 
 
-def written_call(text: str, offered: Collection[ToolSchema] = ()) -> tuple[int, ToolCall] | None:
+def find_call(text: str, offered: Collection[ToolSchema] = ()) -> tuple[int, ToolCall] | None:
     """Return the only call of a text, if the text ends with it, and the place where the call begins; else None."""
     bare = text.rstrip()
     for _ in range(_MOST_ENDS):

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from predibot.agents.answer.asking import Asking
-from predibot.agents.answer.reader import read_text, said_in
-from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded, LoopResult
-from predibot.agents.prompts.untrusted_text import Fence, told
+from predibot.agents.answer.asking import ModelDialogue
+from predibot.agents.answer.reader import answer_text, read_text
+from predibot.agents.answer.result import MAX_REPAIRS, LoopEnd, LoopResult
+from predibot.agents.prompts.untrusted_text import Fence, complaint_for_model
 from predibot.contracts import ANSWER_TOKENS, AnswerForm, ChatModel, Context, ModelNeed
 from predibot.domain.chat import ChatReply, ChatRequest, Message
 from predibot.domain.decision import Abstention
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
-from predibot.games.answers import abstained
+from predibot.games.answers import abstention_note
 
 
 def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
@@ -54,7 +54,7 @@ def run_one_shot(
     # In packages made for an older predibot the form has these rules, not the game.
     rules: Any = form if hasattr(form, "repairs") else context.game
     repairs = most_repairs if rules.repairs is None else rules.repairs
-    asking = Asking(model, seconds, clock, repairs)
+    asking = ModelDialogue(model, seconds, clock, repairs)
     messages = [Message("user", prompt)]
     schema = None if form.labels else form.schema
     try:
@@ -70,11 +70,11 @@ def run_one_shot(
                 if not asking.repair(str(error)):
                     break
                 answer = replace(reply.message, text=reply.message.text or "(no text)", tool_calls=())
-                wrong = told(error, Fence.of(context))
+                wrong = complaint_for_model(error, Fence.of(context))
                 messages += [answer, Message("user", f"That cannot be taken: {wrong} Answer again, JSON only.")]
     except BudgetSpent as error:
-        return LoopResult.of(error, asking.after_complaint())
-    except LoopEnded as ended:
+        return LoopResult.of(error, asking.complaint_suffix())
+    except LoopEnd as ended:
         # A missing label is a miss; no default takes its place.
         if rules.repairs is not None and not form.labels:
             return LoopResult(rules.given_up(str(ended)))
@@ -84,14 +84,14 @@ def run_one_shot(
             raise
         asking.complaint = str(error)
     if rules.repairs is None:
-        return LoopResult.of(asking.not_held())
+        return LoopResult.of(asking.too_many_repairs())
     return LoopResult(rules.given_up(asking.complaint))
 
 
 def _read_reply(reply: ChatReply, form: AnswerForm) -> LoopResult:
     if reply.finish_reason == "length":
         raise AnswerError("the answer was cut off at its greatest length; be shorter.")
-    answer = read_text(said_in(reply), form)
+    answer = read_text(answer_text(reply), form)
     if isinstance(answer, Abstention):
-        return LoopResult(None, abstained(answer.reason), kind="bot")
+        return LoopResult(None, abstention_note(answer.reason), kind="bot")
     return LoopResult(answer, sources=reply.citations)

@@ -13,8 +13,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from predibot.agents.answer.calls import ARGUMENTS, read_call, written_call
-from predibot.agents.answer.spoken import spoken_part
+from predibot.agents.answer.calls import ARGUMENTS, find_call, read_call
+from predibot.agents.answer.spoken import remove_thoughts
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import ChatReply, ToolCall, ToolSchema
 from predibot.domain.decision import LENIENT, Abstention, Decision
@@ -23,7 +23,7 @@ from predibot.games.answers import (
     LABEL,
     AnswerComplaint,
     abstention_of,
-    decoded,
+    decode_json,
     decoder,
     is_placeholder,
     quoted,
@@ -78,7 +78,7 @@ _ONE = "hand in one JSON object as described and nothing else"
 _BRACES = re.compile(r"[\s{}]+")
 
 
-def said_in(reply: ChatReply) -> str:
+def answer_text(reply: ChatReply) -> str:
     """Return the text of a reply; if it has none, the object or call that its thoughts end with.
 
     Some servers take everything that a model writes for thoughts, the answer too.
@@ -91,15 +91,15 @@ def said_in(reply: ChatReply) -> str:
     if not isinstance(thoughts, str):
         return text
     try:
-        spoken = spoken_part(thoughts.strip(), decoder(()), own=None)
+        spoken = remove_thoughts(thoughts.strip(), decoder(()), own=None)
     except AnswerError:
         return text
-    if (found := written_call(spoken.text)) is not None:
+    if (found := find_call(spoken.text)) is not None:
         return spoken.text[found[0] :]
     if len(spoken.objects) != 1 or spoken.problem:
         return text
     last = spoken.text[spoken.objects[0][0] :].rstrip().removesuffix("```").rstrip()
-    return last if isinstance(decoded(last), dict) else text
+    return last if isinstance(decode_json(last), dict) else text
 
 
 def read_text(text: str, form: AnswerForm) -> Decision | Abstention:
@@ -118,7 +118,7 @@ def read_object(answer: object, form: AnswerForm) -> Decision | Abstention:
     return form.parse(shaped) if reason is None else Abstention(reason)
 
 
-def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
+def call_in_words(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
     """Return the call of an offered tool that a turn makes in words, or None.
 
     A single object with a field of the answer counts as the answer itself, unless the words around it name another
@@ -126,7 +126,7 @@ def call_of(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> Too
     """
     own = _answer_fields(form)
     try:
-        spoken = spoken_part(text, decoder(form.fields), own)
+        spoken = remove_thoughts(text, decoder(form.fields), own)
     except AnswerError:
         return None
     call = read_call(spoken.text, offered)
@@ -150,7 +150,7 @@ def _read_only_object(text: str, form: AnswerForm) -> object:
     else:
         call = read_call(bare, (form.schema,))
         return whole if call is None else read_json(call.arguments_json, form.fields)
-    spoken = spoken_part(bare, decoder(form.fields), _answer_fields(form))
+    spoken = remove_thoughts(bare, decoder(form.fields), _answer_fields(form))
     if not spoken.text.strip():
         raise AnswerError(f"the answer is empty; {_ONE}.")
     if call := read_call(spoken.text, (form.schema,)):
@@ -165,16 +165,16 @@ def _read_only_object(text: str, form: AnswerForm) -> object:
 
 
 def _read_labelled(text: str, form: AnswerForm) -> Decision:
-    spoken = spoken_part(text, decoder(form.fields), _answer_fields(form))
+    spoken = remove_thoughts(text, decoder(form.fields), _answer_fields(form))
     try:
         return form.parse(spoken.text.strip())
     except AnswerError:
         if form.strict:
             raise
     if call := read_call(spoken.text, (form.schema,)):
-        spoken = spoken_part(call.arguments_json, decoder(form.fields))
+        spoken = remove_thoughts(call.arguments_json, decoder(form.fields))
     found = [(begin, _unwrap(value, form)) for begin, value in spoken.objects]
-    found = [(begin, decoded(value) if isinstance(value, str) else value) for begin, value in found]
+    found = [(begin, decode_json(value) if isinstance(value, str) else value) for begin, value in found]
     objects = [(begin, value) for begin, value in found if isinstance(value, Mapping) and LABEL in value]
     if len(objects) > 1:
         raise AnswerError(f"the answer holds {len(objects)} JSON objects; answer with one label.")
@@ -205,7 +205,7 @@ def _shape(
     """
     kind = schema.get("type")
     if isinstance(value, str) and is_text and kind in ("array", "object"):
-        value, is_text = decoded(value), False
+        value, is_text = decode_json(value), False
     if isinstance(value, list) and kind == "array":
         items = _schema_part(schema, "items")
         return [_shape(each, items, is_text=is_text) for each in value]

@@ -10,7 +10,7 @@ MAX_REPAIRS = 3
 """How often a model may answer again after a complaint."""
 
 
-class LoopEnded(Exception):
+class LoopEnd(Exception):
     """Ends the talk with a model without a decision; the message is the reason."""
 
     def __init__(self, reason: str, kind: ReasonKind = "answer") -> None:
@@ -31,7 +31,7 @@ class LoopResult:
     kind: ReasonKind = "answer"
 
     @classmethod
-    def of(cls, ended: LoopEnded | BudgetSpent, more: str = "") -> "LoopResult":
+    def of(cls, ended: LoopEnd | BudgetSpent, more: str = "") -> "LoopResult":
         """Return a result without a decision."""
         if isinstance(ended, BudgetSpent):
             return cls(None, f"{ended}; nothing was handed in{more}"[:MAX_REASON_CHARACTERS], kind="budget")

@@ -53,7 +53,7 @@ _CLOSES_OR_OBJECT = [re.compile(f"{closes}|{_OBJECT}", _FLAGS) for _, closes in 
 
 
 @dataclass(slots=True)
-class Spoken:
+class SpokenText:
     """A text without its thoughts, and its outermost JSON objects."""
 
     text: str = ""
@@ -62,7 +62,7 @@ class Spoken:
     """Why the search for objects ended early."""
 
 
-def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | None = ()) -> Spoken:
+def remove_thoughts(text: str, decoder: json.JSONDecoder, own: Collection[str] | None = ()) -> SpokenText:
     """Return a text without its thoughts.
 
     `own` are the fields of an answer: an object without them before a lone `</think>` is part of the thoughts. With
@@ -74,7 +74,7 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
     if len(text) > MAX_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_CHARACTERS:,}.")
     text = text.lstrip("\ufeff")
-    spoken, begin, place, is_answered, is_called = Spoken(), 0, 0, False, False
+    spoken, begin, place, is_answered, is_called = SpokenText(), 0, 0, False, False
     while not spoken.problem and (mark := _NEXT.search(text, place)):
         place, kind = mark.end(), str(mark.lastgroup)
         if kind == "list":
@@ -96,7 +96,7 @@ def spoken_part(text: str, decoder: json.JSONDecoder, own: Collection[str] | Non
             is_answered = is_called = True
         elif kind == "closes":
             if not is_answered:
-                spoken, begin = Spoken(), place
+                spoken, begin = SpokenText(), place
         elif not (spoken.objects or is_called):
             number = int(kind.removeprefix("opens"))
             begins = place if number < _WORDS else _skip_objects(text, place, decoder, _CLOSES_OR_OBJECT[number])

@@ -39,7 +39,7 @@ class LimitAccount(Protocol):
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
         """Take back an amount that was set aside, and settle the true amount, even above the limits."""
 
-    def take_kept(self, amount: Spending) -> None:
+    def move_kept(self, amount: Spending) -> None:
         """Move an amount from kept to reserved, because its step begins."""
 
     def standing(self) -> "Standing":
@@ -162,7 +162,7 @@ class MemoryAccount:
         with self._lock:
             self._standing = self._standing.settling(before, after, kept=kept)
 
-    def take_kept(self, amount: Spending) -> None:
+    def move_kept(self, amount: Spending) -> None:
         """Move an amount from kept to reserved."""
         taken = Exact.of(amount)
         with self._lock:

@@ -61,10 +61,10 @@ class Budget:
         self._changed: threading.Condition = parent._changed if parent else changed or threading.Condition()
         self._monotonic = monotonic
         self._ends = None if wait_seconds is None else monotonic() + wait_seconds
-        self._open: set[Reserved] = set()
-        self._written_off: set[Reserved] = set()
+        self._open: set[BudgetReservation] = set()
+        self._written_off: set[BudgetReservation] = set()
         self._closed = self._ended = False
-        self._offer: Reserved | None = None
+        self._offer: BudgetReservation | None = None
         self._rng = random.Random()
 
     @classmethod
@@ -76,7 +76,7 @@ class Budget:
         """Return a budget in memory, within this one."""
         return Budget(MemoryAccount(level, limits), parent=self, wait_seconds=wait_seconds, monotonic=self._monotonic)
 
-    def reserve(self, worst: Spending, *, wait_seconds: float | None = None) -> "Reserved":
+    def reserve(self, worst: Spending, *, wait_seconds: float | None = None) -> "BudgetReservation":
         """Set the worst case aside at every level, except for its seconds.
 
         `wait_seconds` is the time for the whole call, if it is less than the budget allows; three quarters of it may go
@@ -90,8 +90,8 @@ class Budget:
         """
         return self._set_aside(worst, wait_seconds, kept=False)
 
-    def keep(self, amount: Spending) -> "Reserved":
-        """Set an amount aside for later, which others count as spent; see `Reserved.offer`. Raises like `reserve`."""
+    def keep(self, amount: Spending) -> "BudgetReservation":
+        """Set an amount aside for later, which others count as spent; see `BudgetReservation.offer`. Raises like `reserve`."""
         return self._set_aside(amount, None, kept=True)
 
     def spent(self) -> Spending:
@@ -138,7 +138,7 @@ class Budget:
             self._open.clear()
             self._changed.notify_all()
 
-    def _set_aside(self, worst: Spending, wait_seconds: float | None, *, kept: bool) -> "Reserved":
+    def _set_aside(self, worst: Spending, wait_seconds: float | None, *, kept: bool) -> "BudgetReservation":
         Exact.of(worst)
         aside = replace(worst, seconds=0.0)
         ends = self._waits_until(wait_seconds)
@@ -154,7 +154,7 @@ class Budget:
                 full = self._try_all_levels(rest, kept=kept)
                 if full is None:
                     self._take_offer(offer, kept=kept)
-                    made = Reserved(self, self._accounts, aside, kept)
+                    made = BudgetReservation(self, self._accounts, aside, kept)
                     self._open.add(made)
                     return made
                 if ends is None:
@@ -175,13 +175,13 @@ class Budget:
         left_seconds = self._ends - now
         return now + WAITING_SHARE * (left_seconds if wait_seconds is None else min(left_seconds, wait_seconds))
 
-    def _take_offer(self, offer: "Reserved | None", *, kept: bool) -> None:
+    def _take_offer(self, offer: "BudgetReservation | None", *, kept: bool) -> None:
         if offer is None:
             return
         self._open.discard(offer)
         if not kept:
             for account in self._accounts:
-                account.take_kept(offer.aside)
+                account.move_kept(offer.aside)
 
     def _try_all_levels(self, aside: Spending, *, kept: bool) -> LimitAccount | None:
         """Set an amount aside at every level; if one has no room, undo it all and return that level."""
@@ -193,7 +193,7 @@ class Budget:
             undo.pop_all()
         return None
 
-    def _offer_for(self, aside: Spending) -> "Reserved | None":
+    def _offer_for(self, aside: Spending) -> "BudgetReservation | None":
         if self._offer not in self._open or self._offer is None:
             return None
         beyond = Exact.of(self._offer.aside).minus(Exact.of(aside))
@@ -214,7 +214,7 @@ class Budget:
         is_shared = any(account.is_shared for account in self._accounts)
         return min(left_seconds, self._rng.uniform(*_POLL_SECONDS) if is_shared else _LONGEST_PAUSE_SECONDS)
 
-    def _settle(self, made: "Reserved", actual: Spending) -> None:
+    def _settle(self, made: "BudgetReservation", actual: Spending) -> None:
         Exact.of(actual)
         with self._changed:
             if made in self._written_off:
@@ -228,7 +228,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reserved:
+class BudgetReservation:
     """An amount that is set aside at every level until the true amount is known; thread-safe."""
 
     budget: Budget

@@ -24,7 +24,7 @@ MOST_BYTES_A_TOKEN = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedRequest:
     """A request that was sent, with the input tokens that its provider counted."""
 
     request: ChatRequest
@@ -32,7 +32,7 @@ class Counted:
     tools_bytes: int
 
 
-def input_tokens_bound(request: ChatRequest, before: Counted | None = None) -> int:
+def input_tokens_bound(request: ChatRequest, before: CountedRequest | None = None) -> int:
     """Return an upper bound of the request's input tokens.
 
     Tokenizers make at most one token of each byte in UTF-8, in any language. The number of bytes is the bound, about
@@ -54,15 +54,15 @@ def input_tokens_bound(request: ChatRequest, before: Counted | None = None) -> i
     return min(whole, before.input_tokens + added)
 
 
-def counted(request: ChatRequest, usage: Usage, before: Counted | None = None) -> Counted | None:
+def count_request(request: ChatRequest, usage: Usage, before: CountedRequest | None = None) -> CountedRequest | None:
     """Return the request with its count; None if the provider gave none."""
     if usage.input_tokens is None:
         return None
-    return Counted(request, usage.input_tokens, _bytes_of_tools(request, before))
+    return CountedRequest(request, usage.input_tokens, _bytes_of_tools(request, before))
 
 
 def worst_case(
-    request: ChatRequest, price: TokenPrice | None, *, deadline_seconds: float, before: Counted | None = None
+    request: ChatRequest, price: TokenPrice | None, *, deadline_seconds: float, before: CountedRequest | None = None
 ) -> Spending:
     """Return the most one answer to a request can cost.
 
@@ -81,7 +81,7 @@ def worst_case(
     )
 
 
-def counted_spending(usage: Usage, price: TokenPrice | None) -> Spending:
+def spending_by_usage(usage: Usage, price: TokenPrice | None) -> Spending:
     """Return the cost of a provider's counts, even if the request alone cannot explain them.
 
     A model that searches by itself reads more than the request.
@@ -114,7 +114,7 @@ def _answer_bytes(request: ChatRequest) -> int:
     return 0 if request.answer is None else MESSAGE_TOKENS + len(json.dumps(dict(request.answer.parameters)))
 
 
-def _bytes_of_tools(request: ChatRequest, before: Counted | None) -> int:
+def _bytes_of_tools(request: ChatRequest, before: CountedRequest | None) -> int:
     if before is not None and request.tools == before.request.tools:
         return before.tools_bytes
     return _tools_bytes(request.tools)

@@ -32,7 +32,7 @@ Perform = Callable[[str, Mapping[str, object]], Mapping[str, object]]
 """Makes a call and returns `result`, `error` or `taken`."""
 
 
-class CodeFailed(Exception):
+class CodeError(Exception):
     """The code did not run to its end; the message is for the model."""
 
 
@@ -43,7 +43,7 @@ class ContainerSpec:
     start: tuple[str, ...]
     end: tuple[str, ...] = ()
 
-    def named(self) -> "ContainerSpec":
+    def with_name(self) -> "ContainerSpec":
         """Return the commands with a fresh name."""
         name = f"predibot-{uuid.uuid4().hex}"
         start, end = (tuple(part.replace(NAME, name) for part in parts) for parts in (self.start, self.end))
@@ -104,21 +104,21 @@ class Container(AbstractContextManager["Container"]):
     def run(self, code: str, *, deadline_seconds: float) -> str:
         """Run code and make its calls; return what it prints.
 
-        Raises `CodeFailed` if the code raises, is too slow, or breaks the container. Its variables are lost then, and
+        Raises `CodeError` if the code raises, is too slow, or breaks the container. Its variables are lost then, and
         the next code gets a new container.
         """
         ends = self.clock() + deadline_seconds
         if self._running is None:
-            self._running = _Pipe(self.spec.named())
+            self._running = _Pipe(self.spec.with_name())
         try:
             answer = self._exchange(self._running, code, ends)
-        except ContainerBroken as error:
+        except ContainerError as error:
             self._running.end(at_once=True)
             self._running = None
-            raise CodeFailed(f"{error}; nothing that was set before is left") from error
+            raise CodeError(f"{error}; nothing that was set before is left") from error
         printed, problem = str(answer.get("printed", "")), str(answer.get("error", ""))
         if problem:
-            raise CodeFailed(f"{printed}\n{problem}".strip())
+            raise CodeError(f"{printed}\n{problem}".strip())
         return printed
 
     def _exchange(self, pipe: "_Pipe", code: str, ends: float) -> Mapping[str, object]:
@@ -135,7 +135,7 @@ class Container(AbstractContextManager["Container"]):
             pipe.send(performed, left_seconds)
 
 
-class ContainerBroken(Exception):
+class ContainerError(Exception):
     """The container is of no more use."""
 
 
@@ -162,26 +162,26 @@ class _Pipe:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise ContainerBroken("the container ended") from error
+                raise ContainerError("the container ended") from error
 
     def line(self, left_seconds: Callable[[], float]) -> Mapping[str, object]:
         """Return the next message; the model's own code can write here too, so it is not trusted."""
         if left_seconds() <= 0.0:
-            raise ContainerBroken(_LATE)
+            raise ContainerError(_LATE)
         while (end := self._unread.find(b"\n")) < 0:
             self._wait(self._stdout, selectors.EVENT_READ, left_seconds())
             read = os.read(self._stdout.fileno(), 65_536)
             if not read:
-                raise ContainerBroken("the container ended")
+                raise ContainerError("the container ended")
             self._unread += read
             if len(self._unread) > MAX_LINE_BYTES:
-                raise ContainerBroken("the code wrote too much at once")
+                raise ContainerError("the code wrote too much at once")
         line = bytes(self._unread[:end])
         del self._unread[: end + 1]
         try:
             message = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise ContainerBroken("the code wrote to the pipe of its container, where it should print") from error
+            raise ContainerError("the code wrote to the pipe of its container, where it should print") from error
         return message if isinstance(message, dict) else {}
 
     def end(self, *, at_once: bool = False) -> None:
@@ -204,4 +204,4 @@ class _Pipe:
         with selectors.DefaultSelector() as selector:
             selector.register(end, event)
             if left_seconds <= 0.0 or not selector.select(left_seconds):
-                raise ContainerBroken(_LATE)
+                raise ContainerError(_LATE)

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 MAX_PRINTED_CHARACTERS = 20_000
 
 
-class AnswerTaken(BaseException):
+class EndOfCode(BaseException):
     """The final answer was taken, so the rest of the code does not matter."""
 
 
@@ -32,7 +32,7 @@ def serve(lines: TextIO, out: TextIO, tools: Mapping[str, Sequence[str]]) -> Non
         send(call=name, arguments=arguments)
         answer = json.loads(lines.readline())
         if answer.get("taken"):
-            raise AnswerTaken
+            raise EndOfCode
         if "error" in answer:
             raise RuntimeError(answer["error"])
         return answer["result"]
@@ -47,7 +47,7 @@ def serve(lines: TextIO, out: TextIO, tools: Mapping[str, Sequence[str]]) -> Non
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             try:
                 exec(compile(json.loads(line)["code"], "<code>", "exec"), namespace)
-            except AnswerTaken:
+            except EndOfCode:
                 pass
             except BaseException:  # noqa: BLE001 - whatever the model's code raises is for the model to read.
                 error = traceback.format_exc(limit=-3)[-2000:]

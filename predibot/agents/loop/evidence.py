@@ -170,9 +170,11 @@ class Research:
         return found
 
     def _own_call(self, tool: Tool) -> Call:
-        return lambda arguments, seconds: self.told(tool.call(arguments, seconds))
+        return lambda arguments, seconds: self.fence_result(tool.call(arguments, seconds))
 
-    def told(self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None) -> ToolAnswer:
+    def fence_result(
+        self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None
+    ) -> ToolAnswer:
         """Return a tool's answer for the model, always inside the fence.
 
         `nothing` stands for an empty answer, and `gist` for the text in later turns; by default its beginning does.
@@ -208,7 +210,7 @@ class Research:
             self.queries.add(words)
         listed = _list_results(result.text)
         gist = self.fence.around(listed, LISTED_CHARACTERS) if listed else None
-        return self.told(result, nothing="the search returned nothing", gist=gist)
+        return self.fence_result(result, nothing="the search returned nothing", gist=gist)
 
     def visit(self, arguments: Arguments) -> ToolAnswer:
         """Return a page's text, or why there is none."""
@@ -234,7 +236,7 @@ class Research:
             # Seeing a page's links is not reading the page.
             if not links:
                 self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
-        return self.told(result, nothing="the page is empty", gist=_READ)
+        return self.fence_result(result, nothing="the page is empty", gist=_READ)
 
     def note(self, arguments: Arguments) -> ToolAnswer:
         """Pin a finding to the board."""

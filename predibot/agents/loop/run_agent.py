@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from predibot.agents.answer.result import LoopEnded, LoopResult
+from predibot.agents.answer.result import LoopEnd, LoopResult
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.container import ContainerSpec, Parameters
 from predibot.agents.loop.evidence import Research
@@ -51,7 +51,7 @@ def run_agent(
                 run_tool_agent(talk)
             else:
                 run_code_agent(talk, container)
-    except (LoopEnded, BudgetSpent) as ended:
+    except (LoopEnd, BudgetSpent) as ended:
         return LoopResult.of(ended)
     if talk.decision is None:
         return LoopResult(None, "the model handed in no answer")

@@ -14,11 +14,11 @@ from smolagents.local_python_executor import CodeOutput, PythonExecutor
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole
 
 from predibot.agents.answer.result import MAX_REPAIRS
-from predibot.agents.loop.container import CodeFailed, Container, ContainerSpec, Parameters
+from predibot.agents.loop.container import CodeError, Container, ContainerSpec, Parameters
 from predibot.agents.loop.evidence import ERROR
 from predibot.agents.loop.tool_loop import Talk
 from predibot.agents.loop.turns import MAX_OLD_WORDS, ModelTurn, cut
-from predibot.agents.prompts.untrusted_text import told
+from predibot.agents.prompts.untrusted_text import complaint_for_model
 from predibot.domain.chat import ChatRequest, Message, ToolSchema
 from predibot.domain.trace import CodeStep
 from predibot.errors import AnswerError
@@ -36,17 +36,17 @@ def run_tool_agent(talk: Talk) -> None:
     _run(
         _ToolAgent,
         talk,
-        tools=[_Tool(schema, talk) for schema in talk.offered()],
+        tools=[_Tool(schema, talk) for schema in talk.available_tools()],
         model=_ToolModel(talk),
         # Our own prompt has the instructions, and rendering smolagents' templates takes longer than a step.
         prompt_templates=EMPTY_PROMPT_TEMPLATES,
-        final_answer_checks=[lambda answer, memory, agent: talk.hand_in(answer)],
+        final_answer_checks=[lambda answer, memory, agent: talk.take_answer(answer)],
     )
 
 
 def run_code_agent(talk: Talk, container: Callable[[Parameters], ContainerSpec]) -> None:
     """Let smolagents' `CodeAgent` run code in a container until an answer is taken; raise other errors unchanged."""
-    tools = [_Tool(schema, talk) for schema in talk.offered()]
+    tools = [_Tool(schema, talk) for schema in talk.available_tools()]
     executor, spec = _Executor(talk), container({tool.name: tuple(tool.inputs) for tool in tools})
     with Container(spec, executor.perform) as executor.container:
         more = {"executor": executor, "code_block_tags": _TAGS}
@@ -68,7 +68,7 @@ def _raise_unexpected(step: Any, agent: object = None) -> None:
     """Raise the error of a call or check, unless the model gets to read and mend it."""
     error = step.error
     cause = getattr(error, "__context__", None)
-    if error is None or isinstance(cause, AnswerError | CodeFailed):
+    if error is None or isinstance(cause, AnswerError | CodeError):
         return
     if isinstance(error, smolagents.AgentParsingError) and isinstance(cause, ValueError):
         # smolagents would repeat the model's text in words that look like ours.
@@ -168,10 +168,10 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
         printed, problem = "", None
         try:
             printed = self.container.run(code_action, deadline_seconds=min(CODE_SECONDS, talk.left_seconds()))
-        except (_AnswerTaken, CodeFailed) as error:
+        except (_AnswerTaken, CodeError) as error:
             problem = error
         if problem is not None and talk.decision is None:
-            raise CodeFailed(self._observation(str(problem))) from problem
+            raise CodeError(self._observation(str(problem))) from problem
         return CodeOutput(output=None, logs=self._observation(printed), is_final_answer=talk.decision is not None)
 
     def perform(self, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
@@ -180,9 +180,9 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
             raise _AnswerTaken
         if name == FINAL_ANSWER:
             try:
-                talk.hand_in(arguments)
+                talk.take_answer(arguments)
             except AnswerError as error:
-                self._complaint = f"final_answer: {told(error, talk.research.fence)}"
+                self._complaint = f"final_answer: {complaint_for_model(error, talk.research.fence)}"
                 return {"error": str(error)}
             return {"taken": True}
         if name not in talk.research.tools():

@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import count
 
-from predibot.agents.answer.asking import Asking
+from predibot.agents.answer.asking import ModelDialogue
 from predibot.agents.answer.calls import holds_calls
-from predibot.agents.answer.reader import call_of, read_object, said_in
-from predibot.agents.answer.result import MAX_REPAIRS, LoopEnded
+from predibot.agents.answer.reader import answer_text, call_in_words, read_object
+from predibot.agents.answer.result import MAX_REPAIRS, LoopEnd
 from predibot.agents.budget.budget import KeptStep
 from predibot.agents.loop.evidence import ERROR, Research, ToolAnswer
 from predibot.agents.loop.turns import ModelTurn, messages_of
 from predibot.agents.models.failures import is_too_long
-from predibot.agents.prompts.untrusted_text import told
+from predibot.agents.prompts.untrusted_text import complaint_for_model
 from predibot.contracts import AnswerForm, Context, ToolError
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
 from predibot.domain.decision import Abstention, Decision
 from predibot.domain.trace import AbstainedStep, GaveUpStep, RefusedTurnStep, Step, ToolStep
 from predibot.errors import AnswerError, BudgetSpent, ModelRefused, UsageError, VenueError
-from predibot.games.answers import FINAL_ANSWER, abstained, read_json
+from predibot.games.answers import FINAL_ANSWER, abstention_note, read_json
 
 SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools, several at once where that helps.")
 MAX_CALLS_A_TURN = 8
@@ -47,7 +47,7 @@ class LoopLimits:
 
 
 @dataclass(slots=True)
-class Talk(Asking):
+class Talk(ModelDialogue):
     """One conversation with a model and its tools: its limits, its counts and its trace."""
 
     _: KW_ONLY
@@ -72,7 +72,7 @@ class Talk(Asking):
     def __post_init__(self) -> None:
         """Note the start, and the seconds left in the budget."""
         # A class with slots is made twice, and `super()` knows the first only.
-        Asking.__post_init__(self)
+        ModelDialogue.__post_init__(self)
         self.budget_seconds = self._left_budget_seconds()
 
     def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
@@ -102,16 +102,16 @@ class Talk(Asking):
             self.count_repair(refused)
         return ModelTurn(replace(answer.message, tool_calls=()), complaint=refused)
 
-    def hand_in(self, answer: Mapping[str, object]) -> bool:
+    def take_answer(self, answer: Mapping[str, object]) -> bool:
         """Take a valid answer that comes after enough research; return True.
 
-        Raises `AnswerError` if more research is needed or the answer may be mended, else `LoopEnded`.
+        Raises `AnswerError` if more research is needed or the answer may be mended, else `LoopEnd`.
         """
         began, counted = self.clock(), self.repairs + self.early
         try:
             self._take(answer)
         except AnswerError as error:
-            refusal = ToolAnswer.refusal(told(error, self.research.fence))
+            refusal = ToolAnswer.refusal(complaint_for_model(error, self.research.fence))
             self.turn.results.append(replace(refusal, is_refusal=self.repairs + self.early == counted))
             self._write_tool(FINAL_ANSWER, answer, refusal, began)
             raise
@@ -134,25 +134,25 @@ class Talk(Asking):
             raise AnswerError(missing)
         if isinstance(result, Abstention):
             self.write(AbstainedStep(result.reason))
-            raise LoopEnded(abstained(result.reason), "bot")
+            raise LoopEnd(abstention_note(result.reason), "bot")
         self.decision = result
 
     def count_unusable(self, why: str) -> None:
         """Count a turn without a usable call; end the loop after too many in a row."""
         self.unusable += 1
         if self.unusable >= MAX_UNUSABLE:
-            raise LoopEnded(f"nothing could be made of {MAX_UNUSABLE} turns in a row; of the last: {why}")
+            raise LoopEnd(f"nothing could be made of {MAX_UNUSABLE} turns in a row; of the last: {why}")
 
     def count_repair(self, complaint: str) -> None:
         """Count an invalid answer; end the loop after too many."""
         if not self.repair(complaint):
             self.write(GaveUpStep(complaint))
-            raise self.not_held()
+            raise self.too_many_repairs()
 
     def look_up(self, name: str, arguments: Mapping[str, object]) -> ToolAnswer:
         """Return a tool's answer, and write it down so that a rerun can return it again."""
         began = self.clock()
-        found = self.research.told(ToolError("it was broken off"))
+        found = self.research.fence_result(ToolError("it was broken off"))
         try:
             found = self._call_tool(name, arguments)
         finally:
@@ -170,7 +170,7 @@ class Talk(Asking):
             self.submit_only = str(error)
             return ToolAnswer.limit(str(error))
         except _MENDABLE as error:
-            return self.research.told(ToolError(str(error).strip() or type(error).__name__))
+            return self.research.fence_result(ToolError(str(error).strip() or type(error).__name__))
 
     def reply(self, request: Callable[[], ChatRequest]) -> ChatReply:
         """Return the model's reply; once a limit is reached, only the answer is taken.
@@ -183,7 +183,7 @@ class Talk(Asking):
         except BudgetSpent as error:
             # First leave only the answer, for which a step was kept; then also shorten the request; then end.
             if self.tight:
-                raise LoopEnded(f"{error}; nothing was handed in{self.after_complaint()}", "budget") from error
+                raise LoopEnd(f"{error}; nothing was handed in{self.complaint_suffix()}", "budget") from error
             self.submit_only = self.submit_only or str(error)
             self.tight = not self.kept.give_back()
             return self.reply(request)
@@ -223,7 +223,7 @@ class Talk(Asking):
         """
         calls = answer.message.tool_calls
         if not calls and answer.finish_reason in ("stop", "other"):
-            call = call_of(said_in(answer), self.offered(), self.form)
+            call = call_in_words(answer_text(answer), self.available_tools(), self.form)
             calls = () if call is None else (call,)
         used = {call.id for turn in turns for call in turn.said.tool_calls}
         taken = used | {call.id for call in calls}
@@ -237,7 +237,7 @@ class Talk(Asking):
     def _refusal(self, answer: ChatReply, calls: Sequence[ToolCall]) -> str:
         """Return why none of the calls of a turn is made, or an empty text."""
         names = [call.name for call in calls]
-        offered = [tool.name for tool in self.offered()]
+        offered = [tool.name for tool in self.available_tools()]
         unknown = [name for name in names if name not in offered]
         if answer.finish_reason == "length":
             most = answer.most_tokens or self.max_output_tokens()
@@ -267,11 +267,11 @@ class Talk(Asking):
         board = self.research.board_text()
         messages = (SYSTEM, *messages_of(self.prompt, turns, board, whole=not self.tight))
         if not self.submit_only:
-            return ChatRequest(messages, self.offered(), None, self.max_output_tokens())
+            return ChatRequest(messages, self.available_tools(), None, self.max_output_tokens())
         now = Message("user", f"Hand in your answer now, with what you know ({self.submit_only}).")
-        return ChatRequest((*messages, now), self.offered(), FINAL_ANSWER, self.max_output_tokens())
+        return ChatRequest((*messages, now), self.available_tools(), FINAL_ANSWER, self.max_output_tokens())
 
-    def offered(self) -> tuple[ToolSchema, ...]:
+    def available_tools(self) -> tuple[ToolSchema, ...]:
         """Return the tools that are offered now, the one that hands in the answer last."""
         tools = () if self.submit_only else tuple(schema for schema, _ in self.research.tools().values())
         return (*tools, self.form.schema)
@@ -280,7 +280,7 @@ class Talk(Asking):
         steps, seconds, budget_seconds = self.limits.max_steps, self.seconds, self.budget_seconds
         if self.replies >= steps + MAX_REPAIRS:
             more = f"{MAX_REPAIRS} more that were for the answer only"
-            raise LoopEnded(f"no answer within {steps} steps and {more}{self.after_complaint()}")
+            raise LoopEnd(f"no answer within {steps} steps and {more}{self.complaint_suffix()}")
         if self.submit_only:
             return
         if self.replies >= steps - 1:

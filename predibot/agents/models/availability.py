@@ -9,7 +9,7 @@ from predibot.agents.models.manners import error_words
 from predibot.agents.models.open_model import ClientName, model_destination
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import ApiKeys
-from predibot.net.failures import AnswerLost, TryAgain, one_line
+from predibot.net.failures import LostAnswer, TryAgain, one_line
 from predibot.net.json_client import CONNECT_SECONDS
 
 _NO_LEAVE = ("scope", "permission")
@@ -32,13 +32,13 @@ def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name:
                 return "" if at.key_is_set else f"{name} needs a key; set {at.key_name}"
             unknown = "litellm knows no such provider; write provider/model, such as openai/gpt-5, or set base_url"
             return "" if knows_provider(name) else f"nobody can be asked for {name}: {unknown}"
-        endpoint = Endpoint(base_url, key=keys.named(key_name, base_url) if key_name else None)
+        endpoint = Endpoint(base_url, key=keys.get_named(key_name, base_url) if key_name else None)
     except (UsageError, ModelRefused) as error:
         return str(error)
     sent_name = name.removeprefix("openai/")
     try:
         received = endpoint.ask("GET", f"/models/{quote(sent_name)}", seconds=CONNECT_SECONDS)
-    except (AnswerLost, ModelRefused):
+    except (LostAnswer, ModelRefused):
         return ""
     except TryAgain as error:
         return f"{error}; start the server, or fix base_url"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from predibot.errors import ModelRefused, ModelUnavailable
-from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain
+from predibot.net.failures import MAX_ASKED_TRIES, LostAnswer, TryAgain
 
 _RETRIED_BELOW_500 = frozenset({409, 425, 429})
 _LOST = frozenset({408, 499, 504, 520, 522, 524, 598, 599})
@@ -60,7 +60,7 @@ def failure_of_status(
     has_credit = status != 402 and not any(words in lowered for words in _NO_CREDIT)
     is_passing = has_credit and (status in _RETRIED_BELOW_500 or (status >= 500 and status not in _FINAL_ABOVE_500))
     if has_credit and (status in _LOST or (is_charged and is_passing)):
-        return AnswerLost(message, wait_seconds=wait_seconds, ill=status >= 500)
+        return LostAnswer(message, wait_seconds=wait_seconds, ill=status >= 500)
     if is_passing:
         tries = None if wait_seconds is None and status != 429 else MAX_ASKED_TRIES
         return TryAgain(message, wait_seconds=wait_seconds, tries=tries, ill=status >= 500, too_many=status == 429)

@@ -112,14 +112,14 @@ class Manners:
             changed["answer"] = None
         if self.without_system:
             messages = [replace(each, role="user") if each.role == "system" else each for each in messages]
-        effort, most = request.reasoning_effort, self.lowered(request) or request.max_output_tokens
+        effort, most = request.reasoning_effort, self.own_token_limit(request) or request.max_output_tokens
         changed["max_output_tokens"] = most
         if self.thinks_within and _THOUGHT_TOKENS.get(effort or "", 0) >= most:
             changed["reasoning_effort"] = next((low for low in _LOWER if _THOUGHT_TOKENS[low] < most), None)
             left_out.append(f"reasoning_effort = {effort}")
         return replace(request, messages=self._merge_roles(messages), **changed), tuple(left_out)
 
-    def lowered(self, request: ChatRequest) -> int | None:
+    def own_token_limit(self, request: ChatRequest) -> int | None:
         """Return the model's own limit on the answer's length if it is below the requested one, else None."""
         return self.most_tokens if self.most_tokens and self.most_tokens < request.max_output_tokens else None
 
@@ -131,7 +131,7 @@ class Manners:
             return self.choice
         return {"type": "function", "function": {"name": request.forced_tool}}
 
-    def learned(self, message: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
+    def learn(self, message: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
         """Return the manners after a refusal; None if it names nothing that could be changed.
 
         `request` is the original one, before it was made to fit.
@@ -171,10 +171,10 @@ class Manners:
     def _lesson_on_setting(self, message: str, request: ChatRequest) -> dict[str, Any] | None:
         """Return the change after a refusal that names a setting or the answer's length, else None."""
         sent = [name for name in settings_of(request) if name not in self.refused]
-        name = named_in(message, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
+        name = first_named(message, (MAX_TOKENS, NEW_MAX_TOKENS, *sent))
         if name in sent:
             return {"refused": self.refused | {name}}
-        asked = self.lowered(request) or request.max_output_tokens
+        asked = self.own_token_limit(request) or request.max_output_tokens
         numbers = [int(each.replace(",", "")) for each in _NUMBER.findall(message) if len(each) <= 12]
         context = _CONTEXT.search(message)
         if name is None and not (context and asked in numbers):
@@ -215,7 +215,7 @@ def settings_of(request: ChatRequest) -> tuple[str, ...]:
     return tuple(name for name in SETTINGS if getattr(request, name) is not None)
 
 
-def named_in(text: str, parameters: Iterable[str]) -> str | None:
+def first_named(text: str, parameters: Iterable[str]) -> str | None:
     """Return the parameter that a text names first, or None.
 
     Examples:

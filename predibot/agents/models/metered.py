@@ -11,17 +11,23 @@ from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from predibot.agents.budget.price import TokenPrice, cost_of, next_to_nothing
-from predibot.agents.budget.worst_case import Counted, counted, counted_spending, input_tokens_bound, worst_case
-from predibot.agents.models.clients.chat_wire import count_of
+from predibot.agents.budget.worst_case import (
+    CountedRequest,
+    count_request,
+    input_tokens_bound,
+    spending_by_usage,
+    worst_case,
+)
+from predibot.agents.models.clients.chat_wire import parse_count
 from predibot.agents.models.failures import AnswerUnusable, GivenUp
 from predibot.agents.models.manners import settings_of
-from predibot.agents.models.retry import paid_by
+from predibot.agents.models.retry import report_tries_to
 from predibot.contracts import ChatModel, Meter, Reservation, TraceWriter
 from predibot.domain.budget import LEAST_SHARE, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message, Usage
 from predibot.domain.trace import ModelFailedStep, ModelNotAskedStep, ModelRequest, ModelStep, Step, as_json
 from predibot.errors import BudgetSpent, ModelError
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.net.failures import LostAnswer, TryAgain
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +47,7 @@ class MeteredModel:
     searches_itself: bool = False
     """Whether the model reads more than was sent, so that any count of input tokens may be true."""
     monotonic: Callable[[], float] = time.monotonic
-    _before: Counted | None = field(default=None, init=False)
+    _before: CountedRequest | None = field(default=None, init=False)
     _recorded: Counter[Message] = field(default_factory=Counter, init=False)
 
     def __post_init__(self) -> None:
@@ -62,13 +68,13 @@ class MeteredModel:
         call = _MeteredCall(self.meter, worst, deadline_seconds, self.monotonic)
         try:
             call.again()
-            with paid_by(call):
+            with report_tries_to(call):
                 came = self.model.chat(request, deadline_seconds=call.left_seconds())
             believed, doubt = self._without_implausible(came, request)
-            stated = counted_spending(stated_usage(came, request), self.price)
+            stated = spending_by_usage(provider_usage(came, request), self.price)
             reply = self._with_own_price(believed, request, stated.usd)
             call.answered(reply, stated)
-            self._before = counted(request, reply.usage, self._before) or self._before
+            self._before = count_request(request, reply.usage, self._before) or self._before
         except BaseException as error:
             if isinstance(error, BudgetSpent) and not call.tries:
                 self._write(ModelNotAskedStep(self._request_record(request, is_sent=False), str(error)))
@@ -189,7 +195,7 @@ class _MeteredCall:
         self.began += self.monotonic() - asked_at
 
     def failed(self, failure: TryAgain) -> None:
-        self.ended(self.lost_tries + isinstance(failure, AnswerLost))
+        self.ended(self.lost_tries + isinstance(failure, LostAnswer))
 
     def ended(self, lost_tries: int) -> None:
         """Book a call without an answer: a lost one may have been paid for, a refused one was not."""
@@ -247,7 +253,7 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
 
     With `reads_more` the model reads more than was sent, so no count of input tokens is too high.
     """
-    usage, most_came = stated_usage(reply, request), MOST_OUTPUT_TIMES * request.max_output_tokens
+    usage, most_came = provider_usage(reply, request), MOST_OUTPUT_TIMES * request.max_output_tokens
     most_sent = None if reads_more else input_tokens_bound(request)
     sent, came = usage.input_tokens, usage.output_tokens
     sent_doubt = _doubt("input", sent, _least_input(request, sent), most_sent)
@@ -256,12 +262,12 @@ def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool 
     return usage, " ".join(filter(None, (sent_doubt, came_doubt)))
 
 
-def stated_usage(reply: ChatReply, request: ChatRequest) -> Usage:
+def provider_usage(reply: ChatReply, request: ChatRequest) -> Usage:
     """Return the provider's counts; input that is too low gets the cached tokens added."""
     usage = reply.usage
     if usage.input_tokens is None or usage.input_tokens >= _least_input(request, usage.input_tokens):
         return usage
-    cached = sum(count_of(usage.raw.get(name)) or 0 for name in _CACHED)
+    cached = sum(parse_count(usage.raw.get(name)) or 0 for name in _CACHED)
     return replace(usage, input_tokens=usage.input_tokens + cached)
 
 

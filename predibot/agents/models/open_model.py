@@ -18,7 +18,7 @@ from predibot.net.api_keys import ApiKeys, Key, host_of, key_names
 ClientName = Literal["light", "litellm"]
 
 
-def asked_for_reports(name: str, base_url: str | None, client: ClientName) -> bool:
+def uses_responses_api(name: str, base_url: str | None, client: ClientName) -> bool:
     """Return whether the Responses API is used, the only one with a limit on searches."""
     return works_in_background(name) and (base_url is None or client == "light")
 
@@ -48,7 +48,7 @@ def open_model(
         ModelRefused: If the named key is malformed, or a model that works in the background has none.
     """
     common: dict[str, Any] = {"retry": retry, "price": price, "extra_body": extra_body}
-    is_report = asked_for_reports(name, base_url, client)
+    is_report = uses_responses_api(name, base_url, client)
     if not is_report and (base_url is None or client == "litellm"):
         sent_name = name if base_url is None else f"openai/{name.removeprefix('openai/')}"
         return LiteLLMModel(name, keys=keys, base_url=base_url, key_name=key_name, sent_name=sent_name, **common)
@@ -80,7 +80,7 @@ def model_destination(
     """
     if base_url is not None:
         return Destination(host_of(base_url), key_name, _light_key(keys, base_url, key_name) is not None)
-    if asked_for_reports(name, base_url, client):
+    if uses_responses_api(name, base_url, client):
         provider, host, key = "openai", host_of(OPENAI_URL), _light_key(keys, None, key_name)
     else:
         provider = provider_of(name)
@@ -92,7 +92,7 @@ def model_destination(
 def _light_key(keys: ApiKeys, base_url: str | None, key_name: str | None) -> Key | None:
     """Return the key for a base URL, which gets only a named one, or for OpenAI."""
     if key_name:
-        return keys.named(key_name, base_url or OPENAI_URL)
+        return keys.get_named(key_name, base_url or OPENAI_URL)
     return None if base_url else keys.find(key_names("openai"), OPENAI_URL)
 
 

@@ -11,7 +11,7 @@ from predibot.domain.chat import ChatReply
 from predibot.errors import ModelError
 from predibot.net.circuit_breaker import Breaker, Breakers
 from predibot.net.concurrency import Gates
-from predibot.net.failures import AnswerLost, NotSent, TryAgain
+from predibot.net.failures import LostAnswer, NoTimeToSend, TryAgain
 from predibot.net.retry import RetryPolicy
 
 
@@ -28,7 +28,7 @@ _TRIES: ContextVar[_Tries | None] = ContextVar("tries", default=None)
 
 
 @contextmanager
-def paid_by(tries: _Tries) -> Iterator[None]:
+def report_tries_to(tries: _Tries) -> Iterator[None]:
     """In this block, report every try of a call to its payer."""
     token = _TRIES.set(tries)
     try:
@@ -63,16 +63,16 @@ class Retry:
             if tries is not None and failed_tries:
                 tries.again()
             try:
-                with self.gates.passed(provider, deadline):
+                with self.gates.turn(provider, deadline):
                     self._wait_for(breaker, provider, deadline)
                     with _report_to(breaker):
                         left_seconds = deadline - self.policy.monotonic()
                         if left_seconds <= 0.0:
-                            raise NotSent
+                            raise NoTimeToSend
                         return once(left_seconds)
             except TryAgain as failure:
                 failed_tries += 1
-                lost_tries += isinstance(failure, AnswerLost)
+                lost_tries += isinstance(failure, LostAnswer)
                 if tries is not None:
                     tries.failed(failure)
                 raise
@@ -97,11 +97,11 @@ def _report_to(breaker: Breaker) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if isinstance(error, NotSent) or not isinstance(error, TryAgain | ModelError):
-            breaker.abandoned()
+        if isinstance(error, NoTimeToSend) or not isinstance(error, TryAgain | ModelError):
+            breaker.release()
         elif isinstance(error, TryAgain) and error.ill:
-            breaker.failed()
+            breaker.record_failure()
         else:
-            breaker.succeeded()
+            breaker.record_success()
         raise
-    breaker.succeeded()
+    breaker.record_success()

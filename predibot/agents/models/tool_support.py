@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from predibot.agents.answer.calls import read_call
-from predibot.agents.answer.reader import said_in
-from predibot.agents.answer.spoken import spoken_part
+from predibot.agents.answer.reader import answer_text
+from predibot.agents.answer.spoken import remove_thoughts
 from predibot.agents.models.manners import TOOL_CHOICE
 from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, ToolSchema
@@ -85,7 +85,7 @@ def calls_ping(reply: ChatReply) -> bool:
     calls: tuple[ToolCall | None, ...] = reply.message.tool_calls
     try:
         if not calls:
-            calls = (read_call(spoken_part(said_in(reply), decoder(())).text, (_PING,)),)
+            calls = (read_call(remove_thoughts(answer_text(reply), decoder(())).text, (_PING,)),)
         return any(isinstance(json.loads(call.arguments_json), dict) for call in calls if call and call.name == "ping")
     except (AnswerError, ValueError):
         return False

@@ -7,7 +7,7 @@ from importlib.resources import files
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import AnswerForm, Context, no_history
 from predibot.domain.clock import format_instant
-from predibot.domain.untrusted_text import bounded
+from predibot.domain.untrusted_text import shorten
 from predibot.games.answers import Words
 
 MAX_REPORT_CHARACTERS = 80_000
@@ -16,7 +16,7 @@ _FIRST_STEP = 3
 _FIELD = re.compile(r"\{\{(\w+)\}\}")
 
 
-def filled(name: str, fields: Mapping[str, str]) -> str:
+def fill_prompt(name: str, fields: Mapping[str, str]) -> str:
     """Return a packaged text with its fields filled in.
 
     A missing or unknown field raises `ValueError`: a prompt with a hole in it must never reach a model.
@@ -41,7 +41,7 @@ def decide_prompt(context: Context, fence: Fence, form: AnswerForm, *, min_searc
     words = _words(context, fence, form)
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(words.steps, start=_FIRST_STEP))
     fields = {"research_words": research, "steps": steps, "entries": words.entries}
-    return filled("decide", {**_task_fields(context, fence, words), **fields})
+    return fill_prompt("decide", {**_task_fields(context, fence, words), **fields})
 
 
 def one_shot_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
@@ -49,14 +49,16 @@ def one_shot_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
     words = _words(context, fence, form)
     if form.labels:
         fields = {"task": words.task, "view": words.view, "ask": words.ask, "ending": form.ending}
-        return filled("label", {**fields, **_fence_fields(fence)})
-    return filled("one_shot", {**_task_fields(context, fence, words), "ask": words.ask, "answer_shape": form.shape})
+        return fill_prompt("label", {**fields, **_fence_fields(fence)})
+    return fill_prompt(
+        "one_shot", {**_task_fields(context, fence, words), "ask": words.ask, "answer_shape": form.shape}
+    )
 
 
 def report_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
     """Return the prompt for a report with numbers, by a model that searches by itself."""
     words = _words(context, fence, form)
-    return filled(
+    return fill_prompt(
         "report", {**_task_fields(context, fence, words), "about": words.report_about, "report": words.report}
     )
 
@@ -70,10 +72,10 @@ def extract_prompt(context: Context, fence: Fence, form: AnswerForm, report: str
         "from_report": words.extract_from,
         "view": words.extract_view,
         "ask": words.extract,
-        "report": fence.around(bounded(report, MAX_REPORT_CHARACTERS)),
+        "report": fence.around(shorten(report, MAX_REPORT_CHARACTERS)),
         "answer_shape": form.shape,
     }
-    return filled("extract", {**fields, **_fence_fields(fence)})
+    return fill_prompt("extract", {**fields, **_fence_fields(fence)})
 
 
 def _words(context: Context, fence: Fence, form: AnswerForm) -> Words:

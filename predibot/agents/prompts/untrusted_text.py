@@ -54,19 +54,19 @@ class Fence:
 
     def around(self, text: str, characters: int | None = None) -> str:
         """Return a text inside the fence, cut to a number of characters."""
-        inside = self.cleared(text)
+        inside = self.remove_marks(text)
         if characters is not None and len(inside) > characters:
             inside = f"{inside[:characters]}{SHORTENED}"
         return f"{self.opening}\n{inside}\n{self.closing}"
 
     def inline(self, text: str, characters: int) -> str:
         """Return a text inside the fence on one line, cut to a number of characters."""
-        inside = self.cleared(" ".join(text.split()))
+        inside = self.remove_marks(" ".join(text.split()))
         if len(inside) > characters:
             inside = f"{inside[:characters]}{SHORTENED}"
         return f"{self.opening} {inside} {self.closing}"
 
-    def cleared(self, text: str) -> str:
+    def remove_marks(self, text: str) -> str:
         """Return a text without the mark in any spelling, and without anything that looks like a fence.
 
         A spelling may differ in case, digits or widths, use look-alike characters, and have anything but letters and
@@ -85,16 +85,16 @@ class Fence:
         return text
 
 
-def told(error: AnswerError, fence: Fence) -> str:
+def complaint_for_model(error: AnswerError, fence: Fence) -> str:
     """Return a complaint for a model; every word that it quotes is inside the fence.
 
     A page can put words into an answer, names of fields included, and a venue may call a market an order. A quotation
     without letters, such as most ids and numbers, stays as it is.
     """
     if not isinstance(error, AnswerComplaint):
-        return fence.cleared(str(error))
+        return fence.remove_marks(str(error))
     return "".join(
-        fence.inline(part, len(part)) if row % 2 and any(map(str.isalpha, part)) else fence.cleared(part)
+        fence.inline(part, len(part)) if row % 2 and any(map(str.isalpha, part)) else fence.remove_marks(part)
         for row, part in enumerate(error.parts)
     )
 

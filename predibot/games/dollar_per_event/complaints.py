@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from predibot.domain.decision import Decision, MarketDecision
 from predibot.domain.event import Event, EventView, Market
 from predibot.domain.price import MIN_SIDE_PRICE, EntryPrice, Instrument, Price, Side
-from predibot.games.answers import marked, number_of, quoted
+from predibot.games.answers import mark_foreign, number_of, quoted
 
 MAX_CONFIDENCE = 10.0
 
@@ -124,10 +124,10 @@ def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
     outcomes = view.outcomes
     for order in answer.orders:
         if order.instrument not in outcomes:
-            yield f"an order is on {marked(repr(str(order.instrument.id)[:80]))}, no outcome of this event; take it out"
+            yield f"an order is on {mark_foreign(repr(str(order.instrument.id)[:80]))}, no outcome of this event; take it out"
             continue
         market, _ = outcomes[order.instrument]
-        name = f"market {marked(repr(market.id))}"
+        name = f"market {mark_foreign(repr(market.id))}"
         bet_on[market.id] += 1
         if bet_on[market.id] == 2:
             yield f"{name} is bet on more than once; keep one bet"
@@ -144,18 +144,18 @@ def _roll_call(lines: Sequence[MarketDecision], event: Event) -> Iterator[str]:
     said = Counter(str(line.market_id) for line in lines)
     for market_id, times in said.items():
         if market_id not in asked:
-            yield f"market {marked(repr(market_id[:80]))} is not one of this event; take it out"
+            yield f"market {mark_foreign(repr(market_id[:80]))} is not one of this event; take it out"
         elif times > 1:
-            yield f"market {marked(repr(market_id))} is decided {times} times; keep one"
+            yield f"market {mark_foreign(repr(market_id))} is decided {times} times; keep one"
     for market in event.markets:
         if market.id not in said:
-            yield f"market {marked(repr(market.id))} is missing; add its probability and its bet, which may be 0"
+            yield f"market {mark_foreign(repr(market.id))} is missing; add its probability and its bet, which may be 0"
 
 
 def _complaints(
     said: MarketDecision, view: EventView, quotes: Mapping[Instrument, Price], prices: Mapping[str, EntryPrice]
 ) -> Iterator[str]:
-    name = f"market {marked(repr(str(said.market_id)[:80]))}"
+    name = f"market {mark_foreign(repr(str(said.market_id)[:80]))}"
     yield from (f"{name}: {text}" for text in _probability_complaints(said.probability))
     if said.confidence is not None:
         confidence = number_of(said.confidence)
@@ -211,4 +211,4 @@ def quoted_price(market: Market, view: EventView, quotes: Mapping[Instrument, Pr
 
 def short_repr(value: object) -> str:
     """Return the `repr` of a value that is no fitting number, shortened for a message."""
-    return marked(repr(value)[:40])
+    return mark_foreign(repr(value)[:40])

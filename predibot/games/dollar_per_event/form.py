@@ -17,12 +17,12 @@ from predibot.games.answers import (
     AnswerComplaint,
     Words,
     as_block,
-    decoded,
+    decode_json,
     final_answer,
-    joined,
+    join_complaints,
     json_line,
-    listed,
-    marked,
+    list_ids,
+    mark_foreign,
     quoted,
     read_object,
 )
@@ -119,9 +119,9 @@ def parse_answer(answer: object, view: EventView) -> Decision:
     try:
         parsed = _Answer.model_validate(data)
     except ValidationError as error:
-        raise AnswerComplaint(joined([*complaints_of(error, items), *complaints])) from None
+        raise AnswerComplaint(join_complaints([*complaints_of(error, items), *complaints])) from None
     if complaints:
-        raise AnswerComplaint(joined(complaints))
+        raise AnswerComplaint(join_complaints(complaints))
     return parsed.to_domain(view)
 
 
@@ -140,7 +140,7 @@ def _use_newer_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any
         return rest
     said = item[older]
     # The reader of answers knows the schema and has decoded the newer name already.
-    return {**rest, newer: decoded(said) if names is DECISIONS_NAMES and isinstance(said, str) else said}
+    return {**rest, newer: decode_json(said) if names is DECISIONS_NAMES and isinstance(said, str) else said}
 
 
 def _both_names(entries: Sequence[object], names: tuple[str, str]) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _roll_call(entries: Sequence[object], event: Event) -> Iterator[str]:
     ids = [market_id for market_id in answered if isinstance(market_id, str)]
     for market_id in dict.fromkeys(ids):
         if market_id not in known:
-            yield f"market {quoted(market_id)} is not of this event; its markets are {listed(known)}"
+            yield f"market {quoted(market_id)} is not of this event; its markets are {list_ids(known)}"
         elif ids.count(market_id) > 1:
             yield f"market {quoted(market_id)} is answered {ids.count(market_id)} times; answer it once"
     for market_id in known:
@@ -213,7 +213,7 @@ class EventForm(AnswerForm):
         """Return a complaint that names the markets whose orders cannot be booked at their prices."""
         outcomes = self.seen.outcomes
         barred = [
-            marked(repr(outcomes[order.instrument][0].id))
+            mark_foreign(repr(outcomes[order.instrument][0].id))
             for order in decision.orders
             if self._is_barred(decision, order)
         ]

@@ -11,7 +11,7 @@ from predibot.domain.decision import BookedBet, BookedOrder, Booking, Decision, 
 from predibot.domain.event import Event, EventView, Market
 from predibot.domain.price import EntryPrice, Instrument, Price
 from predibot.errors import UsageError
-from predibot.games.answers import AnswerComplaint, marked, number_of
+from predibot.games.answers import AnswerComplaint, mark_foreign, number_of
 from predibot.games.dollar_per_event.complaints import decision_complaints, quoted_price, short_repr
 from predibot.games.dollar_per_event.form import EventForm
 from predibot.games.fills import FillModel, MidFills
@@ -150,7 +150,7 @@ def _book_order(order: Order, price: Price, fills: FillModel) -> BookedOrder:
     # Scores charge the fees of bets; this game books none.
     fill = fills.fill(order, replace(price, fees=None))
     if fill is None:
-        raise AnswerComplaint(f"nobody offers {marked(order.instrument.id)} now; set its bet to 0")
+        raise AnswerComplaint(f"nobody offers {mark_foreign(order.instrument.id)} now; set its bet to 0")
     return BookedOrder(order, (fill,))
 
 

@@ -13,7 +13,7 @@ from predibot.games.answers import (
     Words,
     as_block,
     final_answer,
-    joined,
+    join_complaints,
     number_of,
     quoted,
     read_object,
@@ -22,7 +22,7 @@ from predibot.games.answers import (
 from predibot.games.game import AnswerForm
 from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
 from predibot.games.portfolio_weights.view import PortfolioView, portfolio_json, view_text
-from predibot.games.portfolio_weights.weights import applied_weights, stated_weights, unknown_ids
+from predibot.games.portfolio_weights.weights import apply_weights, parse_weights, unknown_ids
 
 ALLOCATIONS, PROBABILITIES = "allocations", "probabilities"
 FIELDS = frozenset({REASONING, ALLOCATIONS, PROBABILITIES})
@@ -48,10 +48,10 @@ def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, 
     complaints += wrong
     weights = None
     if isinstance(said, Mapping) and 0 < len(said) <= MAX_ENTRIES:
-        stated, wrong = stated_weights(said)
+        stated, wrong = parse_weights(said)
         complaints += wrong
         if not wrong:
-            weights, wrong = applied_weights(
+            weights, wrong = apply_weights(
                 stated,
                 view.assets,
                 [market.market.id for market in view.markets],
@@ -60,7 +60,7 @@ def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, 
             )
             complaints += wrong
     if complaints or weights is None:
-        raise AnswerComplaint(joined(complaints))
+        raise AnswerComplaint(join_complaints(complaints))
     orders = view.orders(weights.applied, weights.asked)
     return Decision(forecasts, orders, rationale=data.get(REASONING, ""), notes=weights.notes)
 

@@ -12,13 +12,13 @@ from predibot.domain.decision import BookedOrder, Booking, Decision, Order, Subj
 from predibot.domain.event import Event, prices_of
 from predibot.domain.price import Instrument, Price
 from predibot.errors import UsageError
-from predibot.games.answers import AnswerComplaint, joined, number_of, quoted, seen
+from predibot.games.answers import AnswerComplaint, join_complaints, number_of, quoted, show_value
 from predibot.games.fills import FillModel
 from predibot.games.game import Game
 from predibot.games.portfolio_weights.form import PortfolioForm
 from predibot.games.portfolio_weights.terms import PortfolioTerms
 from predibot.games.portfolio_weights.view import MarketView, PortfolioView
-from predibot.games.portfolio_weights.weights import applied_weights
+from predibot.games.portfolio_weights.weights import apply_weights
 from predibot.games.rebalance import rebalance
 from predibot.selection import SelectionRules
 
@@ -143,14 +143,14 @@ class PortfolioWeights(PortfolioTerms, Game):
         names |= {held: held.id for held in view.account.positions if held not in names}
         complaints = [*_order_complaints(answer, names), *_forecast_complaints(answer, view)]
         if complaints:
-            raise AnswerComplaint(joined(complaints))
+            raise AnswerComplaint(join_complaints(complaints))
         stated = {names[order.instrument]: float(order.amount) for order in answer.orders}
         market_ids = [market.market.id for market in view.markets]
-        weights, complaints = applied_weights(
+        weights, complaints = apply_weights(
             stated, stated.keys(), market_ids, overweight=self.overweight, both_sides=self.both_sides
         )
         if complaints:
-            raise AnswerComplaint(joined(complaints))
+            raise AnswerComplaint(join_complaints(complaints))
         orders = tuple(
             replace(
                 order,
@@ -177,7 +177,7 @@ def _order_complaints(answer: Decision, names: Mapping[Instrument, str]) -> Iter
             yield f"{name}: its order is to {order.side} in {order.unit}; order the weight that it shall have"
         weight = number_of(order.amount)
         if weight is None or weight < 0.0:
-            yield f"{name}: its weight is {seen(order.amount)}; give a number from 0 to 1"
+            yield f"{name}: its weight is {show_value(order.amount)}; give a number from 0 to 1"
 
 
 def _forecast_complaints(answer: Decision, view: PortfolioView) -> Iterator[str]:
@@ -191,4 +191,4 @@ def _forecast_complaints(answer: Decision, view: PortfolioView) -> Iterator[str]
         elif said[str(forecast.market_id)] > 1:
             yield f"market {name} has {said[str(forecast.market_id)]} probabilities; keep one"
         elif probability is None or not 0.0 <= probability <= 1.0:
-            yield f"market {name}: the probability is {seen(forecast.probability)}; give a number from 0 to 1"
+            yield f"market {name}: the probability is {show_value(forecast.probability)}; give a number from 0 to 1"

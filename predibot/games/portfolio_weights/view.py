@@ -10,7 +10,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.decision import Order
 from predibot.domain.event import OTHER_WORDS, Market, exclusive_lines
 from predibot.domain.price import SIDES, Instrument, Price, PricePoint, Side
-from predibot.domain.untrusted_text import bounded, paragraph, title_line
+from predibot.domain.untrusted_text import paragraph, shorten, title_line
 from predibot.errors import PluginError
 from predibot.games.accounts import value_usd
 from predibot.games.answers import json_line
@@ -285,7 +285,7 @@ def _news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
     else:
         yield "news:"
         for item in news:
-            snippet = title_line(bounded(item.snippet, MAX_SNIPPET_CHARACTERS))
+            snippet = title_line(shorten(item.snippet, MAX_SNIPPET_CHARACTERS))
             yield f"  - {item.published_at:%Y-%m-%d} {title_line(item.title)}: {snippet}"
             if item.url:
                 yield f"    address: {title_line(item.url)}"

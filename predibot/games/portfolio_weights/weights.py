@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from predibot.domain.account_past import CASH, asset_name
-from predibot.games.answers import listed, number_of, quoted, seen
+from predibot.games.answers import list_ids, number_of, quoted, show_value
 from predibot.games.portfolio_weights.terms import BothSides, Overweight
 
 SUM_TOLERANCE = 1e-9
@@ -28,7 +28,7 @@ class StatedWeights:
     """The factor on all weights because they came to more than one."""
 
 
-def stated_weights(said: Mapping[object, object]) -> tuple[dict[str, float], list[str]]:
+def parse_weights(said: Mapping[object, object]) -> tuple[dict[str, float], list[str]]:
     """Return the weights of an answer as shares of one, by asset name, and the complaints about them.
 
     Values with "%" are percent. The others are shares if all are at most 1; else they
@@ -39,7 +39,7 @@ def stated_weights(said: Mapping[object, object]) -> tuple[dict[str, float], lis
     bare: dict[str, float] = {}
     for name, value in said.items():
         if not isinstance(name, str):
-            complaints.append(f"an asset is named {seen(name)}; name assets as they are shown, in quotes")
+            complaints.append(f"an asset is named {show_value(name)}; name assets as they are shown, in quotes")
             continue
         percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
         number = float(percent.group(1)) if percent is not None else number_of(value)
@@ -67,7 +67,7 @@ def stated_weights(said: Mapping[object, object]) -> tuple[dict[str, float], lis
     return {name: shares[name] for name in said if isinstance(name, str)}, []
 
 
-def applied_weights(
+def apply_weights(
     stated: Mapping[str, float],
     assets: Collection[str],
     market_ids: Collection[str],
@@ -89,7 +89,7 @@ def applied_weights(
     unknown = {name: weight for name, weight in stated.items() if name not in assets and name != CASH}
     # Strangers' names are shortened.
     notes = [
-        f"no asset of this portfolio is called {seen(name)}; its weight of {weight:.6g} went to {CASH}"
+        f"no asset of this portfolio is called {show_value(name)}; its weight of {weight:.6g} went to {CASH}"
         for name, weight in unknown.items()
     ]
     complaints: list[str] = []
@@ -126,5 +126,5 @@ def unknown_ids(said: Mapping[object, object], known: Collection[str]) -> Iterat
     """Yield a complaint for each name that is not a market id."""
     for name in said:
         if name not in known:
-            shown = quoted(name) if isinstance(name, str) else seen(name)
-            yield f"probabilities has {shown}, no market of this portfolio; its markets are {listed(list(known))}"
+            shown = quoted(name) if isinstance(name, str) else show_value(name)
+            yield f"probabilities has {shown}, no market of this portfolio; its markets are {list_ids(list(known))}"

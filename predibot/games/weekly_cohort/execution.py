@@ -10,7 +10,7 @@ from predibot.domain.decision import BookedOrder, Booking, Decision, Order
 from predibot.domain.price import Instrument, Price
 from predibot.errors import MarketClosed
 from predibot.games.accounts import journal_of_fills
-from predibot.games.answers import AnswerComplaint, joined, marked, number_of, quoted, seen
+from predibot.games.answers import AnswerComplaint, join_complaints, mark_foreign, number_of, quoted, show_value
 from predibot.games.fills import FillModel
 from predibot.games.weekly_cohort.methodology import MAX_SHARE, MIN_BET_USD, Methodology
 from predibot.games.weekly_cohort.view import CohortView
@@ -24,7 +24,7 @@ _SAME_SHARES = 1e-12
 def check(decision: Decision, view: CohortView) -> None:
     """Raise AnswerError for a decision that breaks a rule, whatever prices become; it names every complaint."""
     if complaints := list(_complaints(decision, view)):
-        raise AnswerComplaint(joined(complaints))
+        raise AnswerComplaint(join_complaints(complaints))
 
 
 def most_usd(account: Account, already_usd: float, methodology: Methodology) -> float:
@@ -101,7 +101,7 @@ def _forecast_complaints(decision: Decision, view: CohortView) -> Iterator[str]:
         elif forecast.market_id in said:
             yield f"{name} is given twice; keep one"
         elif number_of(forecast.probability) is None or not 0.0 <= forecast.probability <= 1.0:
-            yield f"{name} is {seen(forecast.probability)}; give a number from 0 to 1"
+            yield f"{name} is {show_value(forecast.probability)}; give a number from 0 to 1"
         said.add(str(forecast.market_id))
 
 
@@ -110,12 +110,12 @@ def _amount_complaints(order: Order, view: CohortView) -> Iterator[str]:
     if found is None:
         yield f"an order is on {quoted(str(order.instrument.id))}, no outcome that is shown; take it out"
         return
-    name, amount = named(order.instrument, view), number_of(order.amount)
+    name, amount = outcome_name(order.instrument, view), number_of(order.amount)
     unit = "usd" if order.side == "buy" else "shares"
     if order.unit != unit:
         yield f"{name}: its order is to {order.side} in {order.unit}; buy for dollars or sell shares"
     elif amount is None or amount <= 0.0:
-        yield f"{name}: the amount is {seen(order.amount)}; give a number above 0"
+        yield f"{name}: the amount is {show_value(order.amount)}; give a number above 0"
     elif found[0].market.closed:
         yield f"{name}: the market is closed; nothing of it is bought or sold any more, leave it out"
     elif found[1].price is None:
@@ -132,7 +132,7 @@ def _bet_complaints(orders: Sequence[Order], view: CohortView) -> Iterator[str]:
     account, methodology = view.account, view.methodology
     most = most_usd(account, 0.0, methodology)
     for order in orders:
-        amount, name = float(order.amount), named(order.instrument, view)
+        amount, name = float(order.amount), outcome_name(order.instrument, view)
         if amount < MIN_BET_USD - ROUNDING_USD:
             yield f"{name}: the amount is {_usd(amount)}; bet at least {_usd(MIN_BET_USD)}, or leave it out"
         elif amount > most + ROUNDING_USD:
@@ -148,8 +148,8 @@ def _bet_complaints(orders: Sequence[Order], view: CohortView) -> Iterator[str]:
 def _sale_complaints(orders: Sequence[Order], view: CohortView) -> Iterator[str]:
     sold = defaultdict[Instrument, float](float)
     for order in orders:
-        held = view.account.held(order.instrument).shares
-        left, name = held - sold[order.instrument], named(order.instrument, view)
+        held = view.account.position(order.instrument).shares
+        left, name = held - sold[order.instrument], outcome_name(order.instrument, view)
         if order.amount > left + _SAME_SHARES * held:
             yield f"{name}: {order.amount:g} shares are sold, and {max(left, 0.0):g} are held; sell at most these"
         elif order.amount < left * _LEAST_SOLD * (1.0 - 1e-9):
@@ -217,18 +217,18 @@ def _explain_unfilled(price: Price | None, *, is_bet: bool) -> str:
 
 
 def _why(missing: Sequence[BookedOrder], view: CohortView) -> str:
-    said = [f"{named(each.order.instrument, view)}: {each.note}" for each in missing]
-    return str(AnswerComplaint(joined(said)))
+    said = [f"{outcome_name(each.order.instrument, view)}: {each.note}" for each in missing]
+    return str(AnswerComplaint(join_complaints(said)))
 
 
-def named(instrument: Instrument, view: CohortView) -> str:
+def outcome_name(instrument: Instrument, view: CohortView) -> str:
     """Return the name of an outcome in complaints: its market and its side."""
     found = view.outcomes.get(instrument)
     if found is None:
         return quoted(str(instrument.id))
     market, outcome = found
     side = outcome.side if outcome.side in ("YES", "NO") else quoted(outcome.side)
-    return f"market {marked(repr(market.id[:80]))} {side}"
+    return f"market {mark_foreign(repr(market.id[:80]))} {side}"
 
 
 def _usd(amount_usd: float) -> str:

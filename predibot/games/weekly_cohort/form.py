@@ -12,11 +12,11 @@ from predibot.games.answers import (
     AnswerComplaint,
     Words,
     final_answer,
-    joined,
+    join_complaints,
     quoted,
     read_object,
     reasoning_complaints,
-    seen,
+    show_value,
 )
 from predibot.games.game import AnswerForm
 from predibot.games.outcomes import side_of_yes
@@ -53,7 +53,7 @@ def parse_answer(answer: object, view: CohortView) -> Decision:
         orders = list(_sales(data.get(SELLS), view, complaints, notes))
     forecasts = tuple(_forecasts(data.get(PROBABILITIES), view, complaints))
     if complaints:
-        raise AnswerComplaint(joined(complaints))
+        raise AnswerComplaint(join_complaints(complaints))
     decision = Decision(forecasts, tuple(orders), rationale=data.get(REASONING, ""), notes=tuple(notes))
     check(decision, view)
     return decision
@@ -141,7 +141,7 @@ def _sales(said: object, view: CohortView, complaints: list[str], notes: list[st
         if isinstance(percentage, bool) or not isinstance(percentage, int | float):
             complaints.append(f"percentage {where} is {_describe(percentage)}; give a number from 1 to 100")
         elif not 1 <= percentage <= 100:
-            complaints.append(f"percentage {where} is {seen(percentage)}; give a number from 1 to 100")
+            complaints.append(f"percentage {where} is {show_value(percentage)}; give a number from 1 to 100")
         elif position is not None:
             # A part of what earlier entries leave.
             left = position.shares - sold[position.outcome.instrument]
@@ -185,7 +185,7 @@ def _sides(market: CohortMarket | None) -> str:
 
 
 def _describe(value: object) -> str:
-    return f"the text {quoted(value)}" if isinstance(value, str) else seen(value)
+    return f"the text {quoted(value)}" if isinstance(value, str) else show_value(value)
 
 
 SCHEMA = final_answer(

@@ -187,7 +187,7 @@ def _shown_positions(account: Account, past: AccountPast, markets: Sequence[Coho
             raise UsageError(f"the account holds {held.shares:g} shares of {instrument.id}, and {what}")
     for instrument, position in opened.items():
         market, outcome = shown[instrument]
-        held = account.held(instrument)
+        held = account.position(instrument)
         price = outcome.price or past.last_prices.get(instrument)
         yield ShownPosition(
             position.id,

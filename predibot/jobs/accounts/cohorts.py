@@ -10,7 +10,7 @@ from predibot.errors import UsageError
 from predibot.games.cohorts import cohort_start
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.accounts.cohort_statement import CohortStatement, cohort_statements
-from predibot.ledger.read.accounts.cohorts import KeptCohort, cohorts_as_of, kept_cohorts
+from predibot.ledger.read.accounts.cohorts import StoredCohort, cohorts_as_of, read_cohorts
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import journal, valuations
@@ -21,20 +21,20 @@ from predibot.ledger.write.prices_and_resolutions import resolutions
 _INSTANTS = (journal.c.at, valuations.c.at, resolutions.c.effective_at)
 
 
-def every_cohort(
+def list_cohorts(
     store: Store, *, recipe: str | None = None, as_of: datetime | None = None, clock: Clock
-) -> tuple[KeptCohort, ...]:
+) -> tuple[StoredCohort, ...]:
     """Return all cohorts of a ledger, or of a recipe, archived ones too.
 
     Args:
         as_of: Nothing later is seen; None is now, or if all are replayed the end of what is stored.
     """
-    with store.read() as connection, store.rows_blamed():
+    with store.read() as connection, store.blame_rows():
         _find_cohorts(connection, store, None, recipe)
         return cohorts_as_of(connection, as_of or _default_instant(connection, clock), recipe=recipe)
 
 
-def cohorts_of(
+def statements_of_cohort(
     store: Store, name: str, *, recipe: str | None = None, as_of: datetime | None = None, clock: Clock
 ) -> tuple[CohortStatement, ...]:
     """Return the statement of each cohort of a Sunday, one for each recipe, game, mode and methodology.
@@ -47,7 +47,7 @@ def cohorts_of(
         UsageError: If the name is no Sunday, or there is no such cohort, or none yet at the instant.
     """
     cohort_start(name)
-    with store.read() as connection, store.rows_blamed():
+    with store.read() as connection, store.blame_rows():
         _find_cohorts(connection, store, name, recipe)
         at = as_of or _default_instant(connection, clock)
         found = cohort_statements(connection, name, at, recipe=recipe)
@@ -56,9 +56,9 @@ def cohorts_of(
     return found
 
 
-def set_archived(
+def archive_or_restore(
     store: Store, name: str, reason: str | None, *, recipe: str | None = None, at: datetime
-) -> tuple[tuple[KeptCohort, ...], int]:
+) -> tuple[tuple[StoredCohort, ...], int]:
     """Archive the cohorts of a Sunday, or count them in scores again; return them and the number of changes.
 
     Args:
@@ -72,7 +72,7 @@ def set_archived(
     if reason is not None and not reason.strip():
         raise UsageError("a cohort is archived for a reason; say which")
 
-    def work(connection: Connection) -> tuple[tuple[KeptCohort, ...], int]:
+    def work(connection: Connection) -> tuple[tuple[StoredCohort, ...], int]:
         found = _find_cohorts(connection, store, name, recipe)
         recipes = sorted({each.recipe for each in found})
         if len(recipes) > 1:
@@ -87,8 +87,10 @@ def set_archived(
     return store.run_write(work)
 
 
-def _find_cohorts(connection: Connection, store: Store, name: str | None, recipe: str | None) -> tuple[KeptCohort, ...]:
-    every = kept_cohorts(connection, LAST_INSTANT)
+def _find_cohorts(
+    connection: Connection, store: Store, name: str | None, recipe: str | None
+) -> tuple[StoredCohort, ...]:
+    every = read_cohorts(connection, LAST_INSTANT)
     found = tuple(each for each in every if name in (None, each.name) and recipe in (None, each.recipe))
     if found:
         return found
@@ -103,7 +105,7 @@ def _find_cohorts(connection: Connection, store: Store, name: str | None, recipe
 
 def _default_instant(connection: Connection, clock: Clock) -> datetime:
     """Return now, or if all cohorts are replayed the instant of the last booking, valuation or resolution."""
-    if any(each.mode == "live" for each in kept_cohorts(connection, LAST_INSTANT)):
+    if any(each.mode == "live" for each in read_cohorts(connection, LAST_INSTANT)):
         return clock()
     ends = [connection.execute(select(func.max(column))).scalar() for column in _INSTANTS]
     return max((at for at in ends if at is not None), default=clock())

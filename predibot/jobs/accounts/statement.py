@@ -10,9 +10,9 @@ from predibot.errors import UsageError
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.accounts.cohort_statement import positions_of_accounts
 from predibot.ledger.read.accounts.statement import (
+    AccountStatement,
     Allocation,
-    Statement,
-    accounts_named,
+    find_accounts,
     names_of_accounts,
     statement_of,
 )
@@ -42,7 +42,7 @@ def account_statements(
     cohort: str | None = None,
     as_of: datetime | None = None,
     judge: Judge | None = None,
-) -> tuple[Statement, ...]:
+) -> tuple[AccountStatement, ...]:
     """Return the statements of a bot's accounts, one for each recipe, game and mode, and for each weekly cohort.
 
     Args:
@@ -53,14 +53,14 @@ def account_statements(
         UsageError: If no bot of this name has an account.
     """
     with store.read() as connection:
-        named = accounts_named(connection, bot, recipe, cohort)
+        named = find_accounts(connection, bot, recipe, cohort)
         if not named:
             known = names_of_accounts(connection)
             of = "" if recipe is None else f" in recipe {recipe!r}"
             of += "" if cohort is None else f" in a cohort {cohort!r}"
             hint = did_you_mean(bot, known) if known else "Play a game that has accounts, such as portfolio_weights"
             raise UsageError(f"no bot {bot!r} has an account{of}. {hint}")
-        with store.rows_blamed():
+        with store.blame_rows():
             found = [statement_of(connection, name, as_of or LAST_INSTANT) for name in named]
             positions = positions_of_accounts(connection, [name.row for name in named], as_of or LAST_INSTANT)
     judged = judge or (lambda _: None)
@@ -76,7 +76,7 @@ def account_statements(
     )
 
 
-def told(store: Store, allocation: Allocation) -> Conversation:
+def read_conversation(store: Store, allocation: Allocation) -> Conversation:
     """Return the first prompt and the last answer of an allocation's decision."""
     if allocation.trace_sha256 is None:
         return Conversation("", "", "no model was asked")

@@ -40,11 +40,11 @@ class Watch(Protocol):
         ...
 
 
-def unwatched(_: object, /) -> None:
+def ignore_progress(_: object, /) -> None:
     """Ignore an activity or progress."""
 
 
-def of_step(bot: str, event_id: str, number: int, step: Step) -> Activity:
+def activity_of_step(bot: str, event_id: str, number: int, step: Step) -> Activity:
     """Return a step of a trace as an activity."""
     cost: float | None = 0.0
     text = step.kind.replace("_", " ")

@@ -18,7 +18,13 @@ from predibot.agents.models.availability import why_unavailable
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
 from predibot.agents.models.clients.litellm_library import table_tokens
 from predibot.agents.models.metered import MeteredModel
-from predibot.agents.models.open_model import Destination, asked_for_reports, model_destination, open_model, worst_price
+from predibot.agents.models.open_model import (
+    Destination,
+    model_destination,
+    open_model,
+    uses_responses_api,
+    worst_price,
+)
 from predibot.agents.models.retry import Retry
 from predibot.agents.models.tool_support import ToolProbe
 from predibot.contracts import (
@@ -36,7 +42,7 @@ from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
 from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
 from predibot.jobs.deciding.activity import StepListener
-from predibot.jobs.deciding.opened_models import OpenedModels, Room
+from predibot.jobs.deciding.opened_models import AnswerRoom, DeclaredModels
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.traces import Trace
 from predibot.ledger.store import Store
@@ -45,9 +51,9 @@ from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservati
 from predibot.net.api_keys import ApiKeys, Key, host_of
 from predibot.net.concurrency import Gates
 from predibot.plugins.tools import ToolPlugin, tool_plugin
-from predibot.plugins.user_tools import opened_tool, require_replayable, user_search
+from predibot.plugins.user_tools import open_tool, require_replayable, user_search
 from predibot.recipe.recipe import BotSpec, Recipe
-from predibot.research.search.open_provider import own_url, search_provider
+from predibot.research.search.open_provider import open_provider, own_url
 from predibot.research.search.provider import SearchFailed, SearchProvider, replay_complaint
 from predibot.research.search.throttle import PacedProvider
 from predibot.tools.visit_webpage import FetchPolicy, make_visit_webpage
@@ -85,7 +91,7 @@ class AgentSetup:
     """Why bots cannot play, by name, as found by `look_at_models`."""
     _models: dict[tuple[str, ModelTerms], ChatModel] = field(default_factory=dict)
     _prices: dict[tuple[str, ModelTerms, bool], TokenPrice | None] = field(default_factory=dict)
-    _rooms: dict[tuple[str, ModelTerms], Room] = field(default_factory=dict)
+    _rooms: dict[tuple[str, ModelTerms], AnswerRoom] = field(default_factory=dict)
     _accounts: dict[str, LimitAccount] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     """Shared by all budgets: a settled amount wakes those that wait for room."""
@@ -163,21 +169,21 @@ class AgentSetup:
                 self._prices[model, bot.terms, shared] = price
             return self._prices[model, bot.terms, shared]
 
-    def room(self, bot: BotSpec, model: str) -> Room:
+    def room(self, bot: BotSpec, model: str) -> AnswerRoom:
         """Return the longest answers of a bot's model, an object that all its decisions share."""
         with self._lock:
             if (model, bot.terms) not in self._rooms:
                 most_tokens = table_tokens(model, "max_output_tokens") if self.is_in_table(bot, model) else None
-                self._rooms[model, bot.terms] = Room(most_tokens)
+                self._rooms[model, bot.terms] = AnswerRoom(most_tokens)
             return self._rooms[model, bot.terms]
 
     def is_in_table(self, bot: BotSpec, model: str) -> bool:
         """Return whether a model may be in litellm's table, which knows no servers of the user's own."""
         return self._base_url(model, bot.terms) is None
 
-    def opened_model(self, bot: BotSpec, model: str) -> ChatModel:
+    def open_without_budget(self, bot: BotSpec, model: str) -> ChatModel:
         """Return a bot's model with its settings and without a budget."""
-        opened = OpenedModels(
+        opened = DeclaredModels(
             bot.strategy,
             lambda name: self._model(name, bot.terms),
             bot.terms.settings,
@@ -188,7 +194,7 @@ class AgentSetup:
     def is_unbounded(self, bot: BotSpec, need: ModelNeed) -> bool:
         """Return whether one call has no bound on its cost: the model searches without end, and not for free."""
         price = self.price(bot, need.name)
-        is_told = need.max_searches and asked_for_reports(need.name, bot.terms.base_url, bot.terms.client)
+        is_told = need.max_searches and uses_responses_api(need.name, bot.terms.base_url, bot.terms.client)
         return _searches_itself(need) and not is_told and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
@@ -241,7 +247,7 @@ class AgentSetup:
                 self._model(name, bot.terms), budget, self.price(bot, name), trace, searches_itself=searches_itself
             )
 
-        model = OpenedModels(bot.strategy, open_metered, bot.terms.settings, lambda name: self.room(bot, name))
+        model = DeclaredModels(bot.strategy, open_metered, bot.terms.settings, lambda name: self.room(bot, name))
 
         def why_no_tools(name: str) -> str:
             ask = model(name)
@@ -428,7 +434,7 @@ class AgentSetup:
                 raise PluginError(f"{name!r} is predibot's own; it is a field of the tools")
             if name not in names:
                 raise PluginError(f"tool {name!r} is not declared; the strategy's needs name the tools it opens")
-            return opened_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
+            return open_tool(plugin, now=now, meter=meter, trace=trace, hidden=trace.without_secrets)
 
         return Toolbox(
             web_search=make_web_search(self._search_providers(), search, trace, meter=meter, clock=self.clock),
@@ -456,7 +462,7 @@ class AgentSetup:
     def _opened_provider(self, name: str) -> SearchProvider:
         terms = self.recipe.search
         if self.opened.loopback is not None and name == SANDBOX_SEARCH:
-            return search_provider(name, clock=self.clock, base_url=self.opened.loopback.search_url)
+            return open_provider(name, clock=self.clock, base_url=self.opened.loopback.search_url)
         key = self._search_key(name)
         given: dict[str, Any] = {
             "clock": self.clock,
@@ -465,7 +471,7 @@ class AgentSetup:
             "usd_per_call": terms.usd_per_call.get(name),
         }
         if name in BUILT_IN_SEARCH:
-            return search_provider(name, **given, backends=terms.backends)
+            return open_provider(name, **given, backends=terms.backends)
         return user_search(name, given=given, hidden=Trace(self.keys.secrets()).without_secrets)
 
     def _search_key(self, name: str) -> Key | None:

@@ -23,7 +23,7 @@ from predibot.games.cohorts import (
     starts_cohort,
     week_of,
 )
-from predibot.ledger.read.accounts.cohorts import KeptCohort, kept_cohorts, member_accounts
+from predibot.ledger.read.accounts.cohorts import StoredCohort, member_accounts, read_cohorts
 from predibot.ledger.store import Store
 from predibot.ledger.write.cohorts import start_cohort
 from predibot.ledger.write.events import markets
@@ -35,7 +35,7 @@ from predibot.recipe.recipe import BotSpec, Recipe
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedCohort:
+class DecidingCohort:
     """A cohort that decides in a run."""
 
     subject: Subject
@@ -44,7 +44,7 @@ class PlayedCohort:
     bots: tuple[BotSpec, ...]
 
 
-def started_cohort(
+def start_due_cohort(
     run: StoredRun, game: Game, store: Store, *, bots: Sequence[BotSpec], mode: Mode, asked: bool = False
 ) -> str:
     """Start the cohort of a run's week if it is due and does not exist; return its name, or no text.
@@ -70,7 +70,7 @@ def started_cohort(
     return name if store.run_write(work) else ""
 
 
-def played_cohorts(
+def find_deciding_cohorts(
     run: StoredRun,
     game: Game,
     store: Store,
@@ -78,7 +78,7 @@ def played_cohorts(
     bots: Sequence[BotSpec],
     mode: Mode,
     venue: Venue,
-) -> tuple[PlayedCohort, ...]:
+) -> tuple[DecidingCohort, ...]:
     """Return the cohorts that decide in a run, the newest first.
 
     Args:
@@ -88,15 +88,17 @@ def played_cohorts(
     rules = game.cohorts or CohortRules()
     kept = store.run_read(partial(_kept_cohorts, run=run, game=game, mode=mode))
     # If the latest cohorts decide, only their starts matter.
-    known = [each.known() for each in kept] if rules.latest is not None else _with_open_markets(kept, run, store, venue)
+    known = (
+        [each.to_cohort() for each in kept] if rules.latest is not None else _with_open_markets(kept, run, store, venue)
+    )
     # A run in the first minutes of a week also plays that week: its slot has no other run.
     due_at = max(run.as_of, week_of(run.as_of) + DECIDES_AFTER)
     by_name = {each.name: each for each in kept}
     names = [each.name for each in rules.deciding(known, due_at)]
 
-    def read_cohorts(connection: Connection) -> tuple[PlayedCohort, ...]:
+    def read_cohorts(connection: Connection) -> tuple[DecidingCohort, ...]:
         return tuple(
-            PlayedCohort(
+            DecidingCohort(
                 Subject(COHORT, name),
                 _universe(connection, by_name[name]),
                 tuple(_line_up(connection, by_name[name], bots).values()),
@@ -107,7 +109,7 @@ def played_cohorts(
     return store.run_read(read_cohorts)
 
 
-def _with_open_markets(kept: Sequence[KeptCohort], run: StoredRun, store: Store, venue: Venue) -> list[Cohort]:
+def _with_open_markets(kept: Sequence[StoredCohort], run: StoredRun, store: Store, venue: Venue) -> list[Cohort]:
     """Return cohorts with whether they have an open market at the run's instant, and their number of positions."""
     is_settled = (resolutions.c.market_row == markets.c.id, resolutions.c.effective_at <= run.as_of)
     statement = select(markets.c.market_id).where(markets.c.venue == run.venue_name, *is_settled)
@@ -137,16 +139,18 @@ def _with_open_markets(kept: Sequence[KeptCohort], run: StoredRun, store: Store,
         except VenueError:
             return 1
 
-    return [each.known(n_positions[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)]
+    return [
+        each.to_cohort(n_positions[each.row], count(universe)) for each, universe in zip(kept, universes, strict=True)
+    ]
 
 
-def _kept_cohorts(connection: Connection, run: StoredRun, game: Game, mode: Mode) -> list[KeptCohort]:
+def _kept_cohorts(connection: Connection, run: StoredRun, game: Game, mode: Mode) -> list[StoredCohort]:
     group = (run.recipe, run.game, mode, game.methodology)
-    found = kept_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
+    found = read_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
     return [each for each in found if each.group == group]
 
 
-def _universe(connection: Connection, cohort: KeptCohort) -> tuple[KnownMarket, ...]:
+def _universe(connection: Connection, cohort: StoredCohort) -> tuple[KnownMarket, ...]:
     return known_markets(frozen_events(connection, cohort.run_id))
 
 
@@ -159,7 +163,7 @@ def known_markets(events: Sequence[Event]) -> tuple[KnownMarket, ...]:
     )
 
 
-def _line_up(connection: Connection, cohort: KeptCohort, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
+def _line_up(connection: Connection, cohort: StoredCohort, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
     """Return a cohort's bots by id, as they were in the recipe of the run that started it."""
     bots = _frozen_bots(connection, cohort.run_id, now)
     return {member.bot_id: replace(bots[member.display_name], name=member.bot_id) for member in cohort.members}

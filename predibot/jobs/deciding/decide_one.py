@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from sqlalchemy import Connection
 
-from predibot.agents.answer.result import LoopEnded
+from predibot.agents.answer.result import LoopEnd
 from predibot.contracts import Context, no_reference
 from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.clock import format_instant
@@ -24,7 +24,7 @@ from predibot.domain.decision import (
     Order,
     ReasonKind,
     Status,
-    seeded,
+    seeded_random,
 )
 from predibot.domain.event import Event, prices_of
 from predibot.domain.price import PricePoint
@@ -43,22 +43,22 @@ from predibot.errors import (
     PredibotError,
     UsageError,
     VenueError,
-    words_of,
+    describe_error,
 )
 from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
-from predibot.jobs.deciding.activity import of_step
-from predibot.jobs.deciding.opened_models import OpenedModels
-from predibot.jobs.deciding.sources import lasting, sources_of
+from predibot.jobs.deciding.activity import activity_of_step
+from predibot.jobs.deciding.opened_models import DeclaredModels
+from predibot.jobs.deciding.sources import replace_loopback, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.logs.log_file import LogContext, logged_about
+from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.labels import decisions_on
 from predibot.ledger.write.accounts import claim_with_account, open_account
-from predibot.ledger.write.claims import Claim, Taken, claim, held_claim, new_token
-from predibot.ledger.write.decisions import Finished, store_decision
+from predibot.ledger.write.claims import Claim, NoClaim, claim, find_claim, new_token
+from predibot.ledger.write.decisions import DecisionResult, store_decision
 from predibot.plugins.strategies import load_strategy
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 
 _log = logging.getLogger(__name__)
 
@@ -84,9 +84,9 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
         LedgerError: If the result could not be stored.
         BaseException: Any foreign error of a strategy, after it was recorded.
     """
-    with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
+    with log_context(LogContext(worker.run.key, job.bot.name, job.subject.id)):
         claim_or_taken, account_id = _claim_job(job, worker)
-        if isinstance(claim_or_taken, Taken):
+        if isinstance(claim_or_taken, NoClaim):
             return WorkResult(job, cast(Status | Literal["claimed", "missed"], claim_or_taken.status), made_here=False)
         try:
             return _work_on_claim(job, worker, claim_or_taken, account_id)
@@ -111,7 +111,13 @@ def _work_on_claim(job: DecideJob, worker: Worker, claim: Claim, account_id: int
         return _store(job, worker, claim, _with_trace(_failure_result(worker, str(error)), worker, context, began))
     except BaseException as error:
         # Any class, also a cancellation of the strategy's own: an unfinished claim would be decided and paid again.
-        _store(job, worker, claim, _with_trace(_failure_result(worker, words_of(error)), worker, context, began), turn)
+        _store(
+            job,
+            worker,
+            claim,
+            _with_trace(_failure_result(worker, describe_error(error)), worker, context, began),
+            turn,
+        )
         raise
     finally:
         # A new attempt, begun after this one was given up, keeps its own context.
@@ -134,16 +140,18 @@ def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> boo
         # The trace must say so: the call in which it hung left no step, so it cannot be rerun.
         context.trace.write(GivenUpStep(seconds))
     own_claim = worker.store.run_read(
-        lambda connection: held_claim(connection, worker.run.id, job.bot_id, job.subject, worker.claimant.owner)
+        lambda connection: find_claim(connection, worker.run.id, job.bot_id, job.subject, worker.claimant.owner)
     )
     if own_claim is not None:
-        with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
+        with log_context(LogContext(worker.run.key, job.bot.name, job.subject.id)):
             failed = replace(_failure_result(worker, message), seconds=seconds)
             _store(job, worker, own_claim, _abandoned_result(job, worker, failed, context))
     return own_claim is not None
 
 
-def _abandoned_result(job: DecideJob, worker: Worker, failed: Finished, context: Context | None) -> Finished:
+def _abandoned_result(
+    job: DecideJob, worker: Worker, failed: DecisionResult, context: Context | None
+) -> DecisionResult:
     meter = None if context is None else context.meter
     if meter is None:
         return replace(failed, cost_usd=None) if job.bot.needs.setup else _with_trace(failed, worker, None)
@@ -154,11 +162,11 @@ def _abandoned_result(job: DecideJob, worker: Worker, failed: Finished, context:
     return replace(failed, cost_usd=None) if is_unknown else failed
 
 
-def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | None]:
+def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | NoClaim, int | None]:
     about, who = (job.bot_id, job.subject), worker.claimant
     now, token = worker.clock(), new_token()
 
-    def of_account(connection: Connection) -> tuple[Claim | Taken, int]:
+    def of_account(connection: Connection) -> tuple[Claim | NoClaim, int]:
         account_id = open_account(
             connection,
             worker.run,
@@ -172,7 +180,7 @@ def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | Non
         taken = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
         return taken, account_id
 
-    def of_event(connection: Connection) -> tuple[Claim | Taken, None]:
+    def of_event(connection: Connection) -> tuple[Claim | NoClaim, None]:
         return claim(connection, worker.run.id, *about, who, now=now, token=token), None
 
     with worker.claiming:
@@ -181,7 +189,9 @@ def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | Taken, int | Non
         return worker.store.run_write(of_account if job.subject.kind in ACCOUNT_SUBJECTS else of_event)
 
 
-def _with_trace(finished: Finished, worker: Worker, context: Context | None, began: float | None = None) -> Finished:
+def _with_trace(
+    finished: DecisionResult, worker: Worker, context: Context | None, began: float | None = None
+) -> DecisionResult:
     if began is not None:
         finished = replace(finished, seconds=time.monotonic() - began)
     if context is None or context.trace is None:
@@ -190,12 +200,12 @@ def _with_trace(finished: Finished, worker: Worker, context: Context | None, beg
     cost_usd, cost_known_usd = cost_of_steps(steps)
     return replace(
         finished,
-        message=lasting(finished.message, worker.loopback),
+        message=replace_loopback(finished.message, worker.loopback),
         cost_usd=cost_usd,
         cost_known_usd=cost_known_usd,
         trace_sha256=Traces(worker.store).keep(context.trace) if steps else None,
         sources=sources_of(steps, loopback=worker.loopback),
-        models=context.model.names if isinstance(context.model, OpenedModels) else None,
+        models=context.model.names if isinstance(context.model, DeclaredModels) else None,
         notes=_refused_settings(steps),
     )
 
@@ -206,7 +216,7 @@ def _refused_settings(steps: Iterable[Step]) -> tuple[str, ...]:
     return tuple(f"{model} does not take {name}, and answered without it" for model, name in refused)
 
 
-def _decide_or_fail(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> Finished:
+def _decide_or_fail(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> DecisionResult:
     try:
         return _decide(job, worker, context, turn)
     except AnswerError as error:
@@ -225,9 +235,9 @@ def _make_context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> C
         now=now,
         view=None,
         game=worker.game,
-        rng=seeded(run.seed, run.recipe, format_instant(run.slot_at), job.bot.name, job.subject.id),
+        rng=seeded_random(run.seed, run.recipe, format_instant(run.slot_at), job.bot.name, job.subject.id),
         account=None if turn is None else turn.account,
-        model=OpenedModels(job.bot.strategy),
+        model=DeclaredModels(job.bot.strategy),
         history=partial(_history, worker, events, now) if needs.setup else _undeclared_history(job.bot.strategy.name),
         reference=_reference(job, worker),
     )
@@ -235,13 +245,13 @@ def _make_context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> C
         return context
 
     def on_step(number: int, step: Step) -> None:
-        worker.watch(of_step(job.bot.name, job.subject.id, number, step))
+        worker.watch(activity_of_step(job.bot.name, job.subject.id, number, step))
 
     return worker.agents.set_up(context, job.bot, on_step)
 
 
 def _view(job: DecideJob, worker: Worker, events: Sequence[Event], turn: AccountTurn | None) -> Any:
-    payloads = known_venue(worker.venue.name).payloads
+    payloads = venue_or_defaults(worker.venue.name).payloads
     # Only the venue knows what in its payload states a result.
     shown = [
         replace(event, payload="" if payloads is None else payloads.without_results(event.payload)) for event in events
@@ -281,32 +291,32 @@ def _members(job: DecideJob, worker: Worker) -> Mapping[str, Decision | None]:
     return {name: decisions.get(name) for name in job.bot.members}
 
 
-def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> Finished:
+def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> DecisionResult:
     # An event with a closed market is not decided; an account goes on with its other markets.
     if turn is None:
         shown = tuple(map(worker.board.open_event, worker.events_of(job)))
     else:
-        shown = worker.board.quoted(turn.events, worker.instant())
+        shown = worker.board.quote_events(turn.events, worker.instant())
     view = _view(job, worker, shown, turn)
     context = replace(context, now=worker.instant(), view=view, members=_members(job, worker))
     try:
         answer = load_strategy(job.bot.strategy).decide(context)
-    except (BudgetSpent, LoopEnded) as error:
+    except (BudgetSpent, LoopEnd) as error:
         # `LoopEnded` comes in a rerun, for an end that is in no step.
-        kind: ReasonKind = error.kind if isinstance(error, LoopEnded) else "budget"
+        kind: ReasonKind = error.kind if isinstance(error, LoopEnd) else "budget"
         if kind == "answer":
             return _failure_result(worker, str(error), reason_kind="answer")
         answer = Abstention(str(error), kind)
     _check_answer(answer, job.bot.strategy.name)
     if isinstance(answer, Abstention):
-        return Finished(
+        return DecisionResult(
             "abstained", worker.instant(), shown, answer.reason, shown=quotes_of(shown), reason_kind=answer.kind
         )
     if turn is None:
         booked = tuple(map(worker.board.open_event, shown))
     else:
         ordered = [order.instrument for order in answer.orders]
-        booked = worker.board.requoted(shown, ordered, turn.account.positions, worker.instant())
+        booked = worker.board.requote_events(shown, ordered, turn.account.positions, worker.instant())
     prices = {named: price for event in booked for named, price in prices_of(event, worker.venue.name).items()}
     booking = worker.game.book(answer, view, context.account, prices, worker.fills)
     if turn is not None:
@@ -316,7 +326,7 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
             f"game {worker.game.name!r} books into an account, and a {job.subject.kind} has none; subjects with one "
             f"are of kind {' or '.join(ACCOUNT_SUBJECTS)}"
         )
-    return Finished(
+    return DecisionResult(
         "recorded",
         worker.instant(),
         shown,
@@ -360,12 +370,12 @@ def _check_answer(answer: object, strategy: str) -> None:
 
 def _failure_result(
     worker: Worker, message: str, *, status: Status = "failed", reason_kind: ReasonKind | None = None
-) -> Finished:
-    return Finished(status, worker.instant(), message=message, reason_kind=reason_kind)
+) -> DecisionResult:
+    return DecisionResult(status, worker.instant(), message=message, reason_kind=reason_kind)
 
 
-def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
-    hidden = secrets.hidden
+def _without_secrets(finished: DecisionResult, secrets: SecretValues) -> DecisionResult:
+    hidden = secrets.mask
     decision = finished.decision
     if decision is not None:
         decision = replace(
@@ -387,7 +397,7 @@ def _without_secrets(finished: Finished, secrets: SecretValues) -> Finished:
 
 
 def _store(
-    job: DecideJob, worker: Worker, claim: Claim, finished: Finished, turn: AccountTurn | None = None
+    job: DecideJob, worker: Worker, claim: Claim, finished: DecisionResult, turn: AccountTurn | None = None
 ) -> WorkResult:
     now, bot, subject = worker.clock(), job.bot, job.subject
     finished = replace(

@@ -102,7 +102,7 @@ class _ModelTest:
     @classmethod
     def asked(cls, agents: AgentSetup, bot: BotSpec, name: str) -> "_ModelTest":
         """Ask a model; ask nothing if it is unavailable or expensive."""
-        question = cls(name, partial(agents.opened_model, bot, name))
+        question = cls(name, partial(agents.open_without_budget, bot, name))
         if bot.name in agents.unplayable or works_in_background(name):
             return question
         try:
@@ -138,7 +138,7 @@ def _check_of(agents: AgentSetup, bot: BotSpec, need: ModelNeed, question: _Mode
         need.name,
         agents.unplayable.get(bot.name) or question.problem or (why if need.tools else ""),
         calls_tools=False if why else any(map(calls_ping, replies)) or None,
-        thinks=any(reply.thought for reply in replies) if replies else None,
+        thinks=any(reply.has_reasoning for reply in replies) if replies else None,
         takes_schema=question.takes_schema,
         input_usd_per_million_tokens=None if price is None else price.input_usd_per_million_tokens,
         output_usd_per_million_tokens=None if price is None else price.output_usd_per_million_tokens,

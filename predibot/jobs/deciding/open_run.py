@@ -125,9 +125,9 @@ def open_run(
             f"no bot with a model can play, so nothing is begun: {_reasons(unplayable)}. Mend that, or name others "
             "with --bots"
         )
-    keys, taken = (numbered(key, number) for number in count(1)), {run.key for run in earlier}
+    keys, taken = (numbered_key(key, number) for number in count(1)), {run.key for run in earlier}
     plan, events = _plan(request, opened, slot_at, resources, key=next(key for key in keys if key not in taken))
-    if why := without_session(request, opened):
+    if why := why_no_session(request, opened):
         return OpenRun(plan, (), (*plan.notes, why))
     if opened.venue.live and not events:
         return OpenRun(plan, (), (*plan.notes, _nothing_to_play(plan)))
@@ -142,7 +142,7 @@ def _reasons(unplayable: Mapping[str, str]) -> str:
     return "; ".join(f"{bot}: {why}" for bot, why in unplayable.items())
 
 
-def without_session(request: RunRequest, opened: OpenVenue) -> str:
+def why_no_session(request: RunRequest, opened: OpenVenue) -> str:
     """Return why a daily run's date has no trading, as far as is known; else no text.
 
     Before the hour at which closes become known nobody can tell.
@@ -193,10 +193,10 @@ def choose_for(request: RunRequest, opened: OpenVenue, listener: ProgressListene
 
 def run_key(recipe: str, slot_at: datetime, number: int = 1) -> str:
     """Return the key of a run: recipe and slot, with a number behind it for `--new-run`."""
-    return numbered(f"{recipe}@{format_instant(slot_at)}", number)
+    return numbered_key(f"{recipe}@{format_instant(slot_at)}", number)
 
 
-def numbered(key: str, number: int) -> str:
+def numbered_key(key: str, number: int) -> str:
     """Return the key of the first run of a slot, or of a later one."""
     return key if number == 1 else f"{key}+{number}"
 

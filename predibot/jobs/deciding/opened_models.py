@@ -16,7 +16,7 @@ MAX_CUTS = 3
 
 
 @dataclass(slots=True)
-class Room:
+class AnswerRoom:
     """The longest answers of a model, as far as known; shared by all that ask it."""
 
     most_tokens: int | None = None
@@ -24,7 +24,7 @@ class Room:
     thinks: bool = False
 
 
-class OpenedModels:
+class DeclaredModels:
     """Opens models by name for one decision and remembers which; for one thread.
 
     Undeclared models are refused: they would have no price, be missing in the cost estimate, and might see the future.
@@ -35,7 +35,7 @@ class OpenedModels:
         strategy: StrategySpec,
         open_model: Callable[[str], ChatModel] = no_model,
         settings: ModelSettings | None = None,
-        room_of: Callable[[str], Room] = lambda _: Room(),
+        room_of: Callable[[str], AnswerRoom] = lambda _: AnswerRoom(),
     ) -> None:
         """Open no model yet.
 
@@ -76,7 +76,7 @@ class _ConfiguredModel:
 
     model: ChatModel
     settings: ModelSettings
-    room: Room
+    room: AnswerRoom
     max_searches: int | None = None
     """The most searches of a model that searches by itself; each request states it, or nothing would bound its cost."""
     _longest_tokens: int = 0
@@ -99,7 +99,7 @@ class _ConfiguredModel:
                 f"model {self.name!r} is declared with max_searches = {most_searches}, and a request says "
                 f"{request.max_searches}; say a number up to that in each request"
             )
-        stated: dict[str, Any] = {name: value for name, value in self.settings.stated.items() if name in SETTINGS}
+        stated: dict[str, Any] = {name: value for name, value in self.settings.explicit.items() if name in SETTINGS}
         complete = replace(request, **stated)
         self._longest_tokens = max(self._longest_tokens, request.max_output_tokens)
         tokens, ends = self._output_tokens(complete), time.monotonic() + deadline_seconds
@@ -114,7 +114,7 @@ class _ConfiguredModel:
             # The first try may have waited for others' reservations.
             left_seconds = max(0.0, ends - time.monotonic())
             reply = self.model.chat(replace(complete, max_output_tokens=tokens), deadline_seconds=left_seconds)
-        self.room.thinks = self.room.thinks or reply.thought
+        self.room.thinks = self.room.thinks or reply.has_reasoning
         if reply.most_tokens is not None:
             tokens = self.room.most_tokens = reply.most_tokens
         # The caller does not know the limit, and tells the model when an answer is cut off.

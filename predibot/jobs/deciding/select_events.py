@@ -12,15 +12,15 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.domain.price import money_sign
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.selection import (
     MARKET_VOLUME,
     QUIET_PAGES,
     QUIET_SHARE,
     Selection,
     SelectionRules,
-    ranked_by_usd,
     ranking_is_settled,
+    ranking_volume_usd,
     select,
 )
 
@@ -143,7 +143,7 @@ def choose(
         UsageError: If a named event or the game's instruments do not exist, or the model that finds duplicates is not
             on this machine.
     """
-    listed_by = known_venue(venue.name).lists_by
+    listed_by = venue_or_defaults(venue.name).lists_by
     remarks: tuple[str, ...] = ()
     if listed_by != "volume_1wk" and rules.rank_by not in (listed_by, MARKET_VOLUME):
         lacks = "no week's volume" if rules.rank_by == "volume_1wk" else "no day's volume of an answer"
@@ -152,9 +152,9 @@ def choose(
     embed = None
     if rules.drop_duplicates and rules.duplicate_port == "embeddings" and only_event_id is None:
         # Imported here: few recipes use it.
-        from predibot.jobs.relatedness.embeddings import opened_embedding
+        from predibot.jobs.relatedness.embeddings import open_embedding
 
-        embed = opened_embedding(rules.duplicate_model)
+        embed = open_embedding(rules.duplicate_model)
     page = _read_events(venue, rules, as_of, listed_by, only_event_id=only_event_id, listener=listener, embed=embed)
     seen_at = _read_at(venue, page.events, as_of)
     if rules.only and only_event_id is None and {event.id for event in page.events}.isdisjoint(rules.only):
@@ -162,7 +162,7 @@ def choose(
             f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
             "recipe plays. Name a venue that has them with --venue, or a later instant"
         )
-    sign = money_sign(known_venue(venue.name).currency)
+    sign = money_sign(venue_or_defaults(venue.name).currency)
     selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, money_sign=sign)
     named = only_event_id is not None
     # Instruments that a game names are not doubted: a stock has no end, and a halted one no price.
@@ -261,7 +261,7 @@ def _missing_fields(events: Sequence[Event], rules: SelectionRules) -> Iterator[
         "market_volume_24h": "a market with a day's volume above 0 (volume24hr), by which rank_by orders",
         MARKET_VOLUME: "a market with a volume above 0 (volumeNum), by which rank_by orders",
     }[rules.rank_by]
-    stated: dict[str, list[bool]] = {ranked: [bool(ranked_by_usd(each, rules.rank_by)) for each in events]}
+    stated: dict[str, list[bool]] = {ranked: [bool(ranking_volume_usd(each, rules.rank_by)) for each in events]}
     if rules.min_volume_24h_usd > 0.0:
         what = "a day's volume above 0 (volume24hr), which min_volume_24h_usd needs"
         stated[what] = [bool(each.volume_24h_usd) for each in events]

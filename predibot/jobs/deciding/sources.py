@@ -23,8 +23,8 @@ def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[S
         elif isinstance(step, PageVisitedStep):
             source = Source(
                 "page",
-                lasting(step.url, loopback),
-                final_url=lasting(step.final_url, loopback),
+                replace_loopback(step.url, loopback),
+                final_url=replace_loopback(step.final_url, loopback),
                 sha256=step.sha256,
                 title=step.title or "",
                 published_at=_parse_or_none(step.published),
@@ -35,7 +35,7 @@ def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[S
     return tuple(found.values())
 
 
-def lasting(text: str, loopback: str | None) -> str:
+def replace_loopback(text: str, loopback: str | None) -> str:
     """Return a text with `SANDBOX_HOST` in place of a sandbox's address."""
     return text.replace(loopback, SANDBOX_HOST) if loopback else text
 

@@ -11,7 +11,7 @@ from typing import Any
 from predibot.contracts import Venue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, Market, MarketRef, prices_of
-from predibot.domain.price import Instrument, PricePoint, Quote, adjusted_points
+from predibot.domain.price import Instrument, PricePoint, Quote, adjust_points
 from predibot.domain.resolution import Resolution
 from predibot.errors import MarketClosed, UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.ledger.write.turns import KnownMarket
@@ -45,7 +45,7 @@ class VenueBoard:
         """
         if not self._venue.live:
             return event
-        fresh = self.still_quoted(event)
+        fresh = self.quote_event(event)
         gone = [market.id for market in fresh.markets if not market.quotes]
         if gone:
             raise MarketClosed(
@@ -53,7 +53,7 @@ class VenueBoard:
             )
         return fresh
 
-    def still_quoted(self, event: Event, *, anew: bool = False) -> Event:
+    def quote_event(self, event: Event, *, anew: bool = False) -> Event:
         """Return an event with the quotes of now, none for markets that trade no more; for accounts.
 
         A past has the event's own quotes, unless its order books are wanted, which no list holds.
@@ -66,7 +66,7 @@ class VenueBoard:
         # Keyed by markets too: an account may hold other markets of an event than a run plays.
         key = ("quotes", event.id, *(market.id for market in event.markets))
         quotes = self._once(key, partial(self._venue.quotes, event), anew=anew)
-        return replace(event, markets=tuple(market.quoted_by(quotes) for market in event.markets))
+        return replace(event, markets=tuple(market.with_quotes(quotes) for market in event.markets))
 
     def daily_prices(self, market: Market, now: datetime) -> tuple[PricePoint, ...]:
         """Return the last price of each of the last days, oldest first, closes per share of now; none is later than
@@ -75,7 +75,7 @@ class VenueBoard:
         points = self._once(("history", market.id), partial(self._read_history, market, now))
         return tuple({point.at.date(): point for point in points if point.at <= now}.values())
 
-    def quoted(self, events: Sequence[Event], now: datetime) -> tuple[Event, ...]:
+    def quote_events(self, events: Sequence[Event], now: datetime) -> tuple[Event, ...]:
         """Return events with the quotes of now; a closed market has none, even if the venue still shows one.
 
         Neither has a market of a few events, at most `FEW_EVENTS` or half of them, for which a live venue does not
@@ -87,7 +87,7 @@ class VenueBoard:
         """
         return self._for_each(events, partial(self._quote, now=now))
 
-    def requoted(
+    def requote_events(
         self, events: Sequence[Event], ordered: Collection[Instrument], held: Collection[Instrument], now: datetime
     ) -> tuple[Event, ...]:
         """Return events with fresh quotes where something is ordered or held, the others as they are.
@@ -108,7 +108,7 @@ class VenueBoard:
                 if not self._venue.live or lost > min(FEW_EVENTS, len(events) // 2):
                     raise
                 _log.warning("event %s has no quote now: %s", event.id, error)
-                found.append(replace(event, markets=tuple(market.quoted_by({}) for market in event.markets)))
+                found.append(replace(event, markets=tuple(market.with_quotes({}) for market in event.markets)))
         return tuple(found)
 
     def _requote(
@@ -123,7 +123,7 @@ class VenueBoard:
         return self._quote(event, now, anew=True)
 
     def _quote(self, event: Event, now: datetime, *, anew: bool = False) -> Event:
-        fresh = self.still_quoted(event, anew=anew)
+        fresh = self.quote_event(event, anew=anew)
         late = [quote.at for market in fresh.markets for quote in market.quotes if quote.at > now]
         if late and not self._venue.live:
             # A later quote would show the future.
@@ -132,10 +132,10 @@ class VenueBoard:
                 f"decide it with --as-of {format_instant(now)}"
             )
         return replace(
-            fresh, markets=tuple(market.quoted_by({}) if market.closed else market for market in fresh.markets)
+            fresh, markets=tuple(market.with_quotes({}) if market.closed else market for market in fresh.markets)
         )
 
-    def unlisted(self, markets: Sequence[KnownMarket], now: datetime) -> tuple[Event, ...]:
+    def find_unlisted(self, markets: Sequence[KnownMarket], now: datetime) -> tuple[Event, ...]:
         """Return the events of markets that a run does not play, with these markets alone, as they are now.
 
         A market that its event lost keeps its last price, if that is at most a day old. A market whose event the venue
@@ -188,7 +188,7 @@ class VenueBoard:
         instrument = market.ref.instrument(self._venue.name, "YES")
         points = self._venue.price_path(instrument, start=now - LOOKS_BACK, until=now).points
         done = self._venue.actions(instrument, start=now - LOOKS_BACK, until=now)
-        return adjusted_points(points, done, until=now)
+        return adjust_points(points, done, until=now)
 
     def _read_event(self, event_id: str, now: datetime) -> Event | None:
         try:
@@ -199,12 +199,12 @@ class VenueBoard:
     def _lost_market(self, market: KnownMarket, now: datetime, *, is_listed: bool) -> Market:
         gone = Market(market.ref, market.question, market.outcomes, closed=None)
         if not is_listed:
-            return gone.quoted_by({})
+            return gone.with_quotes({})
         # With two outcomes the price of NO follows from that of YES.
         instruments = gone.instruments(self._venue.name)[: None if gone.is_named else 1]
         names = [each.id for each in instruments] if gone.is_named else [gone.id]
         last = [self._once(("price", each.id), partial(self._last_price, each, now)) for each in instruments]
-        return gone.quoted_by({name: quote for name, quote in zip(names, last, strict=True) if quote is not None})
+        return gone.with_quotes({name: quote for name, quote in zip(names, last, strict=True) if quote is not None})
 
     def _last_price(self, instrument: Instrument, now: datetime) -> Quote | None:
         try:

@@ -18,12 +18,12 @@ from predibot.domain.secret_values import SecretValues
 from predibot.environment import api_bases, api_keys, secrets_present
 from predibot.errors import BudgetSpent, ModelUnavailable
 from predibot.games.fills import FillModel, fill_model
-from predibot.jobs.deciding.activity import StepListener, Watch, unwatched
+from predibot.jobs.deciding.activity import StepListener, Watch, ignore_progress
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import Claimant, Retry, renew
+from predibot.ledger.write.claims import Claimant, Retry, renew_claims
 from predibot.ledger.write.events import Catalogue, catalogue
-from predibot.ledger.write.news import add_news, stored_news
+from predibot.ledger.write.news import add_news, read_news
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import StoredRun
 from predibot.ledger.write.spending import Holder, renew_reservations
@@ -63,12 +63,12 @@ class NewsBoard:
         """Return news by market id, None where they are unavailable; missing ones are searched for."""
         with self._lock:
             if any(market.id not in self._found for market in markets):
-                self._found.update(self._store.run_read(lambda connection: stored_news(connection, self._run.id)))
+                self._found.update(self._store.run_read(lambda connection: read_news(connection, self._run.id)))
             missing = [market for market in markets if market.id not in self._found]
             for market in missing:
                 self._search(market)
             if missing:
-                self._found.update(self._store.run_read(lambda connection: stored_news(connection, self._run.id)))
+                self._found.update(self._store.run_read(lambda connection: read_news(connection, self._run.id)))
             return {market.id: self._found[market.id] for market in markets}
 
     def _search(self, market: Market) -> None:
@@ -100,7 +100,7 @@ class Resources:
     clock: Callable[[], datetime]
     listener: ProgressListener
     """Hears of each decision."""
-    watch: Watch = unwatched
+    watch: Watch = ignore_progress
     """Hears of each step of each bot."""
 
 
@@ -150,7 +150,7 @@ class Worker:
     """None where every bot needs only the view."""
     loopback: str | None = None
     """The address of a sandbox's pages."""
-    watch: Watch = unwatched
+    watch: Watch = ignore_progress
     secrets: SecretValues = field(default_factory=lambda: SecretValues(secrets_present()))
     """Values that no row may hold: a strategy may read the environment, and quote it in an error."""
     holder: str = ""
@@ -174,7 +174,7 @@ class Worker:
     def events_of(self, job: DecideJob) -> tuple[Event, ...]:
         """Return a decision's events: its event or item, its cohort's markets as they are now, or all of the run."""
         if job.markets is not None:
-            return self.board.unlisted(job.markets, self.instant())
+            return self.board.find_unlisted(job.markets, self.instant())
         is_one = job.subject.kind == "event" or job.subject.kind in ITEM_SUBJECTS
         return (self.events[job.subject.id],) if is_one else tuple(self.events.values())
 
@@ -188,7 +188,7 @@ class Worker:
 
     def _renew_leases(self, connection: Connection) -> None:
         lease, now = self.claimant.lease, self.clock()
-        renew(connection, self.claimant.owner, lease=lease, now=now)
+        renew_claims(connection, self.claimant.owner, lease=lease, now=now)
         renew_reservations(connection, self.holder, lease=lease, now=now)
 
 

@@ -14,20 +14,20 @@ from sqlalchemy import Row
 
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.located import located
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.relatedness.beliefs import related_in_ledger
+from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.accounts.scoring import account_records
-from predibot.ledger.read.details.bots import evidence_of_bot, made_decisions
-from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.details.bots import evidence_of_bot, list_decision_results
+from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.related.coherence.coherence import Coherence, coherence_of
 from predibot.related.exposure import Exposures, exposures
 from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult
-from predibot.scoring.accounts.implied import implied
+from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -35,7 +35,7 @@ from predibot.scoring.evaluation.parts import PartScore, evidence_scores
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict
-from predibot.scoring.inference.power import EventsNeeded, events_needed
+from predibot.scoring.inference.power import RequiredEvents, events_needed
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.forecasts import settled_forecasts
 from predibot.scoring.records.knowledge import Knowledge
@@ -76,7 +76,7 @@ class AccountHistory:
     """In dollars, with the interval at each instant."""
     moves: tuple[tuple[float, float, float], ...]
     """Start and end of each slot, in seconds since 1970, and the account's relative gain; none from a value <= 0."""
-    needed: EventsNeeded | None
+    needed: RequiredEvents | None
     """How many more dates are needed to tell its return from zero; None where that is unknown."""
 
 
@@ -97,7 +97,7 @@ class CohortsHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
+class UnansweredGroup:
     """Decisions that were refused, failed or abstained for the same reason."""
 
     status: str
@@ -124,7 +124,7 @@ class BotHistory:
     cost_known_usd: float
     cost_unknown: int
     """Decisions with a partly unknown cost."""
-    unanswered: tuple[Unanswered, ...]
+    unanswered: tuple[UnansweredGroup, ...]
     """The most frequent reason first."""
     scored: tuple[ScoredBot, ...]
     accounts: tuple[AccountHistory, ...]
@@ -161,20 +161,20 @@ def bot_history(
         related: The cluster of each event; None computes it.
     """
     question = Question(wanted=_WANTED, archived=archived)
-    there = located(store, replace(part, bots=(bot,)), clock)
+    there = locate(store, replace(part, bots=(bot,)), clock)
     part, venue, at = there.part, there.venue_name, there.as_of
     evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question)
-    with store.read() as connection, store.rows_blamed():
+    with store.read() as connection, store.blame_rows():
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
         row_filter = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at)
-        decisions = made_decisions(connection, row_filter)
-        listed = named_markets(connection, venue)
+        decisions = list_decision_results(connection, row_filter)
+        listed = list_markets(connection, venue)
         gathered = evidence_of_bot(connection, bot)
         best = with_reasons(connection, venue, largest_gains(record, most))
         worst = with_reasons(connection, venue, largest_losses(record, most))
         if related is None:
-            related = related_in_ledger(connection, venue, at)
+            related = cluster_ledger_events(connection, venue, at)
     spread = exposures(record, bot, event_of_market=[each.event_id for each in listed], cluster_of=related)
     silent = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
     commonest = sorted(silent.items(), key=lambda each: (-each[1], each[0]))
@@ -191,7 +191,7 @@ def bot_history(
         statuses=Counter(each.status for each in decisions),
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
-        unanswered=tuple(Unanswered(*why, n) for why, n in commonest),
+        unanswered=tuple(UnansweredGroup(*why, n) for why, n in commonest),
         scored=tuple(_scored_bots(evaluation, record, bot, listed, gathered)),
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
@@ -206,14 +206,14 @@ def bot_history(
     )
 
 
-def running_of(record: TrackRecord, knowledge: Knowledge) -> Running:
+def running_sums_of(record: TrackRecord, knowledge: Knowledge) -> Running:
     """Return the running sums of one ranking; empty where it is."""
     ranking = record.without_apart() if knowledge == "clean" else record.apart()
     return {} if ranking is None else running_sums(ranking)
 
 
 def _implied_until(record: AccountsRecord, account: AccountRecord, row: int) -> float:
-    return implied(record, replace(account, slot=account.slot[: row + 1])).deviation
+    return implied_risk(record, replace(account, slot=account.slot[: row + 1])).deviation
 
 
 def account_histories(
@@ -276,12 +276,12 @@ def _scored_bots(
         }
         for card in ranking.cards:
             if card.bot == bot and card.decisions:
-                running = running_of(record, knowledge)
+                running = running_sums_of(record, knowledge)
                 sums = {name: of[bot] for name, of in running.items() if bot in of}
                 yield ScoredBot(knowledge, card, verdicts.get(bot), parts, sums)
 
 
-def _dates_needed(score: AccountScore) -> EventsNeeded | None:
+def _dates_needed(score: AccountScore) -> RequiredEvents | None:
     """Return how many more dates the growth needs, by the standard error behind its interval."""
     found = score.intervals.get("cumulative_return")
     if found is None or found.low is None or found.high is None or found.low <= -1.0 or score.dates < 2:

@@ -10,14 +10,14 @@ from sqlalchemy import Row
 
 from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
-from predibot.jobs.located import located
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
-from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, told_decisions, told_forecasts
+from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, select_decisions, select_forecasts
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -72,10 +72,10 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
     Raises:
         UsageError: If no run of the ledger played the event, or as `located`.
     """
-    there = located(store, part, clock)
+    there = locate(store, part, clock)
     part, at = there.part, there.as_of
-    with store.read() as connection, store.rows_blamed():
-        listed = named_markets(connection, there.venue_name)
+    with store.read() as connection, store.blame_rows():
+        listed = list_markets(connection, there.venue_name)
         rows = [row for row, market in enumerate(listed) if market.event_id == event_id]
         if not rows:
             known = list(dict.fromkeys(market.event_id for market in listed))
@@ -84,7 +84,7 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
             raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
         record = track_record(connection, there.venue_name, at, part)
         row_filter = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)
-        forecasts, decisions = told_forecasts(connection, row_filter), told_decisions(connection, row_filter)
+        forecasts, decisions = select_forecasts(connection, row_filter), select_decisions(connection, row_filter)
     return EventHistory(
         event_id=event_id,
         title=listed[rows[0]].title,
@@ -92,7 +92,7 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
         markets=tuple(market_history(record, row, listed[row]) for row in rows),
         forecasts=forecasts,
         decisions=decisions,
-        currency=known_venue(there.venue_name).currency,
+        currency=venue_or_defaults(there.venue_name).currency,
     )
 
 

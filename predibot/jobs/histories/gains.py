@@ -8,10 +8,10 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.jobs.located import located
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst import instant_of
-from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
@@ -38,10 +38,10 @@ Gains = Mapping[tuple[str, datetime], tuple[HorizonGain, ...]]
 
 def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> Gains:
     """Return the gains of a bot's decisions on events, as scores count them; no venue is asked."""
-    there = located(store, Part(venue=venue), clock)
-    with store.read() as connection, store.rows_blamed():
+    there = locate(store, Part(venue=venue), clock)
+    with store.read() as connection, store.blame_rows():
         record = track_record(connection, there.venue_name, there.as_of, Part(bots=(bot,)))
-        listed = named_markets(connection, there.venue_name)
+        listed = list_markets(connection, there.venue_name)
     found = dict[tuple[str, datetime], tuple[HorizonGain, ...]]()
     for ranking in (record.without_apart(), record.apart()):
         if ranking is None:
@@ -52,18 +52,19 @@ def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> 
             (listed[ranking.bet_market[bet]].event_id, instant_of(float(ranking.decided_at[row])))
             for row, bet in zip(decided.tolist(), first.tolist(), strict=True)
         ]
-        scored, alike = ranking.scored(), Counter(keys)
+        scored, alike = ranking.scored_mask(), Counter(keys)
         for key, row in zip(keys, decided.tolist(), strict=True):
             if scored[row] and alike[key] == 1:
                 found[key] = tuple(
                     HorizonGain(
-                        each.label, *(known_number(of[row]) for of in (each.value, each.quote_value, each.market_value))
+                        each.label,
+                        *(number_or_none(of[row]) for of in (each.value, each.quote_value, each.market_value)),
                     )
                     for each in returns
                 )
     return found
 
 
-def known_number(value: np.float64) -> float | None:
+def number_or_none(value: np.float64) -> float | None:
     """Return a number of an array; None for NaN."""
     return None if math.isnan(value) else float(value)

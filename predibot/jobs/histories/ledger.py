@@ -11,13 +11,13 @@ from predibot.jobs.histories.bot import (
     Running,
     account_histories,
     cohort_histories,
-    running_of,
+    running_sums_of,
 )
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.located import located
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.read.accounts.scoring import account_records
-from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
@@ -52,17 +52,17 @@ def ledger_history(
 ) -> LedgerHistory:
     """Return the bots of a ledger over time, as of an instant; no venue is asked."""
     question = Question(wanted=_WANTED, archived=archived)
-    there = located(store, part, clock)
+    there = locate(store, part, clock)
     part, venue, at = there.part, there.venue_name, there.as_of
     evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question)
-    with store.read() as connection, store.rows_blamed():
+    with store.read() as connection, store.blame_rows():
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
-        listed = named_markets(connection, venue)
+        listed = list_markets(connection, venue)
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,
-        running={knowledge: running_of(record, knowledge) for knowledge in evaluation.rankings},
+        running={knowledge: running_sums_of(record, knowledge) for knowledge in evaluation.rankings},
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
         markets=jumping_markets(record, listed, _MARKETS),

@@ -6,20 +6,20 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from predibot.jobs.histories.gains import known_number
-from predibot.jobs.located import located
+from predibot.jobs.histories.gains import number_or_none
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
-from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.scoring.evaluation.pairs import compared_questions
+from predibot.scoring.evaluation.pairs import match_questions
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
 
 @dataclass(frozen=True, slots=True)
-class AskedBoth:
+class SharedQuestion:
     """A question that two bots answered."""
 
     market: Row[Any]
@@ -39,24 +39,26 @@ class AskedBoth:
     """The first bot's squared error minus the second's; None unless the market paid 0 or 1."""
 
 
-def asked_both(store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock) -> tuple[AskedBoth, ...]:
+def shared_questions(
+    store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock
+) -> tuple[SharedQuestion, ...]:
     """Return the questions on which two bots are compared, the largest difference first; no venue is asked.
 
     As in their pair scores, each ranking is compared by itself.
     """
-    there = located(store, replace(part, bots=(one, other)), clock)
-    with store.read() as connection, store.rows_blamed():
+    there = locate(store, replace(part, bots=(one, other)), clock)
+    with store.read() as connection, store.blame_rows():
         record = track_record(connection, there.venue_name, there.as_of, there.part)
-        listed = named_markets(connection, there.venue_name)
+        listed = list_markets(connection, there.venue_name)
     found = []
     rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
     for knowledge, ranking in rankings.items():
         if ranking is None or not {one, other} <= set(ranking.bots):
             continue
-        questions = compared_questions(ranking, one, other)
+        questions = match_questions(ranking, one, other)
         for row in range(questions.market.size):
             found.append(
-                AskedBoth(
+                SharedQuestion(
                     market=listed[questions.market[row]],
                     knowledge=knowledge,
                     one_at=datetime.fromtimestamp(questions.first_at[row], UTC),
@@ -64,8 +66,8 @@ def asked_both(store: Store, one: str, other: str, part: Part = EVERYTHING, *, c
                     one=float(questions.first[row]),
                     other=float(questions.second[row]),
                     price_yes=float(questions.price_yes[row]),
-                    payout_yes=known_number(questions.payout_yes[row]),
-                    error_difference=known_number(questions.error_difference[row]),
+                    payout_yes=number_or_none(questions.payout_yes[row]),
+                    error_difference=number_or_none(questions.error_difference[row]),
                 )
             )
     return tuple(sorted(found, key=lambda each: -abs(each.one - each.other)))

@@ -17,12 +17,12 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import PricePoint, Quote
 from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.errors import UsageError
-from predibot.jobs.imports.predibench import Imported, Recording, import_days
+from predibot.jobs.imports.predibench import ImportReport, Recording, import_days
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
 from predibot.jobs.score_files.forecastbench import FORMAT, QuestionKey, Sets, SettledForecast
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows
-from predibot.ledger.write.prices_and_resolutions import add_resolutions, stored_resolutions
+from predibot.ledger.write.prices_and_resolutions import add_resolutions, read_resolutions
 
 RECORDING = Recording(
     FORMAT, "imported from sets of ForecastBench: forecasts are dated by when they were due, the end of their day"
@@ -34,10 +34,10 @@ _NO_PRICE = "on markets without a price"
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedSets:
+class SetsImportReport:
     """What was imported from sets, and what was left out."""
 
-    imported: Imported
+    imported: ImportReport
     resolutions: int
     """New ones."""
     left_out: Mapping[str, int]
@@ -46,7 +46,7 @@ class ImportedSets:
 
 def import_forecastbench(
     sets: Sets, *, store: Store, clock: Callable[[], datetime], listener: ProgressListener
-) -> ImportedSets:
+) -> SetsImportReport:
     """Store the forecasts of sets on markets with a price, and the markets' resolutions.
 
     Forecasts on series of data are left out, because there is no price to compare them with.
@@ -74,7 +74,7 @@ def import_forecastbench(
     }
     now = clock()
     new = store.run_write(lambda connection: _store_resolutions(connection, settled, now))
-    return ImportedSets(found, new, dict(left_out))
+    return SetsImportReport(found, new, dict(left_out))
 
 
 def _importable(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]:
@@ -150,7 +150,7 @@ def _replicate(
 
 
 def _store_resolutions(connection: Connection, settled: Mapping[str, Resolution], now: datetime) -> int:
-    stored, count = stored_resolutions(connection, RECORDING.venue), 0
+    stored, count = read_resolutions(connection, RECORDING.venue), 0
     for name, row in market_rows(connection, RECORDING.venue).items():
         if name in settled:
             known = stored.get(row, ())
@@ -163,7 +163,7 @@ def _store_resolutions(connection: Connection, settled: Mapping[str, Resolution]
 def _make_resolution(item: SettledForecast) -> Resolution:
     outcome = item.outcome or 0.0
     at = _midnight(item.settled_on or item.key.due_on)
-    return Resolution.paying((outcome, 1.0 - outcome), at, "venue", at)
+    return Resolution.of_payouts((outcome, 1.0 - outcome), at, "venue", at)
 
 
 def _market_id(key: QuestionKey) -> str:

@@ -21,7 +21,7 @@ from predibot.jobs.score_files.table import BadRow, Columns
 from predibot.jobs.score_files.table_file import open_table_file, table_process
 from predibot.jobs.score_files.table_reader import unique_object
 from predibot.ledger.read.export import ADDED_TABLES, TABLES, export_columns
-from predibot.ledger.restore import MAX_ROW_VALUES, Placed, Restorer, RowRefused
+from predibot.ledger.restore import MAX_ROW_VALUES, ExportRow, Restorer, RowError
 from predibot.ledger.store import Store
 from predibot.plain_file import open_plain
 from predibot.research.pages.parser_process import ParserProcess
@@ -44,14 +44,14 @@ class TableCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedLedger:
+class LedgerImportReport:
     """The result of an import."""
 
     tables: Mapping[str, TableCount]
     notes: tuple[str, ...] = ()
 
 
-def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> ImportedLedger:
+def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> LedgerImportReport:
     """Store the missing rows of an export in a ledger; all of them, or nothing.
 
     Args:
@@ -65,7 +65,7 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
     longest = csv.field_size_limit(MAX_LINE_BYTES)
     try:
         return store.run_write(partial(_store_export, export=export, listener=listener))
-    except RowRefused as error:
+    except RowError as error:
         raise UsageError(f"nothing is imported: {error}. Export again, or fix the row") from None
     except OSError as error:
         raise UsageError(f"{export} cannot be read: {error.strerror}. Name a folder that `export` wrote") from None
@@ -73,7 +73,7 @@ def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> 
         csv.field_size_limit(longest)
 
 
-def _store_export(connection: Connection, *, export: Path, listener: ProgressListener) -> ImportedLedger:
+def _store_export(connection: Connection, *, export: Path, listener: ProgressListener) -> LedgerImportReport:
     restorer, tables = Restorer(connection), dict[str, TableCount]()
     notes = (_NO_TEXTS,) if export.is_dir() and _find_format(export) == "csv" else ()
     for table, rows in _read_tables(export):
@@ -83,10 +83,10 @@ def _store_export(connection: Connection, *, export: Path, listener: ProgressLis
         tables[table] = TableCount(before.rows + next(numbers), before.new + new)
         listener(Progress("import", len(tables), len(TABLES), table))
     restorer.finish()
-    return ImportedLedger(tables, (*notes, *restorer.notes))
+    return LedgerImportReport(tables, (*notes, *restorer.notes))
 
 
-def _read_tables(export: Path) -> Iterator[tuple[str, Iterator[Placed]]]:
+def _read_tables(export: Path) -> Iterator[tuple[str, Iterator[ExportRow]]]:
     if not export.is_dir():
         yield from groupby(_read_jsonl(export), _table_name)
         return
@@ -113,14 +113,14 @@ def _find_format(folder: Path) -> Format:
     raise UsageError(f"{folder} holds no export. Name a folder that `predibot export FOLDER` wrote")
 
 
-def _table_name(row: Placed) -> str:
+def _table_name(row: ExportRow) -> str:
     table = row.cells.get("table")
     if table not in TABLES:
-        raise RowRefused(row.place, f"table is {str(table)[:40]!r}; give the lines that `predibot export` prints")
+        raise RowError(row.place, f"table is {str(table)[:40]!r}; give the lines that `predibot export` prints")
     return str(table)
 
 
-def _read_jsonl(path: Path) -> Iterator[Placed]:
+def _read_jsonl(path: Path) -> Iterator[ExportRow]:
     # One decoder for all lines: `loads` would build one for each.
     decode = json.JSONDecoder(object_pairs_hook=unique_object, parse_constant=_refuse_constant).decode
     with open_plain(path) as file:
@@ -129,14 +129,14 @@ def _read_jsonl(path: Path) -> Iterator[Placed]:
             if not line.strip():
                 continue
             if has_too_many_values(line, MAX_ROW_VALUES):
-                raise RowRefused(place, _TOO_MANY)
+                raise RowError(place, _TOO_MANY)
             try:
                 found = decode(line.decode())
             except (ValueError, RecursionError) as error:
-                raise RowRefused(place, f"this is no JSON object: {why_no_json(error)}") from None
+                raise RowError(place, f"this is no JSON object: {why_no_json(error)}") from None
             if not isinstance(found, dict):
-                raise RowRefused(place, "this is no JSON object")
-            yield Placed(place, found)
+                raise RowError(place, "this is no JSON object")
+            yield ExportRow(place, found)
 
 
 def _refuse_constant(word: str) -> float:
@@ -148,11 +148,11 @@ def _read_lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         if len(line) > MAX_LINE_BYTES:
-            raise RowRefused(f"{path.name}, line {number}", f"it is longer than {MAX_LINE_BYTES // 2**20} MiB")
+            raise RowError(f"{path.name}, line {number}", f"it is longer than {MAX_LINE_BYTES // 2**20} MiB")
         yield line
 
 
-def _read_csv(path: Path) -> Iterator[Placed]:
+def _read_csv(path: Path) -> Iterator[ExportRow]:
     with open_plain(path) as file:
         lines = _RowLines(_read_lines(file, path))
         reader = csv.reader(lines, strict=True)
@@ -163,10 +163,10 @@ def _read_csv(path: Path) -> Iterator[Placed]:
                 place = f"{path.name}, line {reader.line_num}"
                 lines.begin_row()
                 if len(cells) != len(header):
-                    raise RowRefused(place, f"it has {len(cells)} cells, the header {len(header)}")
-                yield Placed(place, dict(zip(header, map(_unquote, cells), strict=True)), is_text=True)
+                    raise RowError(place, f"it has {len(cells)} cells, the header {len(header)}")
+                yield ExportRow(place, dict(zip(header, map(_unquote, cells), strict=True)), is_text=True)
         except (csv.Error, UnicodeDecodeError) as error:
-            raise RowRefused(f"{path.name}, line {reader.line_num + 1}", str(error)) from None
+            raise RowError(f"{path.name}, line {reader.line_num + 1}", str(error)) from None
 
 
 @dataclass(slots=True)
@@ -202,7 +202,7 @@ def _unquote(cell: str) -> str:
     return cell
 
 
-def _read_parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:
+def _read_parquet(path: Path, process: ParserProcess) -> Iterator[ExportRow]:
     with open_table_file(
         str(path),
         "parquet",
@@ -220,8 +220,8 @@ def _read_parquet(path: Path, process: ParserProcess) -> Iterator[Placed]:
         for row in table.read(names):
             place = f"{path.name}, row {row.number}"
             if isinstance(row, BadRow):
-                raise RowRefused(place, row.reason)
-            yield Placed(place, dict(zip(table.names, row.cells, strict=True)))
+                raise RowError(place, row.reason)
+            yield ExportRow(place, dict(zip(table.names, row.cells, strict=True)))
 
 
-_READERS: Mapping[str, Callable[[Path], Iterator[Placed]]] = {"jsonl": _read_jsonl, "csv": _read_csv}
+_READERS: Mapping[str, Callable[[Path], Iterator[ExportRow]]] = {"jsonl": _read_jsonl, "csv": _read_csv}

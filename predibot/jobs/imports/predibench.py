@@ -27,7 +27,7 @@ from predibot.jobs.deciding.open_run import run_key
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import Claim, Claimant, claim
-from predibot.ledger.write.decisions import Finished, bots, decisions, store_decision
+from predibot.ledger.write.decisions import DecisionResult, bots, decisions, store_decision
 from predibot.ledger.write.events import Catalogue, catalogue, market_refs
 from predibot.ledger.write.runs import IMPORTED, BotPlan, StoredRun, add_bots, freeze_run
 from predibot.plugins.venues import venue_recorded_by
@@ -46,7 +46,7 @@ class Recording:
 
     name: str
     """The name of its runs' recipe."""
-    said: str = "imported from files of PrediBench: instants, prices and answers are what they say"
+    run_note: str = "imported from files of PrediBench: instants, prices and answers are what they say"
     """A note of each run."""
 
     @property
@@ -64,7 +64,7 @@ PREDIBENCH = Recording("predibench")
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class OmittedDecisions:
     """Decisions that were not imported, and why."""
 
     event_id: str
@@ -74,7 +74,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportReport:
     """The content of a folder, and the part of it that is new in the ledger."""
 
     files: int
@@ -85,7 +85,7 @@ class Imported:
     events: int
     notes: tuple[str, ...]
     """Remarks on single decisions, and on files that changed since an earlier import."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[OmittedDecisions, ...]
     runs: int
     """New in the ledger, as are the next two."""
     stored_decisions: int
@@ -98,7 +98,7 @@ class Imported:
 class _StorableDecision:
     replicate: Replicate
     answer: Answer
-    finished: Finished
+    finished: DecisionResult
 
 
 def import_days(
@@ -108,7 +108,7 @@ def import_days(
     store: Store,
     clock: Callable[[], datetime],
     listener: ProgressListener,
-) -> Imported:
+) -> ImportReport:
     """Store the decisions of some days.
 
     Each run is stored whole or not at all, so the next call completes an import that was killed.
@@ -136,7 +136,7 @@ def import_days(
     answers = [answer for each in replicates for answer in each.answers]
     stored = [each for run in made for each in run.stored]
     decisions_stored = (each.finished.decision for each in stored)
-    return Imported(
+    return ImportReport(
         files=len(replicates),
         trace_folders=sum(day.n_trace_folders for day in days),
         decisions=len(answers),
@@ -144,7 +144,7 @@ def import_days(
         bots=tuple(dict.fromkeys(each.bot for each in replicates)),
         events=len({answer.event_id for answer in answers}),
         notes=(*notes, *(note for each in made for note in each.notes)),
-        left_out=tuple(LeftOut(*which, n) for which, n in left_out.items()),
+        left_out=tuple(OmittedDecisions(*which, n) for which, n in left_out.items()),
         runs=sum(each.is_new for each in made),
         stored_decisions=len(stored),
         stored_forecasts=sum(len(each.forecasts) for each in decisions_stored if each is not None),
@@ -178,7 +178,7 @@ def _reason_to_leave_out(replicate: Replicate, answer: Answer, event: Event) -> 
     return None
 
 
-def _book(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Finished:
+def _book(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> DecisionResult:
     """Return a decision's result: booked by the game's rules, or refused by them."""
     quotes = {
         market_id: quote
@@ -203,9 +203,9 @@ def _book(venue: str, replicate: Replicate, answer: Answer, of: DayEvent) -> Fin
         said_only = replace(decision, unallocated_usd=None)
         booking = _GAME.book(said_only, EventView(answered, venue), None, prices, MidFills())
     except AnswerError as error:
-        return Finished("refused", message=str(error), **common)  # type: ignore[arg-type]
+        return DecisionResult("refused", message=str(error), **common)  # type: ignore[arg-type]
     booked = {market_id: quotes[market_id] for market_id in said}
-    return Finished("recorded", decision=decision, booking=booking, booked=booked, **common)  # type: ignore[arg-type]
+    return DecisionResult("recorded", decision=decision, booking=booking, booked=booked, **common)  # type: ignore[arg-type]
 
 
 def _without_unpriced(decision: Decision, quotes: Mapping[str, Quote]) -> Decision:
@@ -271,7 +271,7 @@ def _make_run(
         code_version=__version__,
         created_at=created_at,
         passed_over=passed_over,
-        notes=(recording.said,),
+        notes=(recording.run_note,),
     )
 
 

@@ -44,7 +44,7 @@ _BOT = re.compile(r"[A-Za-z0-9._-]{1,80}")
 # `FailFast` below: the errors of millions of malformed entries would take more memory than the entries.
 
 
-class FileRefused(ValueError):
+class MalformedFile(ValueError):
     """A file has a mistake; the message says where in it, and what was seen."""
 
 
@@ -153,7 +153,7 @@ def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> 
 
     try:
         events = _parse_events(label(folder / EVENTS_FILE), _load(label(folder / EVENTS_FILE), folder / EVENTS_FILE)[0])
-    except FileRefused as error:
+    except MalformedFile as error:
         refused.append(str(error))
         return
     found: dict[tuple[int, str], Replicate] = {}
@@ -168,8 +168,8 @@ def _read_day(root: Path, folder: Path, days: list[Day], refused: list[str]) -> 
             replicate = _make_replicate(label(path), *_load(label(path), path), int(named[2]), events)
             first = found.setdefault((replicate.number, replicate.bot), replicate)
             if first is not replicate:
-                raise FileRefused(f"{replicate.label}: run {named[2]} of {replicate.bot} is in {first.label} already")
-        except FileRefused as error:
+                raise MalformedFile(f"{replicate.label}: run {named[2]} of {replicate.bot} is in {first.label} already")
+        except MalformedFile as error:
             refused.append(str(error))
     replicates = tuple(found[key] for key in sorted(found))
     days.append(Day(label(folder), events, replicates, n_traces))
@@ -184,7 +184,7 @@ def _answers_file(label: str, folder: Path) -> Path:
         else [path for path in map(folder.joinpath, names_in(folder, MAX_FOLDERS)) if path.suffix == ".json"]
     )
     if len(listed) != 1:
-        raise FileRefused(f"{label} holds {len(listed)} JSON files, and none is model_investment_decisions.json")
+        raise MalformedFile(f"{label} holds {len(listed)} JSON files, and none is model_investment_decisions.json")
     return listed[0]
 
 
@@ -192,13 +192,13 @@ def _load(label: str, path: Path) -> tuple[Any, str]:
     try:
         content = plain_bytes(path, MAX_FILE_BYTES)
     except OSError as error:
-        raise FileRefused(f"{label} cannot be read: {error.strerror}") from None
+        raise MalformedFile(f"{label} cannot be read: {error.strerror}") from None
     if has_too_many_values(content):
-        raise FileRefused(f"{label} holds more than {MAX_JSON_VALUES:,} values")
+        raise MalformedFile(f"{label} holds more than {MAX_JSON_VALUES:,} values")
     try:
         return fields.loads(content), hashlib.sha256(content).hexdigest()
     except ValueError as error:
-        raise FileRefused(f"{label} is no JSON that can be read: {error}") from None
+        raise MalformedFile(f"{label} is no JSON that can be read: {error}") from None
 
 
 def _text_list(value: object) -> list[object]:
@@ -208,7 +208,7 @@ def _text_list(value: object) -> list[object]:
 def _unix_instant(value: object) -> datetime:
     at = fields.unix_instant(value)
     if at < _FIRST_INSTANT:
-        raise ValueError(f"{fields.seen(value)} is long before there were such files; give seconds since 1970")
+        raise ValueError(f"{fields.short_repr(value)} is long before there were such files; give seconds since 1970")
     return at
 
 
@@ -272,7 +272,7 @@ class _MarketWire(Wire):
     def _check(self) -> Self:
         names = [each.name for each in self.outcomes]
         if self.yes_name is not None and names.count(self.yes_name) != 1:
-            raise ValueError(f"price_outcome_name {fields.seen(self.yes_name)} is not one of the outcomes")
+            raise ValueError(f"price_outcome_name {fields.short_repr(self.yes_name)} is not one of the outcomes")
         if self.yes_name is None and self.prices is not None and self.prices.points():
             raise ValueError("price_outcome_name is missing, so nobody knows whose the prices are")
         return self
@@ -330,17 +330,17 @@ class _EventWire(Wire):
 
 def _parse_events(label: str, content: object) -> dict[str, DayEvent]:
     if not isinstance(content, list):
-        raise FileRefused(f"{label} is {fields.seen(content)}, no list of events")
+        raise MalformedFile(f"{label} is {fields.short_repr(content)}, no list of events")
     found: dict[str, DayEvent] = {}
     for number, payload in enumerate(content, start=1):
         try:
             each = _EventWire.model_validate(payload).to_domain(payload)
         except ValidationError as error:
-            raise FileRefused(f"{label}, event {number}: {fields.reason_of(error)}") from None
+            raise MalformedFile(f"{label}, event {number}: {fields.reason_of(error)}") from None
         except ValueError as error:
-            raise FileRefused(f"{label}, event {number}: {error}") from None
+            raise MalformedFile(f"{label}, event {number}: {error}") from None
         if each.event.id in found:
-            raise FileRefused(f"{label}, event {number}: {each.event.id} is listed before")
+            raise MalformedFile(f"{label}, event {number}: {each.event.id} is listed before")
         found[each.event.id] = each
     return found
 
@@ -444,7 +444,7 @@ class _AnswersWire(Wire):
     def _check(self) -> Self:
         if _BOT.fullmatch(self.bot) is None:
             raise ValueError(
-                f"model_id {fields.seen(self.model_id)} has other characters than letters, digits and ./_-"
+                f"model_id {fields.short_repr(self.model_id)} has other characters than letters, digits and ./_-"
             )
         repeated = [name for name, n in Counter(each.event_id for each in self.events).items() if n > 1]
         if repeated:
@@ -456,7 +456,7 @@ def _make_replicate(label: str, content: object, sha256: str, number: int, event
     try:
         file = _AnswersWire.model_validate(content)
     except ValidationError as error:
-        raise FileRefused(f"{label}: {fields.reason_of(error)}") from None
+        raise MalformedFile(f"{label}: {fields.reason_of(error)}") from None
     answers = tuple(each.to_domain(label) for each in file.events)
     for answer in answers:
         _check_subject(answer, events)
@@ -475,8 +475,8 @@ def _make_replicate(label: str, content: object, sha256: str, number: int, event
 
 def _check_subject(answer: Answer, events: Mapping[str, DayEvent]) -> None:
     if answer.event_id not in events:
-        raise FileRefused(f"{answer.place} is not in {EVENTS_FILE}")
+        raise MalformedFile(f"{answer.place} is not in {EVENTS_FILE}")
     event = events[answer.event_id].event
     for forecast in answer.decision.forecasts:
         if event.market(forecast.market_id) is None:
-            raise FileRefused(f"{answer.place}: market {forecast.market_id} is not one of it in {EVENTS_FILE}")
+            raise MalformedFile(f"{answer.place}: market {forecast.market_id} is not one of it in {EVENTS_FILE}")

@@ -32,13 +32,13 @@ _NOTHING = LogContext()
 _ABOUT: ContextVar[LogContext | None] = ContextVar("about", default=None)
 
 
-def about_now() -> LogContext:
+def current_log_context() -> LogContext:
     """Return the current context."""
     return _ABOUT.get() or _NOTHING
 
 
 @contextmanager
-def logged_about(what: LogContext) -> Iterator[None]:
+def log_context(what: LogContext) -> Iterator[None]:
     """Give a context to all records in the block and in our threads that it starts."""
     token = _ABOUT.set(what)
     try:
@@ -71,7 +71,7 @@ class LineFormatter(logging.Formatter):
         """Return the line, without its end."""
         at = format_instant(datetime.fromtimestamp(record.created, UTC))
         message = self._hidden(record.getMessage())
-        about = {name: self._hidden(text) for name, text in asdict(about_now()).items() if text}
+        about = {name: self._hidden(text) for name, text in asdict(current_log_context()).items() if text}
         failure = self._hidden(self.formatException(record.exc_info)) if record.exc_info else ""
         if self._as_json:
             fields = {"at": at, "level": record.levelname, "logger": record.name, "message": message, **about}

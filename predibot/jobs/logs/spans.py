@@ -20,14 +20,14 @@ from sqlalchemy import Row
 
 from predibot.domain.secret_values import SecretValues
 from predibot.environment import otlp_headers, secrets_present
-from predibot.errors import PredibotError, UsageError, words_of
+from predibot.errors import PredibotError, UsageError, describe_error
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
-from predibot.jobs.read_traces import named_decision
+from predibot.jobs.read_traces import find_decision
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_traces import timed_decisions
+from predibot.ledger.read.decision_traces import list_decision_times
 from predibot.ledger.store import Store
-from predibot.net.deadline import in_time
-from predibot.net.json_client import opened_client
+from predibot.net.deadline import call_within
+from predibot.net.json_client import open_client
 from predibot.version import __version__
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ from predibot.domain.trace import (
     ToolStep,
     seconds_of,
 )
-from predibot.domain.untrusted_text import bounded, one_line
+from predibot.domain.untrusted_text import one_line, shorten
 
 CONVENTIONS = "https://opentelemetry.io/schemas/1.38.0"
 Value = str | int | float | tuple[str, ...]
@@ -222,7 +222,7 @@ def _clean(span: Span, secrets: SecretValues) -> Span:
         return text(value) if isinstance(value, str) else value
 
     def text(value: str) -> str:
-        return bounded(one_line(secrets.hidden(value)), _MAX_CHARACTERS)
+        return shorten(one_line(secrets.mask(value)), _MAX_CHARACTERS)
 
     attributes = {name: clean(value) for name, value in span.attributes.items()}
     return replace(span, name=text(span.name), attributes=attributes, error=text(span.error))
@@ -247,7 +247,7 @@ _NEEDS_EXTRA = "spans need opentelemetry-proto: pip install 'predibot[otel]'"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SendReport:
     """What a collector accepted."""
 
     decisions: int
@@ -256,7 +256,7 @@ class Sent:
     """One reason for each unreadable trace."""
 
 
-def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) -> Sent:
+def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) -> SendReport:
     """Send the spans of decisions to a collector.
 
     Args:
@@ -272,23 +272,23 @@ def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) ->
         except UsageError as error:
             missing.append(str(error))
     spans = [span for of_one in found for span in of_one]
-    with opened_client(headers=otlp_headers()) as client:
+    with open_client(headers=otlp_headers()) as client:
         for first in range(0, len(spans), _SPANS_AT_ONCE):
             _post(client, endpoint, spans[first : first + _SPANS_AT_ONCE], secrets)
-    return Sent(len(found), len(spans), tuple(missing))
+    return SendReport(len(found), len(spans), tuple(missing))
 
 
-def send_asked(store: Store, asked: str, endpoint: str) -> Sent:
+def send_spans_of(store: Store, asked: str, endpoint: str) -> SendReport:
     """Send the spans of a run by its key, or of one decision as `read_trace` names it.
 
     Raises:
         UsageError: If there is no such run or decision with a trace, its run is void, or as `send_traces`.
     """
-    found = store.run_read(lambda connection: timed_decisions(connection, asked))
+    found = store.run_read(lambda connection: list_decision_times(connection, asked))
     if not found:
-        named = named_decision(store, asked)
+        named = find_decision(store, asked)
         about = (named.bot, named.event_id)
-        found = store.run_read(lambda connection: timed_decisions(connection, named.run, named=about))
+        found = store.run_read(lambda connection: list_decision_times(connection, named.run, named=about))
     if not found:
         raise UsageError(f"{asked[:200]!r} has no trace, or is of a void run, so there are no spans of it")
     return send_traces(store, found, endpoint)
@@ -330,14 +330,14 @@ class Spans:
         if self._failed:
             return
         try:
-            decisions = self.store.run_read(lambda connection: timed_decisions(connection, run_key, since=since))
+            decisions = self.store.run_read(lambda connection: list_decision_times(connection, run_key, since=since))
             if decisions:
                 sent = send_traces(self.store, decisions, endpoint)
                 _log.info("run %s: %d spans of %d decisions sent", run_key, sent.spans, sent.decisions)
         except PredibotError as error:
             self._fail(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, what is decided is decided
-            self._fail(words_of(error))
+            self._fail(describe_error(error))
 
     def _fail(self, why: str) -> None:
         if not self._failed:
@@ -352,9 +352,9 @@ def _post(client: httpx.Client, endpoint: str, spans: Sequence[Span], secrets: S
     content = _request(spans).SerializeToString()
     headers = {"content-type": "application/x-protobuf", "user-agent": f"predibot/{__version__}"}
     try:
-        response = in_time(lambda: client.post(url, content=content, headers=headers, timeout=SECONDS), SECONDS)
+        response = call_within(lambda: client.post(url, content=content, headers=headers, timeout=SECONDS), SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
-        reason = secrets.hidden(str(error)) or "no answer in time"
+        reason = secrets.mask(str(error)) or "no answer in time"
         raise UsageError(f"{place} cannot be reached: {reason}. Is it up, and its address right?") from error
     if not response.is_success:
         raise UsageError(f"{place} answered {response.status_code}. Look at its address, and at its key")

@@ -38,7 +38,7 @@ _REASONS: Mapping[str, str] = {
 """What each kind of error means. The error's own message may quote a page, a model or a key, and is never sent."""
 
 
-def named(name: str) -> str:
+def safe_name(name: str) -> str:
     """Return a name from a recipe in characters that are harmless in every chat, mail and terminal.
 
     Examples:
@@ -63,10 +63,10 @@ class Notice:
     lines: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
     """Lines with aligned columns."""
-    about: str = ""
+    trouble: str = ""
     """Key of the trouble it tells of. A trouble is told once until it is over; empty for none."""
     is_over: bool = False
-    passes: bool = False
+    passes_by_itself: bool = False
     """Whether the trouble ends by itself, as a limit of a day does: it is told once, and no end is told."""
 
     def __post_init__(self) -> None:
@@ -115,7 +115,7 @@ def notice_of_slot(
     at, about, counts = format_instant(slot_at), f"slot of {recipe}", dict(outcomes or {})
     decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
     if is_good:
-        title = f"predibot: {named(recipe)} is well again, slot {at}"
+        title = f"predibot: {safe_name(recipe)} is well again, slot {at}"
         return Notice("failure", title, (decisions,), about=about, is_over=True)
     what = "failed in part" if counts.get("recorded") else "failed"
     kind = kind_of_error(reason)
@@ -124,7 +124,7 @@ def notice_of_slot(
     ask_again = (_ASK_AGAIN,) if counts.get(_UNREADABLE_ANSWER) else ()
     return Notice(
         "drift" if kind == "VenueChanged" else "failure",
-        f"predibot: {named(recipe)} {what}, slot {at}",
+        f"predibot: {safe_name(recipe)} {what}, slot {at}",
         (*why, decisions, again, *ask_again, _MORE),
         about=about,
     )
@@ -134,11 +134,11 @@ def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
     """Return the notice that something besides a slot's decisions failed; without a reason, that all is well again."""
     about, at = f"side of {recipe}", format_instant(slot_at)
     if not reason:
-        title = f"predibot: nothing is in the way of {named(recipe)} any more, slot {at}"
+        title = f"predibot: nothing is in the way of {safe_name(recipe)} any more, slot {at}"
         return Notice("failure", title, about=about, is_over=True)
     return Notice(
         "drift" if "VenueChanged:" in reason else "failure",
-        f"predibot: {named(recipe)} is done with remarks, slot {at}",
+        f"predibot: {safe_name(recipe)} is done with remarks, slot {at}",
         ("Prices, the evaluation or a check of the doctor were in the way.", _MORE),
         about=about,
     )
@@ -150,26 +150,26 @@ def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
     names = ", ".join(first) + (f" and {more} more, the last {format_instant(slots[-1])}" if more > 0 else "")
     what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"
     lines = (f"Nothing ran in time to make up for: {names}.", "No decision is made for them any more.")
-    return Notice("missed", f"predibot: {named(recipe)} missed {what}", lines)
+    return Notice("missed", f"predibot: {safe_name(recipe)} missed {what}", lines)
 
 
 def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
     """Return the notice that a recipe cannot be read any more, or can be read again."""
     about = f"file of {recipe}"
     if is_good:
-        return Notice("failure", f"predibot: {named(recipe)} can be read again", about=about, is_over=True)
+        return Notice("failure", f"predibot: {safe_name(recipe)} can be read again", about=about, is_over=True)
     lines = ("It goes on as it was read last.", _MORE)
-    return Notice("failure", f"predibot: {named(recipe)} cannot be read as it is now", lines, about=about)
+    return Notice("failure", f"predibot: {safe_name(recipe)} cannot be read as it is now", lines, about=about)
 
 
 def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
     """Return the notice that a venue's answers changed; without doubts, that all are understood again."""
     about = f"venue of {recipe}"
     if not doubts:
-        title = f"predibot: the venue of {named(recipe)} is understood again"
+        title = f"predibot: the venue of {safe_name(recipe)} is understood again"
         return Notice("drift", title, about=about, is_over=True)
     lines = (*(f"{doubt}." for doubt in doubts), "Look whether there is a newer predibot.")
-    return Notice("drift", f"predibot: the venue of {named(recipe)} changes", lines, about=about)
+    return Notice("drift", f"predibot: the venue of {safe_name(recipe)} changes", lines, about=about)
 
 
 def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limit: float) -> Notice:
@@ -187,7 +187,7 @@ def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limi
         f"{_amount(spent)} of {_amount(limit)} {what}.",
         "At the limit agents hand in what they have, or abstain.",
     )
-    title = f"predibot: {named(recipe)} has spent {share} of its limit"
+    title = f"predibot: {safe_name(recipe)} has spent {share} of its limit"
     about = f"limit of {recipe} for {account}: {what}"
     return Notice("budget", title, (f"It is the limit of {account}.", *lines), about=about, passes=True)
 
@@ -196,11 +196,11 @@ def notice_of_abstentions(recipe: str, count: int) -> Notice:
     """Return the notice that bots abstained because a budget was spent, or that none did any more."""
     about = f"budget of {recipe}"
     if not count:
-        return Notice("budget", f"predibot: {named(recipe)} has a budget again", about=about, is_over=True)
+        return Notice("budget", f"predibot: {safe_name(recipe)} has a budget again", about=about, is_over=True)
     lines = (
         f"{count} {'decision' if count == 1 else 'decisions'} could not be afforded; see the limits of its recipe.",
     )
-    return Notice("budget", f"predibot: {named(recipe)} has spent a budget", lines, about=about)
+    return Notice("budget", f"predibot: {safe_name(recipe)} has spent a budget", lines, about=about)
 
 
 def _amount(value: float) -> str:
@@ -234,7 +234,7 @@ def notice_of_day(
     """
     done, all_slots = slots.get("done", 0), sum(slots.values())
     cost = f"Cost: {'' if is_cost_known else 'at least '}${cost_usd:,.2f}."
-    not_over = f"Not over yet: {', '.join(map(named, troubles))}." if troubles else ""
+    not_over = f"Not over yet: {', '.join(map(safe_name, troubles))}." if troubles else ""
     # Wrapped, so that none is cut off.
     wrapped = wrap(not_over, MAX_LINE_CHARACTERS, break_on_hyphens=False)
     lines = (
@@ -244,7 +244,7 @@ def notice_of_day(
         *wrapped,
         *said,
     )
-    title = f"predibot: {named(recipe)} until {format_instant(until)}, {done} of {all_slots} slots done"
+    title = f"predibot: {safe_name(recipe)} until {format_instant(until)}, {done} of {all_slots} slots done"
     return Notice("summary", title, lines, tuple(leaderboard))
 
 

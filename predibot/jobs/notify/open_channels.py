@@ -6,7 +6,7 @@ from datetime import datetime
 
 from predibot.config import NotifySettings
 from predibot.domain.secret_values import SecretValues
-from predibot.environment import environment_of_command, secret_named, secrets_present
+from predibot.environment import environment_of_command, read_secret, secrets_present
 from predibot.jobs.notify.channels.apprise_library import Apprise
 from predibot.jobs.notify.channels.channel import Channel
 from predibot.jobs.notify.channels.command import ProgramCall
@@ -35,7 +35,7 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
     if settings.webhook is not None and (url := _secret("webhook", settings.webhook.url_env, problems)):
         usable.append(Webhook(settings.webhook.url_env, url, clock=clock))
     if settings.email is not None:
-        password = secret_named(settings.email.password_env)
+        password = read_secret(settings.email.password_env)
         if settings.email.user is None or (password := _secret("email", settings.email.password_env, problems)):
             usable.append(Mail(settings.email, password, clock=clock))
     if settings.command is not None:
@@ -52,13 +52,13 @@ def open_channels(settings: NotifySettings, clock: Clock) -> Channels:
 
 def open_teller(channels: Channels, settings: NotifySettings, clock: Clock) -> Teller:
     """Return a teller that sends over these channels and masks every secret of the environment."""
-    hidden = SecretValues(secrets_present()).hidden
+    hidden = SecretValues(secrets_present()).mask
     return Teller(channels.usable, clock=clock, hidden=hidden, ping=channels.ping, wanted=settings.on)
 
 
 def _secret(channel: str, variable: str, problems: list[tuple[str, str]]) -> str | None:
     """Return the value of a variable; None if it is not set, which is added to the problems."""
-    value = secret_named(variable)
+    value = read_secret(variable)
     if value is None:
         problems.append((channel, f"{variable} is not set; set it in the environment"))
     return value

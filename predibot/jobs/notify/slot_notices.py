@@ -11,12 +11,11 @@ from functools import partial
 from predibot.config import NotifySettings
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.decision import outcome_of
-from predibot.errors import words_of
+from predibot.errors import describe_error
 from predibot.jobs.deciding.select_events import doubts_in
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.notify.notice import (
     Notice,
-    named,
     notice_of_abstentions,
     notice_of_budget,
     notice_of_day,
@@ -25,15 +24,16 @@ from predibot.jobs.notify.notice import (
     notice_of_recipe,
     notice_of_remarks,
     notice_of_slot,
+    safe_name,
 )
 from predibot.jobs.notify.teller import Teller
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
-from predibot.ledger.write.decisions import stored_decisions
+from predibot.ledger.write.decisions import read_decisions
 from predibot.ledger.write.runs import StoredRun, runs_of_slot
-from predibot.ledger.write.slots import stored_schedules, stored_slots
+from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.ledger.write.spending import LedgerAccount
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.records.part import Part
@@ -43,7 +43,7 @@ _DAY = timedelta(days=1)
 MAX_UNTOLD = 1_000
 """Of more slots that end while the ledger cannot be read, only the last are told."""
 
-Shown = tuple[Sequence[str], Sequence[str]]
+Highlights = tuple[Sequence[str], Sequence[str]]
 """Verdicts on the bots, in sentences, and the first lines of the leaderboard."""
 
 
@@ -66,19 +66,19 @@ class SlotNotices:
         self._last_error = ""
         self._evaluated_at: dict[str, datetime | None] = {}
         with self._log_errors():
-            for schedule in store.run_read(stored_schedules):
+            for schedule in store.run_read(read_schedules):
                 self._evaluated_at[schedule.recipe] = schedule.evaluated_at
-                rows = store.run_read(partial(stored_slots, recipe=schedule.recipe))
-                teller.knows(notice_of_recipe(schedule.recipe, is_good=not schedule.problem))
+                rows = store.run_read(partial(read_slots, recipe=schedule.recipe))
+                teller.mark_as_told(notice_of_recipe(schedule.recipe, is_good=not schedule.problem))
                 if played := [row for row in rows if _was_played(row)]:
-                    teller.knows(*self._notices_of(played[-1]))
+                    teller.mark_as_told(*self._notices_of(played[-1]))
 
     def on_slot(self, row: SlotRow) -> None:
         """Ping the watchdog after a slot that was played; its notices are sent at the next look."""
         self._ended.append(row)
         if _was_played(row):
             with self._log_errors():
-                self._teller.slot_ended(is_good=row.status == "done")
+                self._teller.report_slot_end(is_good=row.status == "done")
 
     def look(self) -> None:
         """Send notices of the slots that ended since the last look, and those that could not be sent before."""
@@ -90,7 +90,7 @@ class SlotNotices:
             self._teller.tell(*notices)
 
     def _notices(self) -> Iterator[Notice]:
-        schedules = {each.recipe: each for each in self._store.run_read(stored_schedules)}
+        schedules = {each.recipe: each for each in self._store.run_read(read_schedules)}
         missed: dict[str, list[datetime]] = {}
         for row in self._ended:
             schedule = schedules.get(row.recipe)
@@ -109,7 +109,7 @@ class SlotNotices:
 
     def _notices_of(self, row: SlotRow) -> Iterator[Notice]:
         run, is_good = self._run_of(row), row.status == "done"
-        decisions = () if run is None else self._store.run_read(partial(stored_decisions, run_id=run.id))
+        decisions = () if run is None else self._store.run_read(partial(read_decisions, run_id=run.id))
         yield notice_of_slot(
             row.recipe,
             row.slot_at,
@@ -121,7 +121,7 @@ class SlotNotices:
         if is_good:
             yield notice_of_remarks(row.recipe, row.slot_at, row.reason)
         if run is not None:
-            if known_venue(Recipe.from_json(run.recipe_json).venue).live:
+            if venue_or_defaults(Recipe.from_json(run.recipe_json).venue).live:
                 # The answers of a sandbox or an archive do not change; notes of the run name what they lack.
                 yield notice_of_drift(row.recipe, doubts_in(run.notes))
             yield notice_of_abstentions(row.recipe, sum(each.reason_kind == "budget" for each in decisions))
@@ -147,11 +147,11 @@ class SlotNotices:
     def _summary(self, recipe: str) -> Notice:
         now = self._clock()
         since = now - _DAY
-        rows = self._store.run_read(partial(stored_slots, recipe=recipe, since=since))
+        rows = self._store.run_read(partial(read_slots, recipe=recipe, since=since))
         decisions = [
             each
             for run in filter(None, map(self._run_of, rows))
-            for each in self._store.run_read(partial(stored_decisions, run_id=run.id))
+            for each in self._store.run_read(partial(read_decisions, run_id=run.id))
         ]
         shown: Shown = ((), ())
         if self._settings.leaderboard_lines:
@@ -175,7 +175,7 @@ class SlotNotices:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
-            message = words_of(error)
+            message = describe_error(error)
             if message != self._last_error:
                 _log.warning("could not tell what became of slots: %s", message)
             self._last_error = message
@@ -190,6 +190,6 @@ def _was_played(row: SlotRow) -> bool:
 def _accounts(run: str, recipe: Recipe, now: datetime) -> Iterator[tuple[LimitLevel, str, str]]:
     """Yield what a run's limits apply to: level, key of the account, and its name in a notice."""
     yield "day", f"day/{now:%Y-%m-%d}", f"the day {now:%Y-%m-%d}"
-    yield "run", f"run/{run}", f"the run {named(run)}"
+    yield "run", f"run/{run}", f"the run {safe_name(run)}"
     for bot in recipe.bots:
-        yield "bot", f"bot/{run}/{bot.name}", f"bot {named(bot.name)} in the run {named(run)}"
+        yield "bot", f"bot/{run}/{bot.name}", f"bot {safe_name(bot.name)} in the run {safe_name(run)}"

@@ -10,12 +10,12 @@ from functools import partial
 from time import monotonic
 
 from predibot.domain.terms import NOTICE_KINDS, NoticeKind
-from predibot.errors import words_of
+from predibot.errors import describe_error
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
-from predibot.jobs.notify.channels.channel import Channel, Undelivered
+from predibot.jobs.notify.channels.channel import Channel, DeliveryError
 from predibot.jobs.notify.channels.webhook import Ping
 from predibot.jobs.notify.notice import Notice
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.net.failures import LostAnswer, TryAgain
 from predibot.net.retry import RetryPolicy
 
 _log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class _Outbox:
 
 
 @dataclass(frozen=True, slots=True)
-class NotTold:
+class SendFailure:
     """Why a message was not sent."""
 
     text: str
@@ -97,7 +97,7 @@ class NotTold:
     """Whether it is not tried again: another try would not help, or it may have arrived all the same."""
 
 
-def why_not_told(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> NotTold | None:
+def try_to_send(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> SendFailure | None:
     """Send a message, with a few tries, and return why that failed; None if it did not."""
     failures: list[TryAgain] = []
 
@@ -109,13 +109,13 @@ def why_not_told(send: Callable[[], None], policy: RetryPolicy = _POLICY) -> Not
             raise
 
     try:
-        policy.call(once, deadline=monotonic() + DEADLINE_SECONDS, given_up=Undelivered)
-    except Undelivered as failure:
+        policy.call(once, deadline=monotonic() + DEADLINE_SECONDS, given_up=DeliveryError)
+    except DeliveryError as failure:
         # A message that may have arrived is not sent again.
-        is_final = not failures or isinstance(failures[-1], AnswerLost)
-        return NotTold(str(failures[-1] if failures else failure), is_final)
+        is_final = not failures or isinstance(failures[-1], LostAnswer)
+        return SendFailure(str(failures[-1] if failures else failure), is_final)
     except Exception as error:  # noqa: BLE001 - a notice must not fail a run
-        return NotTold(words_of(error), is_final=True)
+        return SendFailure(describe_error(error), is_final=True)
     return None
 
 
@@ -157,7 +157,7 @@ class Teller:
         """Held while an outbox is read or changed; notified when one is no longer busy."""
         self._threads = DaemonThreadExecutor(max(1, len(self._outboxes)))
 
-    def knows(self, *notices: Notice) -> None:
+    def mark_as_told(self, *notices: Notice) -> None:
         """Treat these as sent before, as by an earlier process."""
         for notice in notices:
             self._is_new(notice)
@@ -175,9 +175,9 @@ class Teller:
         with self._changed:
             for channel, outbox in self._channels:
                 outbox.add(*(_Message(notice.title, partial(channel.send, notice), now) for notice in wanted))
-        self.tell_waiting()
+        self.send_waiting()
 
-    def slot_ended(self, *, is_good: bool) -> None:
+    def report_slot_end(self, *, is_good: bool) -> None:
         """Ping the watchdog, in the background."""
         if self._ping is None:
             return
@@ -185,9 +185,9 @@ class Teller:
         title = "a slot is done" if is_good else "a slot failed"
         with self._changed:
             outbox.add(_Message(title, partial(ping.ping, is_good=is_good), self._clock()))
-        self.tell_waiting()
+        self.send_waiting()
 
-    def tell_waiting(self) -> None:
+    def send_waiting(self) -> None:
         """Send what waits where the pause is over; called now and then."""
         with self._changed:
             now = self._clock()
@@ -221,24 +221,24 @@ class Teller:
         return replace(notice, title=self._hidden(notice.title), lines=lines, table=table)
 
     def _is_new(self, notice: Notice) -> bool:
-        if not notice.about:
+        if not notice.trouble:
             return True
-        if notice.passes:
-            if notice.about in self._passed:
+        if notice.passes_by_itself:
+            if notice.trouble in self._passed:
                 return False
-            self._passed.append(notice.about)
+            self._passed.append(notice.trouble)
             return True
-        is_known = notice.about in self._troubles
+        is_known = notice.trouble in self._troubles
         if notice.is_over:
-            self._troubles.discard(notice.about)
+            self._troubles.discard(notice.trouble)
         else:
-            self._troubles.add(notice.about)
+            self._troubles.add(notice.trouble)
         return is_known == notice.is_over
 
     def _send_all(self, outbox: _Outbox) -> None:
         """Send what waits, the oldest first, until the channel fails."""
         while (message := self._next(outbox)) is not None:
-            failure = why_not_told(message.send, self._policy)
+            failure = try_to_send(message.send, self._policy)
             with self._changed:
                 outbox.under_way = None
                 if failure is None:

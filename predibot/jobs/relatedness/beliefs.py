@@ -10,18 +10,18 @@ from sqlalchemy import Connection
 from predibot.contracts import Venue
 from predibot.domain.category import category_of
 from predibot.domain.event import Event, Market
-from predibot.ledger.read.event_facts import NO_CATEGORY, events_as_played
-from predibot.ledger.read.scoring_arrays import observations, settled
+from predibot.ledger.read.event_facts import NO_CATEGORY, latest_events
+from predibot.ledger.read.scoring_arrays import read_observations, read_settlements
 from predibot.ledger.write.events import market_rows
 from predibot.related.beliefs import Beliefs, MarketPrices, daily_prices
-from predibot.related.clusters import related_events
+from predibot.related.clusters import cluster_events
 
 _YEARS = timedelta(days=3 * 366)
 """How far back prices of a venue are read."""
 
 
 @dataclass(frozen=True, slots=True)
-class KnownBeliefs:
+class LabelledBeliefs:
     """Beliefs as of an instant, with the titles of their events and markets, which are untrusted."""
 
     as_of: datetime
@@ -33,7 +33,7 @@ class KnownBeliefs:
     """By market id."""
 
 
-def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> KnownBeliefs:
+def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> LabelledBeliefs:
     """Return the markets of all events that runs played by an instant, with the prices seen by then.
 
     Titles and tags are those that the last such run froze. Markets without a YES
@@ -42,11 +42,11 @@ def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> Kn
     Raises:
         ValueError, TypeError, LookupError: If the ledger holds what predibot does not write.
     """
-    played = _comparable(events_as_played(connection, venue, as_of))
+    played = _comparable(latest_events(connection, venue, as_of))
     row_of = market_rows(connection, venue)
     rows = np.sort(np.array(list(row_of.values()), dtype=np.int64))
-    market, at, price = observations(connection, venue, rows, as_of)
-    settled_at = settled(connection, venue, rows, as_of)[1]
+    market, at, price = read_observations(connection, venue, rows, as_of)
+    settled_at = read_settlements(connection, venue, rows, as_of)[1]
     place = np.full(rows.size, -1)
     for number, (_, each) in enumerate(played):
         place[np.searchsorted(rows, row_of[each.id])] = number
@@ -57,7 +57,7 @@ def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> Kn
     return _beliefs(as_of, venue, played, prices)
 
 
-def beliefs_of_venue(venue: Venue, as_of: datetime) -> KnownBeliefs:
+def beliefs_of_venue(venue: Venue, as_of: datetime) -> LabelledBeliefs:
     """Return the markets that a past venue lists as of an instant, with prices of three years.
 
     Raises:
@@ -67,7 +67,7 @@ def beliefs_of_venue(venue: Venue, as_of: datetime) -> KnownBeliefs:
     return beliefs_of_events(venue, venue.events(as_of).events, as_of)
 
 
-def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) -> KnownBeliefs:
+def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) -> LabelledBeliefs:
     """Return the markets of some events of a past venue, with prices of three years.
 
     Raises:
@@ -87,9 +87,9 @@ def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) ->
     return _beliefs(as_of, venue.name, listed, prices)
 
 
-def related_in_ledger(connection: Connection, venue: str, as_of: datetime) -> Mapping[str, str]:
+def cluster_ledger_events(connection: Connection, venue: str, as_of: datetime) -> Mapping[str, str]:
     """Return the clusters of a ledger's events as of an instant (`related_events`)."""
-    return related_events(beliefs_of_ledger(connection, venue, as_of).beliefs)
+    return cluster_events(beliefs_of_ledger(connection, venue, as_of).beliefs)
 
 
 def _comparable(events: Sequence[Event]) -> list[tuple[Event, Market]]:
@@ -103,7 +103,9 @@ def _comparable(events: Sequence[Event]) -> list[tuple[Event, Market]]:
     return list(found.values())
 
 
-def _beliefs(as_of: datetime, venue: str, listed: Sequence[tuple[Event, Market]], prices: MarketPrices) -> KnownBeliefs:
+def _beliefs(
+    as_of: datetime, venue: str, listed: Sequence[tuple[Event, Market]], prices: MarketPrices
+) -> LabelledBeliefs:
     beliefs = Beliefs(
         market_ids=tuple(market.id for _, market in listed),
         event_ids=tuple(event.id for event, _ in listed),
@@ -122,4 +124,4 @@ def _beliefs(as_of: datetime, venue: str, listed: Sequence[tuple[Event, Market]]
         prices=prices,
     )
     titles = {event.id: event.title for event, _ in listed}
-    return KnownBeliefs(as_of, venue, beliefs, titles, {market.id: market.question for _, market in listed})
+    return LabelledBeliefs(as_of, venue, beliefs, titles, {market.id: market.question for _, market in listed})

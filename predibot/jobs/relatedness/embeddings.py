@@ -11,7 +11,7 @@ from predibot.related.texts import Embed
 from predibot.scoring.arguments import Floats
 
 
-def opened_embedding(model: str) -> Embed:
+def open_embedding(model: str) -> Embed:
     """Return a function that turns texts into vectors of length 1, by a sentence-transformer.
 
     Nothing is downloaded.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from predibot.domain.spelling import first_of, nearest
 from predibot.errors import UsageError
-from predibot.jobs.relatedness.beliefs import KnownBeliefs
-from predibot.jobs.relatedness.embeddings import opened_embedding
+from predibot.jobs.relatedness.beliefs import LabelledBeliefs
+from predibot.jobs.relatedness.embeddings import open_embedding
 from predibot.related.filters import Filters
 from predibot.related.neighbours import Neighbourhood, neighbours_of
 
@@ -18,18 +18,18 @@ class Relations:
     """The neighbours of an event, with titles."""
 
     found: Neighbourhood
-    known: KnownBeliefs
+    known: LabelledBeliefs
     text_port: str
     """`tfidf`, or the sentence-transformer that compared the texts."""
 
 
-def relations_of(event_id: str, known: KnownBeliefs, *, filters: Filters | None, model: str | None) -> Relations:
+def relations_of(event_id: str, known: LabelledBeliefs, *, filters: Filters | None, model: str | None) -> Relations:
     """Return the neighbours of an event.
 
     Raises:
         UsageError: If nothing is known of the event, or the model is not on this machine.
     """
-    embed = None if model is None else opened_embedding(model)
+    embed = None if model is None else open_embedding(model)
     require_event(event_id, list(known.titles))
     found = neighbours_of(event_id, known.beliefs, filters=filters, embed=embed)
     return Relations(found, known, model or "tfidf")

@@ -12,11 +12,11 @@ from typing import Self
 
 from predibot.contracts import OpenVenue, Past, Progress
 from predibot.domain.account import ACCOUNT_SUBJECTS
-from predibot.domain.decision import seeded
+from predibot.domain.decision import seeded_random
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
-from predibot.jobs.replay.replay import Played
+from predibot.jobs.replay.replay import ReplayInstant
 from predibot.jobs.replay.rerun import scratch_ledger
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
@@ -28,7 +28,7 @@ _OPENING = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})
 """Python's audit events whose first argument is a path that is about to be read."""
 
 
-class Sealed(PermissionError):
+class SealBroken(PermissionError):
     """A file in a sealed folder was opened."""
 
 
@@ -67,7 +67,7 @@ class Seal:
             return
         whole = os.path.realpath(os.fsdecode(path))
         if whole == self._folder or whole.startswith(f"{self._folder}{os.sep}"):
-            raise Sealed(f"{whole} was opened by the strategy itself, where nothing is held back from it")
+            raise SealBroken(f"{whole} was opened by the strategy itself, where nothing is held back from it")
 
 
 SAMPLE = 20
@@ -169,7 +169,7 @@ class _Rechecker:
 
 
 def check_look_ahead(
-    request: RunRequest, played: Sequence[Played], past: Past, resources: Resources, *, sample: int = SAMPLE
+    request: RunRequest, played: Sequence[ReplayInstant], past: Past, resources: Resources, *, sample: int = SAMPLE
 ) -> LookAhead:
     """Check whether a sample of a replay's decisions is the same without the future.
 
@@ -187,7 +187,7 @@ def check_look_ahead(
     skipped = _unrepeatable_bots(request.recipe, past)
     instants = {each.run_key: each.as_of for each in played}
     there = [(key, decision) for key in instants for decision in _repeatable(store, key, request.recipe, skipped)]
-    draw = seeded(request.recipe.seed, request.recipe.name, "look-ahead")
+    draw = seeded_random(request.recipe.seed, request.recipe.name, "look-ahead")
     sampled: dict[str, list[DecisionKey]] = {}
     for number in sorted(draw.sample(range(len(there)), min(sample, len(there)))):
         sampled.setdefault(there[number][0], []).append(there[number][1])

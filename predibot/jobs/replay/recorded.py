@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NoReturn, TypeAlias
 
-from predibot.agents.answer.result import LoopEnded
+from predibot.agents.answer.result import LoopEnd
 from predibot.agents.budget.budget import Budget
 from predibot.contracts import (
     THINKING_TOKENS,
@@ -49,7 +49,7 @@ from predibot.domain.trace import (
 from predibot.errors import BudgetSpent, ModelError, ModelRefused, ModelUnavailable, PredibotError, VenueUnavailable
 from predibot.games.answers import ABSENT
 from predibot.jobs.deciding.activity import StepListener
-from predibot.jobs.deciding.opened_models import OpenedModels, Room
+from predibot.jobs.deciding.opened_models import AnswerRoom, DeclaredModels
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.ledger.files.traces import Trace
 from predibot.recipe.recipe import BotSpec
@@ -104,7 +104,7 @@ class Record:
         """Return a context that gives the recorded answers; no time passes, so there is no deadline."""
         return replace(
             context,
-            model=OpenedModels(bot.strategy, self._model, bot.terms.settings, self._room),
+            model=DeclaredModels(bot.strategy, self._model, bot.terms.settings, self._room),
             why_no_tools=self._why_no_tools,
             tools=Toolbox(self._search, self._visit, self._open),
             meter=Budget.of("decision", Limits()),
@@ -133,7 +133,7 @@ class Record:
             ModelError: If one was recorded.
         """
         if not self._calls:
-            raise LoopEnded(self.message, self.reason_kind)
+            raise LoopEnd(self.message, self.reason_kind)
         step, tools = self._calls[0], tuple(tool.name for tool in request.tools)
         if (name, len(request.messages), tools, request.forced_tool) != _request_key(step.asked):
             raise BudgetSpent(_ONLY_ANSWER)
@@ -155,12 +155,12 @@ class Record:
     def _model(self, name: str) -> ChatModel:
         return _ReplayedModel(name, self)
 
-    def _room(self, name: str) -> Room:
+    def _room(self, name: str) -> AnswerRoom:
         """Return how long a model's answers could be, by the longest recorded request."""
         calls = (step.asked for step in self.recorded.steps if isinstance(step, ModelCall))
         its = (request for request in calls if request.model_name == name and request.tools != _PROBE)
         lengths = [request.max_output_tokens for request in its]
-        return Room(max(lengths, default=None), thinks=lengths[:1] >= [THINKING_TOKENS])
+        return AnswerRoom(max(lengths, default=None), thinks=lengths[:1] >= [THINKING_TOKENS])
 
     def _why_no_tools(self, _name: str) -> str:
         has_none = bool(self._calls) and not any(step.asked.tools for step in self._calls)
@@ -265,5 +265,5 @@ class RecordedQuotes(VenueBoard):
         if not quotes:
             return event
         return replace(
-            event, markets=tuple(each if each.is_named else each.quoted_by(quotes) for each in event.markets)
+            event, markets=tuple(each if each.is_named else each.with_quotes(quotes) for each in event.markets)
         )

@@ -20,7 +20,7 @@ from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import track
 from predibot.ledger.store import Store
 from predibot.ledger.write.receipts import Receipt
-from predibot.ledger.write.runs import stored_runs
+from predibot.ledger.write.runs import read_runs
 from predibot.recipe.recipe import Recipe
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
@@ -29,7 +29,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class ReplayInstant:
     """The result of one instant of a replay."""
 
     at: datetime
@@ -58,11 +58,11 @@ class ReplayPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayReport:
     """The result of a whole replay."""
 
     plan: ReplayPlan
-    played: tuple[Played, ...]
+    played: tuple[ReplayInstant, ...]
     evaluation: Evaluation
     other_runs: int
     """Runs of the recipe in the ledger besides those of the replay."""
@@ -90,7 +90,7 @@ def plan_replay(
     instants = timetable(request.recipe, past, first=first, last=last, every=every)
     # A replay cannot make a second run of a slot; another ledger can.
     request = replace(request, beside="name another ledger")
-    return ReplayPlan(request, past, instants, evaluated_at(instants, past, as_of))
+    return ReplayPlan(request, past, instants, evaluation_instant(instants, past, as_of))
 
 
 def timetable(
@@ -116,7 +116,7 @@ def timetable(
     return instants
 
 
-def evaluated_at(instants: Timetable, past: Past, as_of: datetime | None) -> datetime:
+def evaluation_instant(instants: Timetable, past: Past, as_of: datetime | None) -> datetime:
     """Return the instant of a replay's evaluation, by default the end of what the past knows.
 
     It does not depend on the current time, so the same past gives the same numbers.
@@ -166,12 +166,12 @@ def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
         at += timedelta(days=1)
 
 
-def replay(plan: ReplayPlan, resources: Resources, told: Callable[[Played], None]) -> tuple[Played, ...]:
+def replay(plan: ReplayPlan, resources: Resources, told: Callable[[ReplayInstant], None]) -> tuple[ReplayInstant, ...]:
     """Decide at every instant of a plan; `told` is called after each."""
     played = []
     for at, report in play(((at, plan.request) for at in plan.instants), plan.past, resources):
         played.append(
-            Played(
+            ReplayInstant(
                 at=at,
                 run_key=report.run.key,
                 as_of=report.run.as_of,
@@ -210,11 +210,11 @@ def look_back(
     return replace(evaluation, remarks=tracked.notes)
 
 
-def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]) -> int:
+def other_runs(store: Store, recipe: str, past: Past, played: Collection[ReplayInstant]) -> int:
     """Return how many runs of the recipe the ledger holds besides a replay's; they are evaluated with them."""
     own = {each.run_key for each in played}
     with store.read() as connection:
-        runs = stored_runs(connection)
+        runs = read_runs(connection)
     return sum(
         run.recipe == recipe and run.venue_name == past.venue_name and run.voided_at is None and run.key not in own
         for run in runs

@@ -21,7 +21,7 @@ from predibot.jobs.deciding.decide_one import work
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.jobs.replay.recorded import Record, RecordedQuotes, RecordedVenue
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_traces import TracedDecision, decisions_named
+from predibot.ledger.read.decision_traces import TracedDecision, find_decisions
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_address
@@ -31,7 +31,7 @@ from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import StoredRun, add_bots, find_run, freeze_run, frozen_events
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec, Recipe
-from predibot.trust import programs_allowed
+from predibot.trust import allowed_programs
 from predibot.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ def rerun(
             if (bot.name, event.id) not in before:
                 continue
             with store.read() as connection:
-                stored = decisions_named(connection, run.key, bot.name, event.id)[0]
+                stored = find_decisions(connection, run.key, bot.name, event.id)[0]
             kept = Traces(store).read(stored.trace_sha256) if stored.trace_sha256 else StoredTrace()
             if bot.name in lacking:
                 found.append(Rerun(bot.name, event.id, stored.status, False, lacking[bot.name]))
@@ -117,7 +117,7 @@ def scratch_ledger() -> Iterator[Store]:
 
 def _with_needs(recipe: Recipe) -> tuple[Recipe, Mapping[str, str]]:
     """Return a stored recipe with its strategies' needs of today, and why some bots cannot be made."""
-    bots, lacking, allowed = [], {}, programs_allowed(Path())
+    bots, lacking, allowed = [], {}, allowed_programs(Path())
     for bot in recipe.bots:
         try:
             if not allowed.issuperset(bot.programs):

@@ -32,7 +32,7 @@ class Child:
         """Return the handle that becomes ready when it ends."""
         return self._process.sentinel
 
-    def ended(self) -> str | None:
+    def exit_reason(self) -> str | None:
         """Return how it ended, empty if it ended well; None while it runs."""
         code = self._process.exitcode
         if code is None:

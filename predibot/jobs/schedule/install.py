@@ -25,7 +25,7 @@ _STOP_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class Installation:
     """What to run, and where."""
 
     recipes: tuple[str, ...]
@@ -67,12 +67,12 @@ _MODULE = ("-P", "-m", "predibot")
 """Without `-P` Python would import modules of the folder that it is started in."""
 
 
-def files_of(kind: InstallKind, what: Installed) -> Mapping[str, str]:
+def make_files(kind: InstallKind, what: Installation) -> Mapping[str, str]:
     """Return the texts of the files, by name."""
     return {"systemd": _systemd, "cron": _cron, "github": _github, "container": _container}[kind](what)
 
 
-def _systemd(what: Installed) -> Mapping[str, str]:
+def _systemd(what: Installation) -> Mapping[str, str]:
     def quote(word: str) -> str:
         escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
         return f'"{escaped}"' if re.search(r"[^\w./:@=+,-]", word) else escaped
@@ -109,7 +109,7 @@ WantedBy=default.target
     return {"predibot.service": unit}
 
 
-def _cron(what: Installed) -> Mapping[str, str]:
+def _cron(what: Installation) -> Mapping[str, str]:
     command = shlex.join((what.python, *_MODULE, *what.words("--once")))
     # Cron reads a per cent sign as the end of the line, even within quotes.
     line = f"cd {shlex.quote(what.folder)} && mkdir -p runs/out && {command} >> runs/out/schedule.log 2>&1"
@@ -123,7 +123,7 @@ def _cron(what: Installed) -> Mapping[str, str]:
     return {"predibot.cron": text}
 
 
-def _github(what: Installed) -> Mapping[str, str]:
+def _github(what: Installation) -> Mapping[str, str]:
     words = shlex.join(what.words("--once"))
     if what.ledger is not None:
         raise UsageError("the workflow keeps its ledger in a branch of its own. Leave out --ledger")
@@ -208,7 +208,7 @@ jobs:
 """
 
 
-def _container(what: Installed) -> Mapping[str, str]:
+def _container(what: Installation) -> Mapping[str, str]:
     command = json.dumps(what.words("--grace", str(what.grace_seconds)))
     health = json.dumps(("predibot", "status", *(() if what.ledger is None else ("--ledger", what.ledger))))
     # The driver of PostgreSQL is an extra.

@@ -26,12 +26,12 @@ class ServiceLock:
         self._store, self._clock, self._name = store, clock, name
         self._owner = new_owner()
         self._heartbeat = Heartbeat(LEASE, self._renew, "could not give a sign of life")
-        self.lost = False
+        self.is_lost = False
         """Whether another process took the lock because this one gave no sign of life."""
 
     def __enter__(self) -> Self:
         """Take the lock, and give signs of life; raise `UsageError` if another process holds it."""
-        other = self.taken_by()
+        other = self.acquire()
         if other is not None:
             raise UsageError(
                 f"the {self._name} of {self._store.address} is run by {other} already. Stop that process first, wait "
@@ -40,7 +40,7 @@ class ServiceLock:
         self._heartbeat.__enter__()
         return self
 
-    def taken_by(self) -> str | None:
+    def acquire(self) -> str | None:
         """Take the lock and return None; if another process holds it, return the name of that process."""
         take = partial(
             take_service, name=self._name, owner=self._owner, lease=LEASE, is_gone=is_gone, now=self._clock()
@@ -63,4 +63,4 @@ class ServiceLock:
 
     def _renew(self) -> None:
         renew = partial(renew_service, name=self._name, owner=self._owner, lease=LEASE, now=self._clock())
-        self.lost = not self._store.run_write(renew) or self.lost
+        self.is_lost = not self._store.run_write(renew) or self.is_lost

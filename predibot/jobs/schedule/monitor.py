@@ -42,7 +42,7 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def monitored(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator[int]:
+def serve_monitor(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iterator[int]:
     """Answer requests of this machine while the block lasts, and yield the port.
 
     Args:

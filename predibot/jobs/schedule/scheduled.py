@@ -19,8 +19,8 @@ from predibot.ledger.write.slots import (
     change_schedule,
     end_slot,
     lock_of_slot,
-    stored_slot,
-    stored_slots,
+    read_slot,
+    read_slots,
 )
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ RETRY_PAUSE = timedelta(minutes=30)
 """Before a slot that failed, in whole or in part, is tried again."""
 MINUTE = timedelta(minutes=1)
 
-PlaySlot = Callable[["Scheduled", datetime], SlotResult]
+PlaySlot = Callable[["ScheduledRecipe", datetime], SlotResult]
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduled:
+class ScheduledRecipe:
     """A recipe, and when it is played."""
 
     request: "RunRequest"
@@ -55,7 +55,7 @@ class Scheduled:
         return f"{self.request.recipe.seed}|{self.name}"
 
     @classmethod
-    def read(cls, argument: str) -> "Scheduled":
+    def read(cls, argument: str) -> "ScheduledRecipe":
         """Return the recipe of a file or name.
 
         Raises:
@@ -75,14 +75,14 @@ class Scheduled:
     def slot_to_play(self, store: Store, now: datetime) -> datetime:
         """Return the newest slot if it may still be played and is not done, otherwise an extra one at this minute."""
         since = now - self.schedule.catch_up
-        rows = store.run_read(partial(stored_slots, recipe=self.name, since=since))
+        rows = store.run_read(partial(read_slots, recipe=self.name, since=since))
         done = {row.slot_at for row in rows if row.status == "done"}
         newest = max(self.schedule.slots(since, now), default=None)
         return floor_to(now, MINUTE) if newest is None or newest in done else newest
 
 
-def kept_slot(
-    recipe: Scheduled, slot_at: datetime, play: PlaySlot, *, store: Store, clock: Callable[[], datetime]
+def play_slot_once(
+    recipe: ScheduledRecipe, slot_at: datetime, play: PlaySlot, *, store: Store, clock: Callable[[], datetime]
 ) -> SlotRow:
     """Play a slot unless it is done, and return its row, which says how it ended.
 
@@ -92,7 +92,7 @@ def kept_slot(
     """
     name = recipe.name
     with ServiceLock(store, clock, lock_of_slot(name, slot_at)):
-        row = store.run_read(partial(stored_slot, recipe=name, slot_at=slot_at))
+        row = store.run_read(partial(read_slot, recipe=name, slot_at=slot_at))
         if row is not None and row.status == "done":
             return row
         store.run_write(partial(begin_slot, recipe=name, slot_at=slot_at, now=clock()))
@@ -107,7 +107,9 @@ def kept_slot(
         return ended
 
 
-def close_slot(recipe: Scheduled, slot_at: datetime, played: SlotResult, *, store: Store, now: datetime) -> SlotRow:
+def close_slot(
+    recipe: ScheduledRecipe, slot_at: datetime, played: SlotResult, *, store: Store, now: datetime
+) -> SlotRow:
     """Store how a slot ended, and when it is tried again if it is; return its row."""
     again_at = now + (RETRY_PAUSE if played.was_tried else timedelta(0))
     is_young = again_at - slot_at <= recipe.schedule.catch_up

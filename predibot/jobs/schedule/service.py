@@ -14,7 +14,7 @@ from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
 from predibot.errors import NotTrusted, PredibotError, UsageError
 from predibot.jobs.schedule.child import Child
-from predibot.jobs.schedule.scheduled import Scheduled, close_slot
+from predibot.jobs.schedule.scheduled import ScheduledRecipe, close_slot
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone
@@ -27,10 +27,10 @@ from predibot.ledger.write.slots import (
     is_alive,
     lock_of_slot,
     miss_slots,
-    paused_since,
-    stored_service,
-    stored_slot,
-    stored_slots,
+    pause_reason,
+    read_service,
+    read_slot,
+    read_slots,
 )
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 LONGEST_WAIT = timedelta(seconds=30)
 """Between two looks at the clock, which may be set, or stand still while the machine sleeps."""
 
-Start = Callable[[Scheduled, datetime | None], Child]
+Start = Callable[[ScheduledRecipe, datetime | None], Child]
 """Starts a process that plays a slot of a recipe, or without a slot tracks the recipe's prices."""
 OnSlot = Callable[[SlotRow], None]
 """Told of each slot that ended or was missed."""
@@ -48,7 +48,7 @@ OnSlot = Callable[[SlotRow], None]
 class _RecipeProcess:
     """A process that plays a slot of a recipe, or tracks it where the slot is None."""
 
-    recipe: Scheduled
+    recipe: ScheduledRecipe
     slot_at: datetime | None
     process: Child
 
@@ -78,12 +78,12 @@ class ScheduleService:
         self._store, self._clock, self._start, self._on_slot = store, clock, start, on_slot
         self._running: dict[str, _RecipeProcess] = {}
         """By the name of the recipe, which does one thing at a time."""
-        self._recipes: dict[str, Scheduled] = {}
+        self._recipes: dict[str, ScheduledRecipe] = {}
         """By argument: the recipe as it was last readable."""
         self._problems: dict[str, str] = {}
         """By argument: what the log last said to be wrong with the recipe; empty for nothing."""
         for argument in arguments:
-            recipe = Scheduled.read(argument)
+            recipe = ScheduledRecipe.read(argument)
             if other := next((known for known, each in self._recipes.items() if each.name == recipe.name), None):
                 raise UsageError(
                     f"{other} and {argument} are both named {recipe.name!r}. Give one of them another name"
@@ -91,7 +91,7 @@ class ScheduleService:
             self._recipes[argument] = recipe
 
     @property
-    def works(self) -> tuple[Child, ...]:
+    def processes(self) -> tuple[Child, ...]:
         """Return the processes that run."""
         return tuple(each.process for each in self._running.values())
 
@@ -103,7 +103,7 @@ class ScheduleService:
 
     def collect(self) -> bool:
         """Store what ended, and return whether anything did."""
-        ended = {name: how for name, each in self._running.items() if (how := each.process.ended()) is not None}
+        ended = {name: how for name, each in self._running.items() if (how := each.process.exit_reason()) is not None}
         for name, how in ended.items():
             running = self._running.pop(name)
             if running.slot_at is not None:
@@ -115,7 +115,7 @@ class ScheduleService:
     def _look_at(self, argument: str) -> datetime:
         recipe, stored = self._read(argument)
         name, now = recipe.name, self._clock()
-        rows = self._store.run_read(partial(stored_slots, recipe=name, since=stored.since))
+        rows = self._store.run_read(partial(read_slots, recipe=name, since=stored.since))
         under_way = {row.slot_at for row in rows if row.status == "running" and self._is_under_way(name, row.slot_at)}
         if (running := self._running.get(name)) is not None and running.slot_at is not None:
             # Its process may not have stored that yet.
@@ -132,7 +132,7 @@ class ScheduleService:
         tries = [row.next_try_at for row in rows if row.next_try_at is not None and row.next_try_at > now]
         next_at = min([due.next_at, *tries])
         if stored.paused_at is not None:
-            reason = paused_since(stored.paused_at)
+            reason = pause_reason(stored.paused_at)
             self._store.run_write(partial(miss_slots, recipe=name, slots=due.play, reason=reason, now=now))
             return next_at
         if name in self._running:
@@ -146,11 +146,11 @@ class ScheduleService:
             return next_at
         return min(next_at, self._track(recipe, stored, now))
 
-    def _read(self, argument: str) -> tuple[Scheduled, Row[Any]]:
+    def _read(self, argument: str) -> tuple[ScheduledRecipe, Row[Any]]:
         """Return a recipe as its file is now, or as it was last readable, and its row."""
         problem, before = "", self._recipes[argument]
         try:
-            recipe = Scheduled.read(argument)
+            recipe = ScheduledRecipe.read(argument)
             if recipe.name != before.name:
                 raise UsageError(
                     f"{argument} is named {recipe.name!r} now, and was {before.name!r}. Start the service anew"
@@ -173,10 +173,10 @@ class ScheduleService:
         running = self._running.get(name)
         if running is not None and running.slot_at == slot_at:
             return True
-        lock = self._store.run_read(partial(stored_service, name=lock_of_slot(name, slot_at)))
+        lock = self._store.run_read(partial(read_service, name=lock_of_slot(name, slot_at)))
         return lock is not None and is_alive(lock, is_gone, self._clock())
 
-    def _miss(self, recipe: Scheduled, slots: Sequence[datetime], rows: Sequence[SlotRow], now: datetime) -> None:
+    def _miss(self, recipe: ScheduledRecipe, slots: Sequence[datetime], rows: Sequence[SlotRow], now: datetime) -> None:
         """Store that slots are too old to be played, or to be tried again."""
         if not slots:
             return
@@ -193,15 +193,15 @@ class ScheduleService:
                 end_slot(
                     connection, name, row.slot_at, SlotResult(status, reason, row.run_key), next_try_at=None, now=now
                 )
-            return [stored_slot(connection, name, slot) for slot in slots]
+            return [read_slot(connection, name, slot) for slot in slots]
 
         for row in self._store.run_write(store):
             if row is not None:
                 self._on_slot(row)
 
-    def _close(self, recipe: Scheduled, slot_at: datetime, how: str) -> None:
+    def _close(self, recipe: ScheduledRecipe, slot_at: datetime, how: str) -> None:
         """Tell of a slot that was played; if its process ended before it could store the row, store it first."""
-        row = self._store.run_read(partial(stored_slot, recipe=recipe.name, slot_at=slot_at))
+        row = self._store.run_read(partial(read_slot, recipe=recipe.name, slot_at=slot_at))
         if row is None or (row.status == "running" and not self._is_under_way(recipe.name, slot_at)):
             now = self._clock()
             if row is None:
@@ -210,14 +210,14 @@ class ScheduleService:
             row = close_slot(recipe, slot_at, played, store=self._store, now=now)
         self._on_slot(row)
 
-    def _forget(self, recipe: Scheduled, stored: Row[Any], rows: Sequence[SlotRow], now: datetime) -> None:
+    def _forget(self, recipe: ScheduledRecipe, stored: Row[Any], rows: Sequence[SlotRow], now: datetime) -> None:
         """Move the start of the looks past slots that are settled, so that a look stays quick after a year."""
         ended = {row.slot_at for row in rows if _is_settled(row, now) and row.next_try_at is None}
         past = list(takewhile(ended.__contains__, recipe.schedule.slots(stored.since, now)))
         if past:
             self._store.run_write(partial(change_schedule, recipe=recipe.name, since=past[-1]))
 
-    def _track(self, recipe: Scheduled, stored: Row[Any], now: datetime) -> datetime:
+    def _track(self, recipe: ScheduledRecipe, stored: Row[Any], now: datetime) -> datetime:
         """Track between slots if it is time to, and return when the next time is."""
         every = recipe.schedule.track_every
         if every is None or stored.tracked_at is None:

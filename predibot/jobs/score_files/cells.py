@@ -1,4 +1,4 @@
-"""Cells of a user's table: texts, numbers and instants; others are refused with a `CellRefused`."""
+"""Cells of a user's table: texts, numbers and instants; others are refused with a `InvalidCell`."""
 
 import json
 import re
@@ -29,11 +29,11 @@ _INSTANT = re.compile(
 """Stricter than Python, which accepts any sign between day and time."""
 
 
-class CellRefused(ValueError):
+class InvalidCell(ValueError):
     """A cell does not fit its column; the message says what was seen and what to write."""
 
 
-def present(cell: Cell) -> Cell:
+def clean_cell(cell: Cell) -> Cell:
     """Return a cell without spaces around it, None for a missing value."""
     if isinstance(cell, str):
         cell = cell.strip()
@@ -41,7 +41,7 @@ def present(cell: Cell) -> Cell:
     return None if isinstance(cell, float) and isnan(cell) else cell
 
 
-def text_of(column: str, cell: Cell) -> str:
+def parse_text(column: str, cell: Cell) -> str:
     """Return a name: a text, a whole number as text, or a list of them as JSON."""
     if isinstance(cell, str):
         return cell
@@ -52,12 +52,12 @@ def text_of(column: str, cell: Cell) -> str:
     raise _refusal(column, cell, "a text")
 
 
-def share_of(column: str, cell: Cell) -> float:
+def parse_share(column: str, cell: Cell) -> float:
     """Return a number in [0, 1]."""
     return _number(column, cell, 1.0, "a number from 0 to 1, such as 0.7")
 
 
-def payout_of(column: str, cell: Cell) -> float:
+def parse_payout(column: str, cell: Cell) -> float:
     """Return the payout of YES: 1, 0, or a number between for a void market.
 
     Examples:
@@ -71,7 +71,7 @@ def payout_of(column: str, cell: Cell) -> float:
     return _number(column, cell, 1.0, "1 or 0, a number between for void, or nothing for open")
 
 
-def amount_of(column: str, cell: Cell) -> float:
+def parse_amount(column: str, cell: Cell) -> float:
     """Return an amount of money: zero, or a realistic number above it."""
     what = "a number of zero or more, such as 1000.5"
     amount = _number(column, cell, _MOST_AMOUNT, what)
@@ -80,7 +80,7 @@ def amount_of(column: str, cell: Cell) -> float:
     return amount
 
 
-def instant_of(column: str, cell: Cell) -> datetime:
+def parse_cell_instant(column: str, cell: Cell) -> datetime:
     """Return a UTC instant; a date is its midnight, and without an offset a time is UTC.
 
     Examples:
@@ -96,7 +96,7 @@ def instant_of(column: str, cell: Cell) -> datetime:
     raise _refusal(column, cell, f"a date like 2026-03-01, or 2026-03-01T12:00Z{of_pandas}")
 
 
-def shown(cell: Cell) -> str:
+def show_cell(cell: Cell) -> str:
     """Return a cell as messages show it: short, and a text in quotes."""
     if cell is None:
         return "missing"
@@ -121,5 +121,5 @@ def _number(column: str, cell: Cell, most: float, what: str) -> float:
     return number
 
 
-def _refusal(column: str, cell: Cell, what: str) -> CellRefused:
-    return CellRefused(f"{column} is {shown(cell)}; write {what}")
+def _refusal(column: str, cell: Cell, what: str) -> InvalidCell:
+    return InvalidCell(f"{column} is {show_cell(cell)}; write {what}")

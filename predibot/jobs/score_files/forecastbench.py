@@ -14,7 +14,7 @@ from typing import NamedTuple, TextIO
 
 from predibot.domain.spelling import first_of
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, text_of
+from predibot.jobs.score_files.cells import Cell, InvalidCell, parse_cell_instant, parse_payout, parse_share, parse_text
 from predibot.jobs.score_files.forecasts import COLUMNS
 from predibot.jobs.score_files.table import BadRow, Columns, FileRow, InputTable
 from predibot.jobs.score_files.table_file import open_table_file
@@ -118,7 +118,7 @@ class QuestionFacts:
                     self.titles[question] = str(row["question"] or "")
                 elif self.outcomes.get(key, (None, ""))[0] is None:
                     self.outcomes[key] = _outcome(row), _day(row["resolution_date"])
-            except CellRefused as error:
+            except InvalidCell as error:
                 self.unread.append(f"{found.label}, row {number}: {error}")
                 continue
             self.sources.setdefault((key.due_on, key.id), set()).add(key.source)
@@ -228,16 +228,16 @@ def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
         try:
             key = _question_key(due_on, row, known.sources)
             if due_on in known.asked_on and key._replace(resolves_on="") not in known.prices:
-                raise CellRefused(f"{key.cluster} is not in the question set")
+                raise InvalidCell(f"{key.cluster} is not in the question set")
             outcome, settled_on = known.outcomes.get(key, (None, ""))
             if processed:
                 outcome, settled_on = _outcome(row), _day(row["resolution_date"])
             price, priced_at = _price(row["market_value_on_due_date"], key), due_on
             if price is None:
                 price, priced_at = known.prices.get(key._replace(resolves_on=""), (None, ""))
-            forecaster = name if (user := row["user_id"]) is None else text_of("user_id", user)
-            probability, put_in = share_of("probability", row["forecast"]), _is_true("imputed", row)
-        except CellRefused as error:
+            forecaster = name if (user := row["user_id"]) is None else parse_text("user_id", user)
+            probability, put_in = parse_share("probability", row["forecast"]), _is_true("imputed", row)
+        except InvalidCell as error:
             joined.rows.append((number, str(error)))
             continue
         if outcome is not None and key not in joined.answered:
@@ -254,41 +254,41 @@ def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
 
 def _question_key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> QuestionKey:
     """Return the question of a row, or refuse a row without one."""
-    name = text_of("id", row["id"])
+    name = parse_text("id", row["id"])
     if (stated := row["source"]) is not None:
-        source = text_of("source", stated).lower()
+        source = parse_text("source", stated).lower()
     elif len(of := sources.get((due_on, name), set())) == 1:
         (source,) = of
     else:
-        raise CellRefused(f"source of {name} is missing")
+        raise InvalidCell(f"source of {name} is missing")
     if source in MARKET_SOURCES:
         return QuestionKey(due_on, source, name, "")
     date = row.get("resolution_date")
     if date is None and "resolution_date" in row:
-        raise CellRefused(f"resolution_date of {source} {name} is missing; write the date it is for")
+        raise InvalidCell(f"resolution_date of {source} {name} is missing; write the date it is for")
     return QuestionKey(due_on, source, name, _day(date))
 
 
 def _day(cell: Cell) -> str:
     """Return a date; processed sets write it as an instant."""
-    return "" if cell is None else f"{instant_of('resolution_date', cell):%Y-%m-%d}"
+    return "" if cell is None else f"{parse_cell_instant('resolution_date', cell):%Y-%m-%d}"
 
 
 def _outcome(row: Mapping[str, Cell]) -> float | None:
     """Return the outcome of a row; None if it is not final, because then the column holds the market's price."""
     to = row["resolved_to"]
-    return payout_of("resolved_to", to) if to is not None and _is_true("resolved", row) else None
+    return parse_payout("resolved_to", to) if to is not None and _is_true("resolved", row) else None
 
 
 def _is_true(name: str, row: Mapping[str, Cell]) -> bool:
-    return (cell := row[name]) is not None and payout_of(name, cell) == 1.0
+    return (cell := row[name]) is not None and parse_payout(name, cell) == 1.0
 
 
 def _price(cell: Cell, key: QuestionKey) -> float | None:
     """Return the price of a market; for a series the same column holds its last value."""
     if key.kind == "market" and cell is not None:
-        with suppress(CellRefused):
-            return share_of("price", cell)
+        with suppress(InvalidCell):
+            return parse_share("price", cell)
     return None
 
 

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, CellRefused, instant_of, payout_of, share_of, shown, text_of
+from predibot.jobs.score_files.cells import (
+    Cell,
+    InvalidCell,
+    parse_cell_instant,
+    parse_payout,
+    parse_share,
+    parse_text,
+    show_cell,
+)
 from predibot.jobs.score_files.table import BadRow, Columns, FileRow, FileRows, InputTable
 from predibot.scoring.records.forecasts import Forecasts
 
@@ -88,7 +96,7 @@ class Layout:
             columns = ",".join(f"{theirs}={ours}" for theirs, ours in named.items())
             remedy = f"Say --columns {shlex.quote(columns)}"
         else:
-            remedy = f"It has {file.seen_names()}. Say which of them it is with --columns NAME=COLUMN, or add it"
+            remedy = f"It has {file.list_names()}. Say which of them it is with --columns NAME=COLUMN, or add it"
             if file.rows_name in ("forecasts", "resolutions", "questions"):
                 remedy += ", or if it is a set of ForecastBench, say --format forecastbench"
         raise UsageError(f"{file.label} has no column {', '.join(missing)}. {remedy}")
@@ -166,7 +174,7 @@ class ForecastFile:
     """The content of a forecast file."""
 
     file: FileRows
-    said: tuple[FileForecast, ...]
+    forecasts: tuple[FileForecast, ...]
     """The good rows, in the file's order."""
     n_open: Mapping[str, int]
     """Forecasts on questions without an outcome, by forecaster."""
@@ -176,15 +184,15 @@ class ForecastFile:
     @property
     def forecasters(self) -> tuple[str, ...]:
         """Return all forecasters in order of appearance."""
-        return tuple(dict.fromkeys(forecast.forecaster for forecast in self.said))
+        return tuple(dict.fromkeys(forecast.forecaster for forecast in self.forecasts))
 
-    def settled(self) -> Forecasts:
+    def to_arrays(self) -> Forecasts:
         """Return the forecasts on questions that ended with YES or NO, as arrays.
 
         Forecasters are compared where question and date are the same. Without a cluster a question stands for itself,
         on all its dates.
         """
-        settled = [forecast for forecast in self.said if forecast.outcome is not None and not forecast.is_void]
+        settled = [forecast for forecast in self.forecasts if forecast.outcome is not None and not forecast.is_void]
 
         def numbers(things: Iterable[Hashable], of: Callable[[FileForecast], Hashable]) -> NDArray[np.int64]:
             """Return which of some things each forecast is of, by its place among them."""
@@ -220,7 +228,7 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
     forecasts: list[FileForecast] = []
     file = FileRows(table.label, table.place)
     # Cached, because dates repeat.
-    instant = cache(partial(instant_of, "date"))
+    instant = cache(partial(parse_cell_instant, "date"))
     last: BadRow | None = None
     for row in (layout or Layout()).rows(table):
         if isinstance(row, BadRow):
@@ -228,15 +236,15 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
             continue
         try:
             forecasts.append(_parse_row(row, instant))
-        except CellRefused as error:
+        except InvalidCell as error:
             wrong = BadRow(row.number, str(error))
             # A mistake that concerns every forecaster of a wide row is reported once.
             if wrong != last:
                 file.add(wrong)
             last = wrong
     file.rows = len(forecasts) + file.n_bad_rows
-    kept = file.sifted(forecasts, _contradictions(forecasts, file.place))
-    good = tuple(file.sifted(kept, _repetitions(kept, file.place)))
+    kept = file.drop_refused(forecasts, _contradictions(forecasts, file.place))
+    good = tuple(file.drop_refused(kept, _repetitions(kept, file.place)))
     return ForecastFile(
         file=file,
         said=good,
@@ -247,7 +255,7 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
 
 def _name(column: str, cell: Cell) -> str:
     # Interned, because names repeat.
-    return sys.intern(text_of(column, cell))
+    return sys.intern(parse_text(column, cell))
 
 
 def _parse_row(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast:
@@ -256,10 +264,10 @@ def _parse_row(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast
         number=row.number,
         forecaster=_name("forecaster", forecaster),
         question=_name("question", question),
-        at=None if at is None else instant(at) if isinstance(at, str) else instant_of("date", at),
-        probability=share_of("probability", probability),
-        outcome=None if outcome is None else payout_of("outcome", outcome),
-        market_probability=nan if market is None else share_of("market_probability", market),
+        at=None if at is None else instant(at) if isinstance(at, str) else parse_cell_instant("date", at),
+        probability=parse_share("probability", probability),
+        outcome=None if outcome is None else parse_payout("outcome", outcome),
+        market_probability=nan if market is None else parse_share("market_probability", market),
         cluster=None if cluster is None else _name("cluster", cluster),
         category=None if category is None else _name("category", category),
     )
@@ -282,7 +290,7 @@ def _contradictions(forecasts: Sequence[FileForecast], place: str) -> Iterator[t
             one = first[each.question]
             against = other[each.question] if each.outcome == one.outcome else one
             why = (
-                f"outcome of question {shown(each.question)} is {each.outcome:g} here and "
+                f"outcome of question {show_cell(each.question)} is {each.outcome:g} here and "
                 f"{against.outcome:g} in {place} {against.number}; write one outcome a question"
             )
             yield each, BadRow(each.number, why)
@@ -294,7 +302,7 @@ def _repetitions(forecasts: Iterable[FileForecast], place: str) -> Iterator[tupl
     for each in forecasts:
         before = seen.setdefault((each.forecaster, each.question, each.at), each.number)
         if before != each.number:
-            said_twice = f"forecaster {shown(each.forecaster)} answered question {shown(each.question)}"
+            said_twice = f"forecaster {show_cell(each.forecaster)} answered question {show_cell(each.question)}"
             why = f"{said_twice} in {place} {before} already; keep one, or give each its date"
             yield each, BadRow(each.number, why)
 

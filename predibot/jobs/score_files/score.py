@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from predibot.domain.clock import format_instant
-from predibot.domain.spelling import counted, did_you_mean, first_of
+from predibot.domain.spelling import count_noun, did_you_mean, first_of
 from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import CellRefused, amount_of, instant_of
+from predibot.jobs.score_files.cells import InvalidCell, parse_amount, parse_cell_instant
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
 from predibot.jobs.score_files.table import BadRow, Columns, FileRows, InputTable
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of_forecasts
@@ -73,15 +73,15 @@ def read_equity(table: InputTable) -> EquityFile:
             continue
         try:
             at, value = row.cells
-            points.append(Point(instant_of("date", at), row.number, amount_of("value", value)))
-        except CellRefused as error:
+            points.append(Point(parse_cell_instant("date", at), row.number, parse_amount("value", value)))
+        except InvalidCell as error:
             file.add(BadRow(row.number, str(error)))
     file.rows = len(points) + file.n_bad_rows
-    kept = file.sifted(points, _repetitions(points, file.place))
+    kept = file.drop_refused(points, _repetitions(points, file.place))
     in_order = sorted(kept)
     return EquityFile(
         file=file,
-        points=tuple(file.sifted(in_order, _rises_from_zero(in_order, file.place))),
+        points=tuple(file.drop_refused(in_order, _rises_from_zero(in_order, file.place))),
         sorted_here=in_order != kept,
     )
 
@@ -131,7 +131,7 @@ class SettledForecasts:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredEquity:
+class EquityReport:
     """The score of an equity file."""
 
     file: FileRows
@@ -143,7 +143,7 @@ class ScoredEquity:
     notes: tuple[str, ...]
 
 
-def settled_forecasts(
+def read_settled_forecasts(
     file: InputTable,
     layout: Layout | None = None,
     *,
@@ -163,7 +163,7 @@ def settled_forecasts(
     """
     found = read_forecasts(file, layout)
     _check_rows(found.file, strict=strict)
-    settled = found.settled()
+    settled = found.to_arrays()
     if settled.probability.size == 0:
         raise FileRefused(_nothing_settled(found), found.file)
     if len(settled.forecasters) > MAX_FORECASTERS:
@@ -226,7 +226,7 @@ def score_equity(
     periods_per_year: float | None = None,
     risk_free_rate: float | None = None,
     strict: bool,
-) -> ScoredEquity:
+) -> EquityReport:
     """Return how the account of a file did.
 
     Args:
@@ -257,7 +257,7 @@ def score_equity(
         )
     except ValueError as error:
         raise FileRefused(f"{file.label}: {error}. See --periods-per-year", found.file) from None
-    return ScoredEquity(
+    return EquityReport(
         file=found.file,
         score=curve.score,
         periods=curve.periods,
@@ -274,7 +274,7 @@ def _check_rows(file: FileRows, *, strict: bool) -> None:
     if strict and file.bad_rows:
         first = file.bad_rows[0]
         raise FileRefused(
-            f"{file.label} has {counted(file.n_bad_rows, 'bad row')} of {file.rows:,}, and --strict accepts none. "
+            f"{file.label} has {count_noun(file.n_bad_rows, 'bad row')} of {file.rows:,}, and --strict accepts none. "
             f"Fix them, or leave --strict out; the first: {file.place} {first.number}: {first.reason}",
             file,
         )
@@ -289,7 +289,9 @@ def _nothing_settled(found: ForecastFile) -> str:
     )
     seen = ", ".join(f"{n:,} {what}" for n, what in parts if n)
     first = f"; the first: {file.place} {bad[0].number}: {bad[0].reason}" if (bad := file.bad_rows) else ""
-    return f"{file.label} has nothing to score: of {counted(file.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
+    return (
+        f"{file.label} has nothing to score: of {count_noun(file.rows, 'row')}, {seen}. Give outcomes of 1 or 0{first}"
+    )
 
 
 def _remarks(found: ForecastFile) -> Iterator[str]:
@@ -303,16 +305,16 @@ def _remarks(found: ForecastFile) -> Iterator[str]:
         if counts:
             who = first_of([f"{name} {n:,}" for name, n in counts.items()], _MOST_NAMED)
             yield f"Forecasts {what}: {sum(counts.values()):,} ({who}); {ending}."
-    settled = {forecast.question for forecast in found.said if forecast.outcome is not None}
-    if left_out := sum(forecast.outcome is None and forecast.question in settled for forecast in found.said):
-        yield f"{counted(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
+    settled = {forecast.question for forecast in found.forecasts if forecast.outcome is not None}
+    if left_out := sum(forecast.outcome is None and forecast.question in settled for forecast in found.forecasts):
+        yield f"{count_noun(left_out, 'open forecast')} on questions that other rows give an outcome of: not scored."
 
 
 def _remark_on_dates(found: ForecastFile) -> Iterator[str]:
     """Yield a remark if dates keep all forecasters apart."""
-    own = len({forecast.forecaster for forecast in found.said})
-    shared = len({(forecast.question, forecast.at) for forecast in found.said}) < len(found.said)
-    if own > 1 and not shared and any(forecast.at is not None for forecast in found.said):
+    own = len({forecast.forecaster for forecast in found.forecasts})
+    shared = len({(forecast.question, forecast.at) for forecast in found.forecasts}) < len(found.forecasts)
+    if own > 1 and not shared and any(forecast.at is not None for forecast in found.forecasts):
         yield (
             "No two forecasters answered a question at the same instant: nobody is compared, pools are of one. "
             "Give dates without a time of day if forecasts of one day belong together."
@@ -329,6 +331,6 @@ def _equity_remarks(found: EquityFile) -> Iterator[str]:
         yield "The rows were not in the order of time: they are sorted by date here."
     if uneven := found.uneven_steps():
         yield (
-            f"{counted(uneven, 'step')} of {len(found.points) - 1:,} between values: not as long as most; "
+            f"{count_noun(uneven, 'step')} of {len(found.points) - 1:,} between values: not as long as most; "
             "each counts as one period all the same."
         )

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from predibot.domain.spelling import nearest
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import Cell, present, shown
+from predibot.jobs.score_files.cells import Cell, clean_cell, show_cell
 
 MAX_ROWS = 400_000
 """The most rows, bad ones too: a good one takes 600 bytes besides its texts, and scoring as much again."""
@@ -74,7 +74,7 @@ class InputTable:
         for n_before, row in enumerate(self.read(columns)):
             if n_before == self.max_rows:
                 raise UsageError(f"{self.label} has more than {self.max_rows:,} rows. {self.remedy}")
-            yield FileRow(row.number, tuple(map(present, row.cells))) if isinstance(row, FileRow) else row
+            yield FileRow(row.number, tuple(map(clean_cell, row.cells))) if isinstance(row, FileRow) else row
 
     def require(self, columns: Columns) -> None:
         """Refuse a table that lacks a required column or has one twice."""
@@ -83,12 +83,12 @@ class InputTable:
                 raise UsageError(f"{self.label} has {count} columns {name!r}. Keep one")
         if missing := [name for name in columns.required if name not in self.names]:
             found = nearest(missing[0], self.names)
-            seen = f"{shown(found)}; rename that, or add it" if found else f"{self.seen_names()}; rename, or add"
+            seen = f"{show_cell(found)}; rename that, or add it" if found else f"{self.list_names()}; rename, or add"
             raise UsageError(f"{self.label} has no column {', '.join(missing)}. It has {seen}")
 
-    def seen_names(self) -> str:
+    def list_names(self) -> str:
         """Return the names of its columns as a message shows them."""
-        return ", ".join(map(shown, self.names[:12])) or "none"
+        return ", ".join(map(show_cell, self.names[:12])) or "none"
 
 
 _T = TypeVar("_T")
@@ -111,7 +111,7 @@ class FileRows:
             insort(self._listed, row)
             del self._listed[LISTED_BAD_ROWS:]
 
-    def sifted(self, rows: Iterable[_T], refused: Iterable[tuple[_T, BadRow]]) -> list[_T]:
+    def drop_refused(self, rows: Iterable[_T], refused: Iterable[tuple[_T, BadRow]]) -> list[_T]:
         """Return the rows that are not refused, and count the others."""
         gone: set[int] = set()
         for row, bad in refused:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from predibot.domain.untrusted_text import why_no_json
-from predibot.jobs.score_files.cells import Cell, shown
+from predibot.jobs.score_files.cells import Cell, show_cell
 from predibot.jobs.score_files.table import BadRow, Columns, FileRow, InputTable, Place
 from predibot.plain_file import open_plain
 from predibot.research.pages.parser_child import answer_questions
@@ -209,7 +209,7 @@ def _table_of_objects(
             if wrong:
                 yield BadRow(number, f"this is no JSON object: {wrong}; write {a_place}")
             elif not isinstance(value, dict):
-                yield BadRow(number, f"this is {shown(value)}, no JSON object; write {a_place}")
+                yield BadRow(number, f"this is {show_cell(value)}, no JSON object; write {a_place}")
             elif missing := [name for name in columns.required if name not in value]:
                 yield BadRow(number, f"it has no {', no '.join(missing)}; null stands for what is not known")
             else:

@@ -21,7 +21,7 @@ from dask.utils import parse_timedelta
 from distributed import Client, KilledWorker, LocalCluster
 from distributed import Future as DaskFuture
 
-from predibot.errors import LedgerError, LedgerUnusable, PredibotError, UsageError, words_of
+from predibot.errors import LedgerError, LedgerUnusable, PredibotError, UsageError, describe_error
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
@@ -192,7 +192,7 @@ class DaskPool(Pool):
             self._lose(call, f"its worker ended, {error.allowed_failures + 1} times")
         elif error is not None:
             if self._pop(call):
-                call.set_exception(PredibotError(f"the cluster could not do a job: {words_of(error)}"))
+                call.set_exception(PredibotError(f"the cluster could not do a job: {describe_error(error)}"))
         elif ended.status == "finished":
             self._take(call, ended.result())
         # Otherwise its worker took the result with it: the task is run again, or found to be lost.
@@ -366,7 +366,7 @@ class DaskPool(Pool):
                 stimulus_id=f"{self._name}-hangs-{address}",
             )
         except OSError as error:
-            _log.warning("worker %s hangs, and the scheduler could not end it: %s", address, words_of(error))
+            _log.warning("worker %s hangs, and the scheduler could not end it: %s", address, describe_error(error))
             with self._lock:
                 self._restarted.discard(address)
             return
@@ -409,7 +409,7 @@ def _client(executor: ExecutorSpec, threads: int, environment: Mapping[str, str]
             client = Client(executor.scheduler, **options)
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise UsageError(
-                f"no Dask scheduler can be reached at {executor.scheduler}: {words_of(error)}. Start one with "
+                f"no Dask scheduler can be reached at {executor.scheduler}: {describe_error(error)}. Start one with "
                 "`dask scheduler`, or write dask:local:4"
             ) from error
     closing.callback(client.close, timeout=_END_SECONDS)

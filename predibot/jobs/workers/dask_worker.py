@@ -16,7 +16,7 @@ from distributed import WorkerPlugin, get_worker
 from predibot.errors import LedgerError, PluginError, PredibotError, UsageError
 from predibot.jobs.deciding.worker import Worker
 from predibot.jobs.workers.process_worker import WorkerSpec
-from predibot.ledger.write.claims import release
+from predibot.ledger.write.claims import release_claims
 from predibot.ledger.write.process_identity import helper_owner, is_same_kernel, new_owner
 from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec
@@ -129,7 +129,9 @@ class DecidingPlugin(WorkerPlugin):  # type: ignore[misc]
             # Booked first: what is claimed is free for others at once.
             if worker.agents is not None:
                 worker.agents.write_off()
-            worker.store.run_write(lambda connection: release(connection, worker.claimant.owner, now=worker.clock()))
+            worker.store.run_write(
+                lambda connection: release_claims(connection, worker.claimant.owner, now=worker.clock())
+            )
 
     def _report(self, message: dict[str, Any]) -> None:
         # Nobody hears it if the scheduler is gone.

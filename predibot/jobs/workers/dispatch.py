@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any
 
 from predibot.contracts import Progress, ProgressListener
-from predibot.errors import LedgerError, PredibotError, words_of
+from predibot.errors import LedgerError, PredibotError, describe_error
 from predibot.jobs.deciding.activity import Activity, State
 from predibot.jobs.deciding.decide_one import WorkResult, give_up, work
 from predibot.jobs.deciding.worker import DecideJob, JobKey, Worker
-from predibot.jobs.logs.log_file import LogContext, about_now, logged_about
+from predibot.jobs.logs.log_file import LogContext, current_log_context, log_context
 from predibot.jobs.workers.pool import LostProcess, Pool, ThreadPool
 from predibot.ledger.write.claims import has_ended_since
-from predibot.net.deadline import started
+from predibot.net.deadline import start_call
 
 _log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class Dispatch:
                 error = failure
         if isinstance(error, LedgerError):
             raise error
-        with logged_about(replace(about_now(), bot=job.bot.name, subject=job.subject.id)):
+        with log_context(replace(current_log_context(), bot=job.bot.name, subject=job.subject.id)):
             _log.error("%s crashed on %s", job.bot.name, job.subject.id, exc_info=error)
         self._note(job, "failed", made_here=True)
         return True
@@ -144,7 +144,7 @@ def work_in_time(job: DecideJob, worker: Worker) -> WorkResult:
     """
     worker.watch(Activity(job.bot.name, job.subject.id, "running"))
     seconds = worker.settings.decision_deadline_seconds
-    future = started(partial(work, job, worker))
+    future = start_call(partial(work, job, worker))
     if wait([future], timeout=seconds).not_done:
         was_claimed = give_up(job, worker, _late_message(seconds), seconds)
         if was_claimed or not future.done():
@@ -159,8 +159,8 @@ def work_elsewhere(job: DecideJob, worker: Worker) -> WorkResult:
     except PredibotError as error:
         return WorkResult(job, "failed", made_here=False, error=error)
     except BaseException as error:  # noqa: BLE001 - whatever a strategy raises is its result
-        with logged_about(LogContext(worker.run.key, job.bot.name, job.subject.id)):
-            _log.error("%s crashed on %s: %s", job.bot.name, job.subject.id, words_of(error))
+        with log_context(LogContext(worker.run.key, job.bot.name, job.subject.id)):
+            _log.error("%s crashed on %s: %s", job.bot.name, job.subject.id, describe_error(error))
         return WorkResult(job, "failed", made_here=True)
 
 

@@ -17,9 +17,9 @@ from typing import Any
 from predibot.errors import LedgerError, LedgerUnusable, PredibotError
 from predibot.jobs.deciding.activity import Activity
 from predibot.jobs.deciding.worker import Worker
-from predibot.jobs.logs.log_file import logged_about
+from predibot.jobs.logs.log_file import log_context
 from predibot.jobs.workers.pool import LostProcess, Pool, PoolCall
-from predibot.jobs.workers.process_worker import CallResult, CallStart, Logged, Ready, Report, WorkerSpec, run_process
+from predibot.jobs.workers.process_worker import CallResult, CallStart, LogLine, Ready, Report, WorkerSpec, run_process
 from predibot.ledger.write.process_identity import helper_owner
 
 _log = logging.getLogger(__name__)
@@ -155,8 +155,8 @@ class ProcessPool(Pool):
                 self._hand_out()
             if ended is not None:
                 ended.set_result(report.result)
-        elif isinstance(report, Logged):
-            with logged_about(report.about):
+        elif isinstance(report, LogLine):
+            with log_context(report.about):
                 logging.getLogger(report.name).log(report.level, "%s", report.text)
         elif isinstance(report, Ready):
             with self._lock:

@@ -15,9 +15,9 @@ from typing import Any
 from predibot.config import Settings
 from predibot.errors import PredibotError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
-from predibot.jobs.deciding.activity import Activity, Watch, unwatched
+from predibot.jobs.deciding.activity import Activity, Watch, ignore_progress
 from predibot.jobs.deciding.worker import Resources, Worker, agent_setup, load_loops, make_worker
-from predibot.jobs.logs.log_file import LogContext, about_now, is_logged
+from predibot.jobs.logs.log_file import LogContext, current_log_context, is_logged
 from predibot.jobs.open_venue import open_venue
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.ledger.store import Store
@@ -50,7 +50,7 @@ class CallResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LogLine:
     """A line for the log, which the process that started this one writes."""
 
     name: str
@@ -61,7 +61,7 @@ class Logged:
 
 Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
 """A call's number, function and arguments."""
-Report = Ready | CallStart | CallResult | Logged | Activity | PredibotError
+Report = Ready | CallStart | CallResult | LogLine | Activity | PredibotError
 """A message of a process; an error says why it could not be set up."""
 
 
@@ -103,7 +103,7 @@ class WorkerSpec:
             raise PredibotError(f"run {self.run_key} was voided meanwhile")
         run_id, began_at = run.id, self.asked_by.began_at
         events = store.run_read(lambda connection: frozen_events(connection, run_id))
-        resources = Resources(store, self.settings, self.clock, unwatched, watch)
+        resources = Resources(store, self.settings, self.clock, ignore_progress, watch)
         worker = make_worker(
             run,
             events,
@@ -174,4 +174,4 @@ class _Reports(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Send one record as text."""
-        self.send(Logged(record.name, record.levelno, self.format(record), about_now()))
+        self.send(LogLine(record.name, record.levelno, self.format(record), current_log_context()))

@@ -21,7 +21,7 @@ Kind = Literal["trace", "page"]
 KINDS: tuple[Kind, ...] = ("trace", "page")
 
 
-def named_digests(connection: Connection, kind: Kind) -> list[str]:
+def list_named_digests(connection: Connection, kind: Kind) -> list[str]:
     """Return the hash of every trace or page that a row names, each once, in order."""
     statement: Select[tuple[str | None]]
     if kind == "trace":
@@ -50,7 +50,7 @@ class StoredArtefact:
     """None for a row."""
 
 
-def stored_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredArtefact]:
+def find_artefacts(connection: Connection, store: Store) -> Mapping[str, StoredArtefact]:
     """Return every stored artefact by hash, without pruned ones."""
     head, size = func.substr(artefacts.c.content, 1, len(PRUNED)), func.length(artefacts.c.content)
     rows = connection.execute(select(artefacts.c.sha256, size, head))
@@ -62,7 +62,7 @@ def stored_artefacts(connection: Connection, store: Store) -> Mapping[str, Store
     return found | {each.sha256: each for each in _artefact_files(store)}
 
 
-def unfinished_files(store: Store) -> Iterator[Path]:
+def find_unfinished_files(store: Store) -> Iterator[Path]:
     """Yield artefact files that a killed process was writing."""
     if store.files is not None and store.files.is_dir():
         yield from (path for path in store.files.rglob(".unfinished-*") if path.is_file())

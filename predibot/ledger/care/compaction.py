@@ -7,10 +7,10 @@ from sqlalchemy import delete, select
 
 from predibot.ledger.care.artefacts import (
     KINDS,
-    named_digests,
+    find_artefacts,
+    find_unfinished_files,
+    list_named_digests,
     require_nobody_at_work,
-    stored_artefacts,
-    unfinished_files,
 )
 from predibot.ledger.care.ledger_stats import database_bytes
 from predibot.ledger.files.content_store import artefacts
@@ -43,8 +43,8 @@ def compact(store: Store, *, now: datetime) -> Compaction:
     unfinished = 0
     with store.write(durable=True) as connection:
         require_nobody_at_work(connection, store, now)
-        named = {digest for kind in KINDS for digest in named_digests(connection, kind)}
-        orphans = [each for each in stored_artefacts(connection, store).values() if each.sha256 not in named]
+        named = {digest for kind in KINDS for digest in list_named_digests(connection, kind)}
+        orphans = [each for each in find_artefacts(connection, store).values() if each.sha256 not in named]
         rows = connection.execute(select(artefacts.c.sha256)).scalars().all()
         gone = [digest for digest in rows if digest not in named]
         for start in range(0, len(gone), _AT_ONCE):
@@ -52,7 +52,7 @@ def compact(store: Store, *, now: datetime) -> Compaction:
         for each in orphans:
             if each.file is not None:
                 each.file.unlink(missing_ok=True)
-        for path in unfinished_files(store):
+        for path in find_unfinished_files(store):
             path.unlink(missing_ok=True)
             unfinished += 1
     store.give_back_room()

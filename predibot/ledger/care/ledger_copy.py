@@ -14,7 +14,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import ArtefactPruned, LedgerUnusable, UsageError
-from predibot.ledger.care.artefacts import KINDS, Kind, content_store, named_digests
+from predibot.ledger.care.artefacts import KINDS, Kind, content_store, list_named_digests
 from predibot.ledger.care.table_rows import TableSum, copy_table, first_with_rows, ledger_tables, sum_of_table
 from predibot.ledger.files.content_store import mark_pruned
 from predibot.ledger.store import Store
@@ -109,7 +109,7 @@ def _copy_artefacts(
     reading: Connection, kind: Kind, source: Store, target: Store, listener: ProgressListener
 ) -> ArtefactCount:
     before, after = content_store(source, kind), content_store(target, kind)
-    digests = named_digests(reading, kind)
+    digests = list_named_digests(reading, kind)
     missing, pruned = list[str](), list[str]()
     waiting, kept = list[bytes](), list[str]()
     for number, digest in enumerate(digests, start=1):

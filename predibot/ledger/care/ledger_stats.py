@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import OperationalError
 
-from predibot.ledger.care.artefacts import KINDS, Kind, StoredArtefact, named_digests, stored_artefacts
+from predibot.ledger.care.artefacts import KINDS, Kind, StoredArtefact, find_artefacts, list_named_digests
 from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import POINT
@@ -66,8 +66,8 @@ def ledger_stats(store: Store) -> LedgerStats:
     """Return the size of a ledger."""
     with store.read() as connection:
         sizes = table_bytes(connection)
-        there = stored_artefacts(connection, store)
-        traces = named_digests(connection, "trace")
+        there = find_artefacts(connection, store)
+        traces = list_named_digests(connection, "trace")
         known = set(connection.execute(select(artefacts.c.sha256)).scalars())
         held = [_table_stats(connection, name, sizes) for name in _TABLES]
         held[2:2] = [_artefact_stats(connection, kind, there) for kind in KINDS]
@@ -113,7 +113,7 @@ def _observation_stats(connection: Connection, n_bytes: int | None) -> KindStats
 
 
 def _artefact_stats(connection: Connection, kind: Kind, there: Mapping[str, StoredArtefact]) -> KindStats:
-    found = [there[digest] for digest in named_digests(connection, kind) if digest in there]
+    found = [there[digest] for digest in list_named_digests(connection, kind) if digest in there]
     at = func.coalesce(attempts.c.ended_at, attempts.c.started_at)
     made = select(func.min(at), func.max(at)).join(decisions, decisions.c.task_id == attempts.c.task_id)
     if kind == "trace":

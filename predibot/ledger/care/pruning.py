@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 
-from predibot.ledger.care.artefacts import StoredArtefact, require_nobody_at_work, stored_artefacts
+from predibot.ledger.care.artefacts import StoredArtefact, find_artefacts, require_nobody_at_work
 from predibot.ledger.files.content_store import mark_pruned
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import attempts
@@ -78,7 +78,7 @@ def _old_traces(connection: Connection, store: Store, before: datetime) -> list[
         .group_by(decisions.c.trace_sha256, bots.c.name)
     ).all()
     young = {sha256 for sha256, _, at in rows if at >= before}
-    there = stored_artefacts(connection, store)
+    there = find_artefacts(connection, store)
     return [_OldTrace(bot, at, there[sha256]) for sha256, bot, at in rows if sha256 in there and sha256 not in young]
 
 

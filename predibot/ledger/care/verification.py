@@ -39,7 +39,7 @@ class RowDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedLedger:
+class LedgerVerification:
     """A ledger's receipts, and how its rows differ from them."""
 
     receipts: tuple[LedgerReceipt, ...] = ()
@@ -67,12 +67,12 @@ class _Leaves:
     last: dict[tuple[str, Key], int] = field(default_factory=dict)
 
 
-def verified_ledger(connection: Connection) -> VerifiedLedger:
+def verify_ledger(connection: Connection) -> LedgerVerification:
     """Return how a ledger differs from its receipts; nothing is changed."""
     try:
         known = tuple(ledger_receipts_of(connection))
     except LedgerUnusable as error:
-        return VerifiedLedger(problems=(str(error),))
+        return LedgerVerification(problems=(str(error),))
     if not known:
         return _check_missing(connection)
     found = _read_leaves(connection)
@@ -100,16 +100,16 @@ def verified_ledger(connection: Connection) -> VerifiedLedger:
     if added and (unfinished := _unfinished_run(connection, known[-1].made_at)):
         notes = (f"rows in no receipt yet ({len(added)}): run {unfinished} has not come to its end; decide again",)
         added = []
-    return VerifiedLedger(known, (*differences, *added), tuple(problems), notes)
+    return LedgerVerification(known, (*differences, *added), tuple(problems), notes)
 
 
-def _check_missing(connection: Connection) -> VerifiedLedger:
+def _check_missing(connection: Connection) -> LedgerVerification:
     """Return the result for a ledger without receipts: an upgraded or imported one has none until the next job."""
     form_with_them = select(receipts.c.run_id).where(receipts.c.form >= 2).limit(1)
     if connection.execute(form_with_them).first() is not None:
-        return VerifiedLedger(problems=(GONE,))
+        return LedgerVerification(problems=(GONE,))
     note = "the ledger has no receipt of its own yet; the next `decide` or `track` makes one"
-    return VerifiedLedger(notes=(note,) if connection.execute(select(runs.c.id).limit(1)).first() else ())
+    return LedgerVerification(notes=(note,) if connection.execute(select(runs.c.id).limit(1)).first() else ())
 
 
 def _unfinished_run(connection: Connection, since: datetime) -> str | None:

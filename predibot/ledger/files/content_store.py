@@ -15,7 +15,7 @@ from predibot.errors import ArtefactPruned, LedgerUnusable, UsageError
 from predibot.ledger.schema.tables import ArtefactRow
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.store import Store
-from predibot.plain_file import open_plain, unpacked
+from predibot.plain_file import open_plain, unpack
 from predibot.whole_file import whole_file
 
 OLDER = Path("runs/out")
@@ -121,7 +121,7 @@ class ContentStore:
             return None
         return older if older.exists() else None
 
-    def packed(self, digest: str) -> bytes:
+    def read_packed(self, digest: str) -> bytes:
         """Return the compressed content of an artefact's row.
 
         Raises:
@@ -144,7 +144,7 @@ class ContentStore:
         if content is None:
             return None
         try:
-            return unpacked(content, MAX_BYTES)
+            return unpack(content, MAX_BYTES)
         except (TypeError, ValueError):
             # Its hash is wrong too, which the caller reports.
             return b""

@@ -60,7 +60,7 @@ class TraceLines:
                     yield end - start, file.read(min(end - start, most_bytes))
             return
         stop = next((each for each in reversed(self.stops) if each.at <= spans[0][0]), None)
-        blocks, held, at = _unpack(self.files.packed(self.digest), stop), b"", 0 if stop is None else stop.at
+        blocks, held, at = _unpack(self.files.read_packed(self.digest), stop), b"", 0 if stop is None else stop.at
         for start, end in spans:
             wanted = min(end, start + most_bytes)
             found = bytearray()
@@ -150,7 +150,7 @@ def _open(files: ContentStore, digest: str) -> BinaryIO:
 def _blocks(files: ContentStore, digest: str, stops: list[_Stop] | None = None) -> Iterator[bytes]:
     """Yield a content in blocks, at most `MAX_BYTES` of it; for a row add stops."""
     if files.path_of(digest) is None:
-        yield from _unpack(files.packed(digest), None, stops)
+        yield from _unpack(files.read_packed(digest), None, stops)
         return
     left = MAX_BYTES
     with _open(files, digest) as file:

@@ -56,7 +56,7 @@ class Trace:
 
     def without_secrets(self, text: str) -> str:
         """Return a text with secret values hidden."""
-        return self._secrets.hidden(text)
+        return self._secrets.mask(text)
 
     @property
     def text(self) -> str:

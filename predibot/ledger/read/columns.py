@@ -11,7 +11,7 @@ Columns = NDArray[np.void]
 """A structured array (n,): `found["price"]` is a column, `found[found["price"] > 0.5]` selects rows."""
 
 
-def columns(connection: Connection, statement: Select[Any], *, nullable: str = "") -> Columns:
+def read_columns(connection: Connection, statement: Select[Any], *, nullable: str = "") -> Columns:
     """Return the rows of a statement as float64 columns, without an object for each row.
 
     Raw rows keep instants as microseconds, which a float64 holds exactly for the

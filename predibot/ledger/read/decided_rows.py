@@ -9,7 +9,7 @@ from sqlalchemy import Connection, and_, case, func, select
 from predibot.domain.decision import STATUSES
 from predibot.domain.price import QUOTE_PRICES, Quote
 from predibot.ledger.cache import cache_of
-from predibot.ledger.read.columns import Columns, columns
+from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import OPENED_MODEL, bets, bots, decisions, forecasts, quotes
 
@@ -24,7 +24,7 @@ DECISION = _numbers("run id bot_id status decided_at event_row cost_usd cost_kno
 BET = _numbers("decision market_row bet_usd price_yes probability confidence bid ask")
 
 
-def decided_in(connection: Connection, run_ids: Sequence[int]) -> tuple[Columns, Columns]:
+def read_decision_arrays(connection: Connection, run_ids: Sequence[int]) -> tuple[Columns, Columns]:
     """Return the decisions of some runs, by run and then by names of bots and subjects, and their bets.
 
     Row numbers order nothing: they depend on which worker was faster, and the last digit of a sum on its order.
@@ -84,7 +84,7 @@ def _read_decisions(connection: Connection, run_ids: Sequence[int]) -> Columns:
         .where(decisions.c.run_id.in_(run_ids))
         .order_by(decisions.c.run_id, *(name.collate(collation) for name in names))
     )
-    return columns(connection, statement, nullable="cost_usd")
+    return read_columns(connection, statement, nullable="cost_usd")
 
 
 def _read_bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
@@ -113,7 +113,7 @@ def _read_bets(connection: Connection, run_ids: Sequence[int]) -> Columns:
         # An account's orders are no bets on events.
         .where(decisions.c.run_id.in_(run_ids), subjects.c.event_row.is_not(None))
     )
-    found = columns(connection, statement, nullable="probability confidence bid ask")
+    found = read_columns(connection, statement, nullable="probability confidence bid ask")
     found["bet_usd"] *= found["sign"]
     return np.array(found[list(BET.names or ())], dtype=BET)
 

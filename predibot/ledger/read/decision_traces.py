@@ -40,7 +40,7 @@ def decisions_with_traces(connection: Connection, prefix: str = "") -> tuple[Tra
     return _traced(connection, [decisions.c.trace_sha256.is_not(None), *begins])
 
 
-def decisions_named(connection: Connection, run: str, bot: str, event_id: str) -> tuple[TracedDecision, ...]:
+def find_decisions(connection: Connection, run: str, bot: str, event_id: str) -> tuple[TracedDecision, ...]:
     """Return the decisions with this name: first of the run that is not void, then the newest first."""
     found = _traced(connection, [runs.c.key == run, bots.c.name == bot, subjects.c.subject_id == event_id])
     return tuple(reversed(found))
@@ -64,7 +64,7 @@ def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tup
     return tuple(TracedDecision(*row) for row in connection.execute(statement))
 
 
-def timed_decisions(
+def list_decision_times(
     connection: Connection, run: str, *, since: datetime | None = None, named: tuple[str, str] | None = None
 ) -> Sequence[Row[Any]]:
     """Return the decisions of a run that have a trace, and when their last try began and ended.

@@ -16,7 +16,7 @@ from predibot.domain.category import category_of
 from predibot.domain.event import Event, Tag
 from predibot.ledger.read.columns import Columns
 from predibot.ledger.read.row_filter import runs_in
-from predibot.ledger.schema.column_types import listed
+from predibot.ledger.schema.column_types import bind_list
 from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import decisions
@@ -43,7 +43,7 @@ class PlayedEvent:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AskedMarkets:
+class RunMarkets:
     """The markets of each run, as it froze them."""
 
     rows: Columns
@@ -55,7 +55,7 @@ class AskedMarkets:
     """Event row and name of the group of each market that excludes others, by market row."""
 
 
-def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -> AskedMarkets:
+def read_run_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -> RunMarkets:
     """Return the markets of every event that a run of a venue plays, void runs aside.
 
     An event is frozen anew with each run, and a month has thousands. So the few
@@ -79,16 +79,16 @@ def asked_markets(connection: Connection, venue: str, part: Part = EVERYTHING) -
             (run_id, event_row, row, *(float(each) if each else math.nan for each in (*fee, shares)))
             for row, fee, shares in zip(found, fees, least, strict=False)
         ]
-    return AskedMarkets(np.array(rows, dtype=_ASKED), groups)
+    return RunMarkets(np.array(rows, dtype=_ASKED), groups)
 
 
 def of_category(connection: Connection, venue: str, as_of: datetime, part: Part) -> list[ColumnElement[bool]]:
     """Return the condition on decisions that their event is of the part's category; none without a category."""
     if part.category is None:
         return []
-    played = played_events(connection, venue, as_of, part)
+    played = find_played_events(connection, venue, as_of, part)
     rows = [row for row, each in played.items() if (each.category or NO_CATEGORY) == part.category]
-    about = select(subjects.c.id).where(subjects.c.event_row.in_(listed(rows)))
+    about = select(subjects.c.id).where(subjects.c.event_row.in_(bind_list(rows)))
     return [decisions.c.subject_row.in_(about)]
 
 
@@ -97,7 +97,7 @@ def _unquote(text: str) -> str:
     return str(json.loads(text)) if "\\" in text else text[1:-1]
 
 
-def played_events(
+def find_played_events(
     connection: Connection, venue: str, as_of: datetime, part: Part = EVERYTHING
 ) -> Mapping[int, PlayedEvent]:
     """Return by row every event of a venue that a run of the part had played by the instant."""
@@ -109,7 +109,7 @@ def played_events(
     return found
 
 
-def events_as_played(connection: Connection, venue: str, as_of: datetime) -> tuple[Event, ...]:
+def latest_events(connection: Connection, venue: str, as_of: datetime) -> tuple[Event, ...]:
     """Return every event of a venue that some run had played by the instant, as the last such run froze it."""
     return tuple(
         event_from_json(text, payload="")

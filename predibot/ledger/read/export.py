@@ -28,8 +28,8 @@ from predibot.domain.price import Instrument
 from predibot.ledger.read.decided_rows import collation_of
 from predibot.ledger.schema import tables
 from predibot.ledger.schema.column_types import Instant, from_microseconds
-from predibot.ledger.schema.natural_keys import NamedTable, named_table
-from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
+from predibot.ledger.schema.natural_keys import NamedTable, make_named_table
+from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, fills, orders
 from predibot.ledger.write.prices_and_resolutions import price_paths
@@ -142,7 +142,7 @@ def export_values(
         statement = statement.where(runs.c.id.in_(run_ids))
     if canonical:
         collation = collation_of(connection)
-        key = statement.selected_columns[: named(table).n_keys]
+        key = statement.selected_columns[: export_table(table).n_keys]
         statement = statement.order_by(None).order_by(*(term for each in key for term in _sort_keys(each, collation)))
     if table == "observations":
         paths = connection.execute(statement.execution_options(yield_per=_PATHS_AT_ONCE))
@@ -186,10 +186,10 @@ def export_types(table: str) -> Mapping[str, TypeEngine[Any]]:
 
 
 @cache
-def named(table: str) -> NamedTable:
+def export_table(table: str) -> NamedTable:
     """Return a table with the names of its columns in an export."""
     own = _SELECTED.get(table)
-    return named_table(tables.Row.metadata.tables[table] if own is None else own, _BEHIND_KEY.get(table))
+    return make_named_table(tables.Row.metadata.tables[table] if own is None else own, _BEHIND_KEY.get(table))
 
 
 def _column_types(table: str, columns: Iterable[ColumnElement[Any]]) -> Mapping[str, TypeEngine[Any]]:
@@ -201,7 +201,7 @@ def _column_types(table: str, columns: Iterable[ColumnElement[Any]]) -> Mapping[
 
 
 def _statement(table: str, *, canonical: bool) -> Select[Any]:
-    statement = named(table).statement()
+    statement = export_table(table).statement()
     if table == "decisions":
         statement = statement.add_columns(case((is_late(), 1), else_=0).label("late"))
     elif table in ("bets", "orders"):
@@ -236,14 +236,14 @@ def _instant_sort_keys(at: Any) -> tuple[Any, ...]:
 
 def decision_columns() -> tuple[Label[Any], ...]:
     """Return the columns that name a decision: run, bot and subject."""
-    decision = named("decisions")
+    decision = export_table("decisions")
     return tuple(each.path[-1].label(each.name) for each in decision.columns[: decision.n_keys])
 
 
 def _point_rows(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
     for *named, blob in paths:
         venue, kind, instrument_id, *_ = named
-        points, _ = unpacked_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])
+        points, _ = unpack_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])
         if canonical:
             points = points[np.lexsort((points["source"], *reversed(_instant_sort_keys(points["at"]))))]
         for at, source, price in points.tolist():

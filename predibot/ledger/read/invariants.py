@@ -13,7 +13,7 @@ from predibot.domain.clock import parse_instant
 from predibot.domain.price import QUOTE_PRICES, EntryPrice, Quote
 from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
-from predibot.ledger.schema.packed_points import merged_points, unpacked_points
+from predibot.ledger.schema.packed_points import merge_points, unpack_points
 from predibot.ledger.write.accounts import accounts, journal
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import bots, decisions, question_sha256
@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Violation:
     """A row that breaks an invariant."""
 
     check: str
@@ -44,7 +44,7 @@ Checked = Counter[str]
 """How many rows each check looked at."""
 
 
-def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
+def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterator[Violation]]:
     """Yield checks, each of which yields every row that breaks it; one run at a time is in memory."""
     for run_id in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
         yield _check_run(connection, checked, run_id)
@@ -52,7 +52,7 @@ def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterato
         yield check(connection, checked)
 
 
-def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Broken]:
+def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterator[Violation]:
     named = select(runs.c.key, runs.c.game, runs.c.recipe).where(runs.c.id == run_id)
     key, game, recipe = connection.execute(named).one()
 
@@ -75,7 +75,7 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
     for (bot, kind, subject), (decision, *others) in rows("decisions").items():
         name = f"{key}/{bot}/{subject}"
         if others:
-            yield Broken("work has its decision", name, f"it has {len(others) + 1} decisions")
+            yield Violation("work has its decision", name, f"it has {len(others) + 1} decisions")
         own = [table.get((bot, kind, subject), []) for table in (forecast_rows, bet_rows, fill_rows, quote_rows)]
         is_bet = kind == "event" and stake_usd is not None
         is_said = is_bet and rules is not None and "forecasts" in rules.scores
@@ -93,7 +93,7 @@ def _check_run(connection: Connection, checked: Checked, run_id: int) -> Iterato
         )
         for check, rows_checked, all_seen in found:
             checked[check] += rows_checked
-            yield from (Broken(check, name, seen) for seen in all_seen)
+            yield from (Violation(check, name, seen) for seen in all_seen)
 
 
 def _ever_held(connection: Connection, recipe: str) -> set[tuple[str, str]]:
@@ -186,7 +186,7 @@ def _check_money(decision: Row, bet_rows: list[Row], fill_rows: list[Row], stake
             yield f"{market}: booked ${abs(bet['booked_usd'])!r}, the fills paid ${paid_usd[market]!r}"
 
 
-def _check_tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_tasks(connection: Connection, checked: Checked) -> Iterator[Violation]:
     query = (
         select(runs.c.key, bots.c.name, subjects.c.subject_id, tasks.c.status, decisions.c.status.label("decided"))
         .join(runs, runs.c.id == tasks.c.run_id)
@@ -199,10 +199,12 @@ def _check_tasks(connection: Connection, checked: Checked) -> Iterator[Broken]:
     for key, bot, subject, status, decided in connection.execute(query):
         checked["work has its decision"] += 1
         if status != decided:
-            yield Broken("work has its decision", f"{key}/{bot}/{subject}", f"it {status}, its decision is {decided}")
+            yield Violation(
+                "work has its decision", f"{key}/{bot}/{subject}", f"it {status}, its decision is {decided}"
+            )
 
 
-def _check_spending(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_spending(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield spending accounts below zero, or below the known costs of their decisions."""
     check = "spending counted"
     for table in (spending, reservations):
@@ -210,7 +212,7 @@ def _check_spending(connection: Connection, checked: Checked) -> Iterator[Broken
             checked[check] += 1
             amount = Exact(**{name: row[name] for name in Exact.__slots__})
             if min(amount.usd, amount.tokens, amount.steps, amount.searches, amount.seconds) < 0:
-                yield Broken(check, row["account"], f"{amount} is less than nothing")
+                yield Violation(check, row["account"], f"{amount} is less than nothing")
     settled = {row.account: row.usd for row in connection.execute(select(spending.c.account, spending.c.usd))}
     costs = (
         select(runs.c.key, bots.c.name, func.sum(decisions.c.cost_known_usd))
@@ -227,12 +229,12 @@ def _check_spending(connection: Connection, checked: Checked) -> Iterator[Broken
             continue
         booked = Exact(usd=settled[account]).spending()
         if usd > booked.usd + _COST_TOLERANCE_USD:
-            yield Broken(
+            yield Violation(
                 check, account, f"its decisions cost ${usd:.6f}, ${booked.usd:.6f} is counted against its limit"
             )
 
 
-def _check_prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_prices(connection: Connection, checked: Checked) -> Iterator[Violation]:
     check = "prices in order"
     statement = (
         select(price_paths.c.instrument_row, price_paths.c.points, instruments.c.highest_price)
@@ -241,25 +243,25 @@ def _check_prices(connection: Connection, checked: Checked) -> Iterator[Broken]:
     )
     for row, blob, highest in connection.execute(statement):
         try:
-            points, _ = unpacked_points([blob], highest=math.inf if highest is None else highest)
+            points, _ = unpack_points([blob], highest=math.inf if highest is None else highest)
         except LedgerUnusable as error:
             checked[check] += 1
-            yield Broken(check, f"instrument {row}", str(error))
+            yield Violation(check, f"instrument {row}", str(error))
             continue
         checked[check] += len(points)
-        if merged_points(points[:0], points).tobytes() != points.tobytes():
-            yield Broken(check, f"instrument {row}", "its prices are not in order of time, each once")
+        if merge_points(points[:0], points).tobytes() != points.tobytes():
+            yield Violation(check, f"instrument {row}", "its prices are not in order of time, each once")
 
 
-def _check_resolutions(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_resolutions(connection: Connection, checked: Checked) -> Iterator[Violation]:
     check, before = "resolutions whole", ("", 0)
     for row in export_rows(connection, "resolutions"):
         checked[check] += 1
         name = f"{row['venue']}/{row['market_id']}"
         expected = before[1] + 1 if before[0] == name else 1
         if row["revision"] != expected:
-            yield Broken(check, name, f"revision {row['revision']} stands where {expected} belongs")
+            yield Violation(check, name, f"revision {row['revision']} stands where {expected} belongs")
         # None is a market voided without a payout.
         if row["payout_yes"] is not None and not _is_within(row["payout_yes"], 1.0):
-            yield Broken(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
+            yield Violation(check, name, f"it pays {row['payout_yes']!r}, not in [0, 1]")
         before = (name, row["revision"])

@@ -12,7 +12,7 @@ from predibot.domain.price import Instrument
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
 from predibot.ledger.write.events import events, instruments, markets, run_events
-from predibot.ledger.write.runs import StoredRun, stored_runs, with_decisions
+from predibot.ledger.write.runs import StoredRun, read_runs, with_decisions
 
 
 def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
@@ -21,9 +21,9 @@ def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
     return connection.execute(statement.where(bots.c.run_id == run_id).order_by(bots.c.id)).all()
 
 
-def labelled_runs(connection: Connection, game: str) -> tuple[StoredRun, ...]:
+def runs_of_game(connection: Connection, game: str) -> tuple[StoredRun, ...]:
     """Return the runs of a game that are not void, the latest made last."""
-    found = (run for run in stored_runs(connection) if run.game == game and run.voided_at is None)
+    found = (run for run in read_runs(connection) if run.game == game and run.voided_at is None)
     return tuple(sorted(found, key=lambda run: run.id))
 
 
@@ -38,7 +38,7 @@ def frozen_items(connection: Connection, run_id: int) -> Iterator[tuple[str, str
     yield from ((row.event_id, row.payload) for row in connection.execute(statement))
 
 
-def said_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
+def list_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
     """Return each bot's label of each text, by bot in order of entry; `label` is None where there is none.
 
     `message` says why there is none, and `is_lenient` whether a model wrote more than the label.

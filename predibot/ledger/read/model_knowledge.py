@@ -12,7 +12,7 @@ from sqlalchemy import Case, Connection, and_, case, or_, select
 from predibot.domain.clock import parse_instant
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.runs import live_venues, runs
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import inherited_knowledge, knowledge_of
 
@@ -61,7 +61,7 @@ def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np
 
 def _invented_world_bots(connection: Connection) -> list[int]:
     names = connection.execute(select(runs.c.venue_name).distinct()).scalars()
-    invented = runs.c.venue_name.in_([name for name in names if known_venue(name).invented])
+    invented = runs.c.venue_name.in_([name for name in names if venue_or_defaults(name).invented])
     return list(connection.execute(select(bots.c.id).join(runs, runs.c.id == bots.c.run_id).where(invented)).scalars())
 
 

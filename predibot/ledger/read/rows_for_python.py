@@ -13,9 +13,9 @@ from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.schema.column_types import from_microseconds, listed
+from predibot.ledger.schema.column_types import bind_list, from_microseconds
 from predibot.ledger.schema.natural_keys import VOID
-from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.claims import subjects, tasks
 from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, forecasts, orders
 from predibot.ledger.write.decisions import bets as EVERY_BET
@@ -140,7 +140,7 @@ class LedgerForecast:
     """Whether it was made after the run's deadline, and is in no score."""
 
 
-def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
+def select_runs(connection: Connection) -> tuple[LedgerRun, ...]:
     """Return all runs, void ones too, oldest slot first."""
 
     def count(table: Table, *which: ColumnElement[bool]) -> Any:
@@ -160,7 +160,7 @@ def told_runs(connection: Connection) -> tuple[LedgerRun, ...]:
     )
 
 
-def told_decisions(connection: Connection, row_filter: RowFilter) -> tuple[LedgerDecision, ...]:
+def select_decisions(connection: Connection, row_filter: RowFilter) -> tuple[LedgerDecision, ...]:
     """Return decisions by slot, bot and event."""
     return tuple(_numbered_decisions(connection, row_filter).values())
 
@@ -206,7 +206,7 @@ SORTED_BY: Mapping[str, Any] = {
 """Sort columns of a list of decisions."""
 
 
-def listed_decisions(
+def sort_decisions(
     connection: Connection, row_filter: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
 ) -> tuple[LedgerDecision, ...]:
     """Return a page of a sorted list of decisions.
@@ -255,7 +255,7 @@ def _read_in_order(connection: Connection, row_filter: RowFilter, rows: Sequence
     return tuple(told[row] for row in rows)
 
 
-def listed_events(connection: Connection) -> Sequence[Row[Any]]:
+def select_events(connection: Connection) -> Sequence[Row[Any]]:
     """Return the events of decisions that count, with the number of these, by newest slot first."""
     # Grouped by row number, because titles are long.
     counted = (
@@ -275,7 +275,7 @@ def listed_events(connection: Connection) -> Sequence[Row[Any]]:
     return connection.execute(statement).all()
 
 
-def told_forecasts(connection: Connection, row_filter: RowFilter) -> tuple[LedgerForecast, ...]:
+def select_forecasts(connection: Connection, row_filter: RowFilter) -> tuple[LedgerForecast, ...]:
     """Return forecasts with their bets by slot, bot, event and market."""
     knowledge = _knowledge(connection, row_filter)
     about = with_decisions(subjects.c.event_row).where(*row_filter.conditions(connection))
@@ -363,7 +363,7 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
     rows, bot, event, decided_at, opened, live = zip(*found, strict=True)
     # An event's last settlement is infinite while one market is open.
     ended: dict[int, float] = {}
-    about = listed([row for row in set(event) if row > 0])
+    about = bind_list([row for row in set(event) if row > 0])
     payouts = _payouts(connection, row_filter.as_of, about)
     of_events = select(markets.c.id, markets.c.event_row).where(markets.c.event_row.in_(about))
     for market, of_event in connection.execute(of_events):
@@ -380,7 +380,7 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
     return {row: KNOWLEDGE[code] for row, code in zip(rows, knowledge_of_decisions(connection, made), strict=True)}
 
 
-def told_prices(
+def select_prices(
     connection: Connection, event_ids: Sequence[str]
 ) -> Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]]:
     """Return the stored prices of YES, oldest first, by event and market id.
@@ -397,7 +397,7 @@ def told_prices(
     )
     found = dict[str, dict[str, tuple[tuple[datetime, float], ...]]]()
     for event_id, market_id, blob in connection.execute(chosen):
-        points, _ = unpacked_points([blob])
+        points, _ = unpack_points([blob])
         prices = dict(zip(points["at"].tolist(), points["price"].tolist(), strict=True))
         of_market = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
         found.setdefault(event_id, {})[market_id] = of_market

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, func, select
 
 from predibot.errors import PluginError, UsageError
-from predibot.ledger.read.invariants import Broken, Checked
+from predibot.ledger.read.invariants import Checked, Violation
 from predibot.ledger.write.claims import attempts, subjects
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.events import events
@@ -23,13 +23,13 @@ _NO_RULES = {"event"}
 """Overrides that change no digest of a run's recipe."""
 
 
-def checks_of_runs(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
+def checks_of_runs(connection: Connection, checked: Checked) -> Iterator[Iterator[Violation]]:
     """Yield checks, each of which yields every row that breaks it."""
     for check in (_check_recipes, _check_bots, _check_subjects, _check_decisions):
         yield check(connection, checked)
 
 
-def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Violation]:
     check = "runs are their recipes"
     columns = (runs.c.key, runs.c.recipe, runs.c.game, runs.c.seed, runs.c.digest, runs.c.recipe_json)
     for run in connection.execute(select(*columns, runs.c.overrides_json).order_by(runs.c.id)):
@@ -37,15 +37,15 @@ def _check_recipes(connection: Connection, checked: Checked) -> Iterator[Broken]
         recipe = json.loads(run.recipe_json)
         for name, stored in (("name", run.recipe), ("game", run.game), ("seed", run.seed)):
             if recipe[name] != stored:
-                yield Broken(check, run.key, f"its {name} is {stored!r}, in its recipe {recipe[name]!r}")
+                yield Violation(check, run.key, f"its {name} is {stored!r}, in its recipe {recipe[name]!r}")
         is_known = {*json.loads(run.overrides_json)} <= _NO_RULES and not run.digest.startswith(IMPORTED)
         del recipe["bots"]
         text = json.dumps(recipe, sort_keys=True, separators=(",", ":"))
         if is_known and hashlib.sha256(text.encode()).hexdigest() != run.digest:
-            yield Broken(check, run.key, "its digest is not that of its recipe")
+            yield Violation(check, run.key, "its digest is not that of its recipe")
 
 
-def _check_bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_bots(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield bots that pool others than their arguments name, if their strategy's code is the same."""
     check = "members as named"
     columns = (runs.c.key, bots.c.name, bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256)
@@ -63,12 +63,12 @@ def _check_bots(connection: Connection, checked: Checked) -> Iterator[Broken]:
         checked[check] += 1
         members = json.loads(bot.members_json)
         if members != [*spec.needs.members]:
-            yield Broken(
+            yield Violation(
                 check, f"{bot.key}/{bot.name}", f"it pools {members}, its arguments name {[*spec.needs.members]}"
             )
 
 
-def _check_subjects(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_subjects(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield subjects that are called an event and are none, or another, or are one and are not called so."""
     check = "subjects are what they say"
     of = (events.c.venue.label("of_venue"), events.c.event_id)
@@ -78,10 +78,10 @@ def _check_subjects(connection: Connection, checked: Checked) -> Iterator[Broken
         expected = (row.venue, row.subject_id) if row.kind == "event" else (None, None)
         if (row.of_venue, row.event_id) != expected:
             is_of = "no event" if row.event_id is None else f"event {row.event_id} of {row.of_venue}"
-            yield Broken(check, f"{row.venue}/{row.kind}/{row.subject_id}", f"its row says that it is {is_of}")
+            yield Violation(check, f"{row.venue}/{row.kind}/{row.subject_id}", f"its row says that it is {is_of}")
 
 
-def _check_decisions(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def _check_decisions(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield decisions outside the time of their run and tries, and those with two costs."""
     check = "decisions in their time"
     tried = (
@@ -101,7 +101,7 @@ def _check_decisions(connection: Connection, checked: Checked) -> Iterator[Broke
         checked[check] += 1
         # A replay decides at the instant of its run; any other decision is made during its tries.
         if row.decided_at != row.as_of and not _is_within(row.decided_at, row.began_at or row.as_of, row.ended_at):
-            yield Broken(
+            yield Violation(
                 check,
                 name,
                 f"decided at {row.decided_at.isoformat()}, which is neither the instant of its run nor within its "
@@ -111,7 +111,7 @@ def _check_decisions(connection: Connection, checked: Checked) -> Iterator[Broke
         if row.cost_usd is not None and not math.isclose(
             row.cost_usd, row.cost_known_usd, rel_tol=_COST_TOLERANCE_USD, abs_tol=_COST_TOLERANCE_USD
         ):
-            yield Broken(
+            yield Violation(
                 "costs are what was paid", name, f"it cost ${row.cost_usd!r}, and ${row.cost_known_usd!r} are known"
             )
 

@@ -9,13 +9,20 @@ from sqlalchemy import Connection, select
 
 from predibot.domain.decision import STATUSES
 from predibot.errors import UsageError
-from predibot.ledger.read.columns import Columns, columns
-from predibot.ledger.read.decided_rows import collation_of, decided_in
-from predibot.ledger.read.event_facts import NO_CATEGORY, TERMS, AskedMarkets, PlayedEvent, asked_markets, played_events
+from predibot.ledger.read.columns import Columns, read_columns
+from predibot.ledger.read.decided_rows import collation_of, read_decision_arrays
+from predibot.ledger.read.event_facts import (
+    NO_CATEGORY,
+    TERMS,
+    PlayedEvent,
+    RunMarkets,
+    find_played_events,
+    read_run_markets,
+)
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import runs_in
 from predibot.ledger.schema.column_types import to_microseconds
-from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpacked_points
+from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
 from predibot.ledger.write.decisions import bots
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
@@ -57,22 +64,22 @@ def track_record(
     """
     at = to_microseconds(as_of)
     in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
-    listed = columns(connection, in_order)
+    listed = read_columns(connection, in_order)
     market_rows = listed["id"].astype(np.int64)
-    payout, settled_at = settled(connection, venue, market_rows, as_of)
+    payout, settled_at = read_settlements(connection, venue, market_rows, as_of)
     # All bots are read, because one may pool another.
     made_in, head, bet = _read_decided(connection, venue, as_of, part)
     _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
     live = made_in["live"][head["run"].astype(np.int64)] == 1.0
     knowledge = _knowledge(connection, head, live, listed["event_row"].astype(np.int64), settled_at)
-    played = played_events(connection, venue, as_of, part)
+    played = find_played_events(connection, venue, as_of, part)
     if part.category is not None:
         in_it = _is_of_category(head["event_row"], played, part.category)
         head, bet = _select(in_it, head, bet)
         knowledge = knowledge[in_it]
     event_rows = _event_rows(connection, venue, head["event_row"])
-    observed = observations(connection, venue, market_rows, as_of)
-    asked_of = asked_markets(connection, venue, part)
+    observed = read_observations(connection, venue, market_rows, as_of)
+    asked_of = read_run_markets(connection, venue, part)
     if part.bots:
         rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(part.bots))).scalars()
         asked = np.isin(head["bot_id"], list(rows))
@@ -165,8 +172,8 @@ def _read_decided(connection: Connection, venue: str, as_of: datetime, part: Par
         )
         .order_by(runs.c.slot_at, runs.c.key.collate(collation_of(connection)))
     )
-    made_in = columns(connection, statement, nullable="deadline_at")
-    head, bet = decided_in(connection, made_in["id"].astype(np.int64).tolist())
+    made_in = read_columns(connection, statement, nullable="deadline_at")
+    head, bet = read_decision_arrays(connection, made_in["id"].astype(np.int64).tolist())
     # Scores of bets and forecasts need an event, and a decision before its deadline.
     late = head["decided_at"] > made_in["deadline_at"][head["run"].astype(np.int64)]
     known = (head["event_row"] > 0.0) & ~late & (head["decided_at"] <= to_microseconds(as_of))
@@ -196,7 +203,7 @@ def _event_rows(connection: Connection, venue: str, decided_on: Floats) -> Ints:
     """Return the rows of events decided on, in the order of the venue's ids, which every ledger shares."""
     in_order = events.c.event_id.collate(collation_of(connection))
     statement = select(events.c.id).where(events.c.venue == venue).order_by(in_order)
-    rows = columns(connection, statement)["id"].astype(np.int64)
+    rows = read_columns(connection, statement)["id"].astype(np.int64)
     if not np.isin(decided_on, rows).all():
         raise ValueError("a decision is on an event that is not there")
     return rows[np.isin(rows, decided_on)]
@@ -207,7 +214,7 @@ def _index_of(labels: Ints, values: Ints) -> Ints:
     return order[np.searchsorted(labels[order], values)]
 
 
-def settled(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
+def read_settlements(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
     """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
     statement = (
         select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
@@ -215,7 +222,7 @@ def settled(connection: Connection, venue: str, market_rows: Ints, as_of: dateti
         .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
         .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
     )
-    found = columns(connection, statement, nullable="payout_yes")
+    found = read_columns(connection, statement, nullable="payout_yes")
     payout, settled_at = np.full(market_rows.size, np.nan), np.full(market_rows.size, np.nan)
     where = np.searchsorted(market_rows, found["market_row"])
     # The last revision is assigned last.
@@ -292,7 +299,7 @@ def _clusters(connection: Connection, event_rows: Ints, join: Mapping[str, str])
     return cluster.astype(np.int64)
 
 
-def _exclusive(market_rows: Ints, asked_of: AskedMarkets) -> Ints:
+def _exclusive(market_rows: Ints, asked_of: RunMarkets) -> Ints:
     """Return the number of each market's exclusive group, (n_m,), -1 for none."""
     groups = [asked_of.groups.get(row) for row in market_rows.tolist()]
     number = {group: index for index, group in enumerate(dict.fromkeys(groups)) if group is not None}
@@ -311,7 +318,9 @@ def _bet_terms(run: Ints, market: Floats, asked: Columns) -> list[Floats]:
     return [np.append(asked[name][order], np.nan)[place] for name in TERMS]
 
 
-def observations(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Ints, Floats, Floats]:
+def read_observations(
+    connection: Connection, venue: str, market_rows: Ints, as_of: datetime
+) -> tuple[Ints, Floats, Floats]:
     """Return market, instant and price of YES; of equal instants track's own quote comes last."""
     statement = (
         select(instruments.c.market_row, price_paths.c.points)
@@ -322,7 +331,7 @@ def observations(connection: Connection, venue: str, market_rows: Ints, as_of: d
     paths = connection.execute(statement).all()
     if not np.isin([path.market_row for path in paths], market_rows).all():
         raise ValueError("prices are of a market that is not there")
-    points, sizes = unpacked_points([path.points for path in paths])
+    points, sizes = unpack_points([path.points for path in paths])
     market = np.repeat(np.searchsorted(market_rows, [path.market_row for path in paths]), sizes)
     at, price = points["at"] / _MICROSECONDS, points["price"].copy()
     known = points["at"] <= to_microseconds(as_of)

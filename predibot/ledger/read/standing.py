@@ -16,7 +16,7 @@ from predibot.ledger.write.claims import MAX_RETRIES, tasks
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import instruments, markets, run_events
 from predibot.ledger.write.runs import live_venues, runs
-from predibot.ledger.write.slots import stored_slot
+from predibot.ledger.write.slots import read_slot
 from predibot.ledger.write.spending import reservations, spending
 
 _slots, _resolutions = table_of(SlotRow), table_of(ResolutionRow)
@@ -63,7 +63,7 @@ def slot_counts(connection: Connection, recipe: str, *, since: datetime, now: da
     found = connection.execute(statement).all()
     latest = [microseconds for *_, microseconds in found if microseconds is not None]
     return SlotCounts(
-        None if last_at is None else stored_slot(connection, recipe, last_at),
+        None if last_at is None else read_slot(connection, recipe, last_at),
         {status: count for status, count, _ in found},
         timedelta(microseconds=int(max(latest))) if latest else None,
     )
@@ -112,7 +112,7 @@ def open_retries(connection: Connection) -> Row[int, Any]:
     return connection.execute(statement).one()
 
 
-def held_by_owner(connection: Connection) -> Mapping[str, OwnerHolds]:
+def holdings_by_owner(connection: Connection) -> Mapping[str, OwnerHolds]:
     """Return claims and reservations by owner."""
     claimed = select(tasks.c.owner, func.count(), func.max(tasks.c.lease_until)).where(tasks.c.status == "claimed")
     held = {
@@ -161,7 +161,7 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
     return connection.execute(statement).one()
 
 
-def spent_on(connection: Connection, day: datetime) -> Spending:
+def spending_on(connection: Connection, day: datetime) -> Spending:
     """Return what is settled and reserved on a UTC day."""
     account = f"day/{day:%Y-%m-%d}"
     total = Exact()

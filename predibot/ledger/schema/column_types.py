@@ -25,7 +25,7 @@ def from_microseconds(microseconds: int) -> datetime:
     return EPOCH + timedelta(microseconds=microseconds)
 
 
-def listed(rows: Sequence[int]) -> BindParameter[Any]:
+def bind_list(rows: Sequence[int]) -> BindParameter[Any]:
     """Return row numbers for `in_`, written into the statement, which allows too few parameters."""
     return bindparam(None, [int(row) for row in rows], expanding=True, literal_execute=True, type_=Integer())
 

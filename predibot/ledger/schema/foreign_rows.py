@@ -26,8 +26,8 @@ from sqlalchemy.exc import DBAPIError
 
 from predibot.errors import PredibotError
 from predibot.ledger.schema.column_types import Instant, from_microseconds, to_microseconds
-from predibot.ledger.schema.packed_points import unpacked_numbers, unpacked_points
-from predibot.ledger.schema.packed_receipts import unpacked_leaves, unpacked_rows
+from predibot.ledger.schema.packed_points import unpack_numbers, unpack_points
+from predibot.ledger.schema.packed_receipts import unpack_leaves, unpack_rows
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import (
     FIRST_INSTANT,
@@ -35,7 +35,7 @@ from predibot.ledger.schema.values import (
     ROW_ERRORS,
     event_from_json,
     json_columns,
-    largest,
+    largest_value,
 )
 from predibot.recipe.recipe import Recipe
 
@@ -134,10 +134,10 @@ def _reader(column: Column[Any]) -> Callable[[Any], object]:
         # A page may be older than 1970.
         return from_microseconds if column.name == "published_at" else _check_instant
     if isinstance(column.type, LargeBinary):
-        return lambda blob: unpacked_points([blob], highest=math.inf)
+        return lambda blob: unpack_points([blob], highest=math.inf)
     kind = column.type.python_type
     if kind is float:
-        return partial(_check_number, most=largest(column.name))
+        return partial(_check_number, most=largest_value(column.name))
     return _check_int if kind in (int, bool) else _check_text
 
 
@@ -175,7 +175,7 @@ _BY_NAME: Mapping[str, Callable[[Any], object]] = {
     "event_json": lambda value: event_from_json(_check_text(value), ""),
     "recipe_json": lambda value: Recipe.from_json(_check_text(value)),
     "knowledge_cutoff": lambda value: date.fromisoformat(_check_text(value)),
-    "leaves_packed": unpacked_leaves,
-    "receipts": unpacked_numbers,
-    "rows_packed": unpacked_rows,
+    "leaves_packed": unpack_leaves,
+    "receipts": unpack_numbers,
+    "rows_packed": unpack_rows,
 }

@@ -33,7 +33,7 @@ _NAMES: Mapping[tuple[str, str], str] = {
 }
 
 
-class Named(NamedTuple):
+class NamedColumn(NamedTuple):
     """A column and its name in an export."""
 
     name: str
@@ -52,10 +52,10 @@ class NamedTable:
     """A table as an export has it."""
 
     table: FromClause
-    key: tuple[Named, ...]
-    columns: tuple[Named, ...]
+    key: tuple[NamedColumn, ...]
+    columns: tuple[NamedColumn, ...]
     """The key's columns first."""
-    references: Mapping[str, tuple[Named, ...]]
+    references: Mapping[str, tuple[NamedColumn, ...]]
     """The natural key behind each column that refers to another table."""
 
     @property
@@ -72,14 +72,14 @@ class NamedTable:
                 target = REFERS_TO[column.name]
                 if target.name not in joined:
                     joined.add(target.name)
-                    may_be_none = Named(name, path[:place]).is_nullable
+                    may_be_none = NamedColumn(name, path[:place]).is_nullable
                     source = source.join(target, target.c.id == column, isouter=may_be_none)
-            of_none = path[-1] is VOID and Named(name, path).is_nullable
+            of_none = path[-1] is VOID and NamedColumn(name, path).is_nullable
             chosen.append((case((_runs.c.id.is_not(None), VOID)) if of_none else path[-1]).label(name))
         return select(*chosen).select_from(source).order_by(*self.table.primary_key)
 
 
-def named_table(table: FromClause, behind: str | None = None) -> NamedTable:
+def make_named_table(table: FromClause, behind: str | None = None) -> NamedTable:
     """Return a table as an export has it.
 
     Args:
@@ -91,12 +91,12 @@ def named_table(table: FromClause, behind: str | None = None) -> NamedTable:
     if behind is None:
         behind = " ".join(column.name for column in table.c if column.name != "id" and column not in {*own_key})
     more = [named for word in behind.split() for named in _parse_column(table, word)]
-    named, columns = list[Named](), dict[str, Named]()
+    named, columns = list[NamedColumn](), dict[str, NamedColumn]()
     for each in (*key, *more):
         named.append(each._replace(name=_unique_name(each, columns)))
         columns.setdefault(named[-1].name, named[-1])
     columns.pop("", None)
-    references = dict[str, tuple[Named, ...]]()
+    references = dict[str, tuple[NamedColumn, ...]]()
     for column in table.c:
         if column.name in REFERS_TO:
             of_key = {each.path for each in _expand(key_of(REFERS_TO[column.name]), (column,))}
@@ -115,17 +115,17 @@ def key_of(table: FromClause) -> tuple[Any, ...]:
     return tuple(unique[0].columns if unique and "id" in table.c else table.primary_key)
 
 
-def _expand(columns: Iterable[Any], before: tuple[Any, ...] = ()) -> Iterator[Named]:
+def _expand(columns: Iterable[Any], before: tuple[Any, ...] = ()) -> Iterator[NamedColumn]:
     """Yield named columns; a column that refers to a row becomes the natural key of that."""
     for column in columns:
         if column.name in REFERS_TO:
             yield from _expand(key_of(REFERS_TO[column.name]), (*before, column))
         else:
             owner = "" if column is VOID else column.table.name
-            yield Named(_NAMES.get((owner, column.name), column.name), (*before, column))
+            yield NamedColumn(_NAMES.get((owner, column.name), column.name), (*before, column))
 
 
-def _parse_column(table: FromClause, word: str) -> Iterator[Named]:
+def _parse_column(table: FromClause, word: str) -> Iterator[NamedColumn]:
     names, _, called = word.partition("=")
     *through, last = names.split(".")
     if not through:
@@ -135,10 +135,10 @@ def _parse_column(table: FromClause, word: str) -> Iterator[Named]:
     for name in through:
         path.append(table.c[name])
         table = REFERS_TO[name]
-    yield Named(called or last, (*path, table.c[last]))
+    yield NamedColumn(called or last, (*path, table.c[last]))
 
 
-def _unique_name(named: Named, others: Mapping[str, Named]) -> str:
+def _unique_name(named: NamedColumn, others: Mapping[str, NamedColumn]) -> str:
     """Return a column's name beside others: rows may have several venues, or that of their run."""
     *through, column = named.path
     if not through or column.name != "venue":

@@ -19,12 +19,12 @@ _VERSION = b"\x01"
 Points = NDArray[np.void]
 
 
-def packed_points(points: Points) -> bytes:
+def pack_points(points: Points) -> bytes:
     """Return points as bytes."""
     return _VERSION + points.tobytes()
 
 
-def unpacked_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Points, NDArray[np.int64]]:
+def unpack_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Points, NDArray[np.int64]]:
     """Return the points of several instruments behind each other, and how many each has.
 
     Args:
@@ -50,7 +50,7 @@ def unpacked_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Po
     return found, sizes // POINT.itemsize
 
 
-def merged_points(held: Points, more: Points) -> Points:
+def merge_points(held: Points, more: Points) -> Points:
     """Return points in order of time and source, each pair once; held ones and first ones win."""
     both = np.concatenate([held, more])
     both = both[np.lexsort((both["source"], both["at"]))]
@@ -63,11 +63,11 @@ def receipt_numbers(receipts: bytes | None, size: int) -> NDArray[np.uint32]:
 
     Stored numbers that are not as many as the points count as none.
     """
-    found = unpacked_numbers(receipts)
+    found = unpack_numbers(receipts)
     return found if found.size == size else np.zeros(size, dtype=_NUMBER)
 
 
-def unpacked_numbers(receipts: bytes | None) -> NDArray[np.uint32]:
+def unpack_numbers(receipts: bytes | None) -> NDArray[np.uint32]:
     """Return the stored numbers of receipts."""
     if receipts is None:
         return np.zeros(0, dtype=_NUMBER)
@@ -76,7 +76,7 @@ def unpacked_numbers(receipts: bytes | None) -> NDArray[np.uint32]:
     return np.frombuffer(receipts, dtype=_NUMBER)
 
 
-def merged_numbers(numbers: NDArray[np.uint32], held: Points, merged: Points) -> bytes:
+def merge_numbers(numbers: NDArray[np.uint32], held: Points, merged: Points) -> bytes:
     """Return receipt numbers for merged points: those of held points, and 0 for new ones."""
     names, known = (each["at"] * len(SOURCES) + each["source"] for each in (merged, held))
     found = np.zeros(merged.size, dtype=_NUMBER)

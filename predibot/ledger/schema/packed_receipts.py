@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from predibot.errors import LedgerUnusable
-from predibot.plain_file import unpacked
+from predibot.plain_file import unpack
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 CHECK_DIGITS = 4
@@ -37,16 +37,16 @@ class Leaf:
         return self.bot, self.subject_kind, self.subject_id
 
 
-def packed_leaves(leaves: Sequence[Leaf]) -> bytes:
+def pack_leaves(leaves: Sequence[Leaf]) -> bytes:
     """Return leaves as bytes."""
     columns = [[getattr(leaf, name) for leaf in leaves] for name in Leaf.__slots__]
     return zlib.compress(json.dumps(columns, ensure_ascii=False).encode())
 
 
-def unpacked_leaves(blob: Any) -> tuple[Leaf, ...]:
+def unpack_leaves(blob: Any) -> tuple[Leaf, ...]:
     """Return the leaves that `packed_leaves` packed."""
     try:
-        columns = json.loads(unpacked(blob))
+        columns = json.loads(unpack(blob))
         leaves = tuple(Leaf(*row) for row in zip(*columns, strict=True))
     except (TypeError, ValueError, RecursionError) as error:
         raise LedgerUnusable(f"{_BROKEN}: {str(error)[:100]}") from None
@@ -76,7 +76,7 @@ class PackedRows:
     """How many rows each part had then, for prices how many points; an equal number means that none came since."""
 
 
-def packed_rows(rows: PackedRows) -> bytes:
+def pack_rows(rows: PackedRows) -> bytes:
     """Return a receipt's rows as bytes."""
     parts = {
         name: [[list(column) for column in zip(*found, strict=True)], "".join(found.values())]
@@ -85,10 +85,10 @@ def packed_rows(rows: PackedRows) -> bytes:
     return zlib.compress(json.dumps([parts, dict(rows.totals)], separators=(",", ":")).encode())
 
 
-def unpacked_rows(blob: Any) -> PackedRows:
+def unpack_rows(blob: Any) -> PackedRows:
     """Return the rows that `packed_rows` packed."""
     try:
-        parts, totals = json.loads(unpacked(blob))
+        parts, totals = json.loads(unpack(blob))
         found = {name: _unpack_part(columns, checks) for name, (columns, checks) in parts.items()}
         if not all(type(count) is int for count in totals.values()):
             raise ValueError("a total is no whole number")

@@ -16,10 +16,10 @@ def table_of(model: type[SQLModel]) -> Table:
 
 def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert the rows that break no unique constraint, and return how many went in."""
-    return len(inserted(connection, table_of(model), rows))
+    return len(insert_rows(connection, table_of(model), rows))
 
 
-def inserted(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+def insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Insert the rows that break no unique constraint, and return the first key column of each."""
     if not rows:
         return []

@@ -27,7 +27,7 @@ ROW_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeErro
 """Errors that a foreign row may cause in its reader, and a mistake of ours too."""
 
 
-def largest(column: str) -> float:
+def largest_value(column: str) -> float:
     """Return the largest absolute value in a column of this name."""
     return math.inf if column in UNBOUND else LARGEST_HOLDING if column in _HOLDINGS else LARGEST_NUMBER
 

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, inspect, text
 
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.tables import LIVE, LIVE_KEY, Row
-from predibot.ledger.url import masked, sqlite_file
-from predibot.whole_file import clear_unfinished, whole_file
+from predibot.ledger.url import mask_url, sqlite_file
+from predibot.whole_file import remove_unfinished_files, whole_file
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def make_current(connection: Connection) -> Upgrade | None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    version = stored_version(connection)
+    version = read_version(connection)
     if version == HEAD:
         return None
     if version is None:
@@ -74,14 +74,14 @@ def make_current(connection: Connection) -> Upgrade | None:
     return Upgrade(version, backup)
 
 
-def stored_version(connection: Connection) -> str | None:
+def read_version(connection: Connection) -> str | None:
     """Return the version of the tables, or None where there are no tables at all.
 
     Raises:
         LedgerUnusable: If the tables are newer, from before the base, or not predibot's.
     """
     tables = inspect(connection).get_table_names()
-    shown = masked(connection.engine.url)
+    shown = mask_url(connection.engine.url)
     if not set(tables) >= _OURS:
         # On a server, extensions have views.
         views = inspect(connection).get_view_names() if connection.dialect.name == "sqlite" else []
@@ -113,7 +113,7 @@ def _require_no_views(connection: Connection) -> None:
     computed = set(map(str.lower, connection.exec_driver_sql(_COMPUTED).scalars()))
     if ours := sorted(computed & {"alembic_version", *Row.metadata.tables}):
         raise LedgerUnusable(
-            f"{masked(connection.engine.url)} computes {ours[0]}, by a view or a generated column, instead of holding "
+            f"{mask_url(connection.engine.url)} computes {ours[0]}, by a view or a generated column, instead of holding "
             "it. Put a copy in its place, or name another ledger"
         )
 
@@ -128,7 +128,7 @@ def _back_up(connection: Connection, version: str) -> Path | None:
     names = (file.with_name(f"{file.name}.{version}{mark}.backup") for mark in ("", *(f"-{n}" for n in range(2, 1000))))
     try:
         copy = next(name for name in names if not name.exists())
-        clear_unfinished(file.parent)
+        remove_unfinished_files(file.parent)
         # This copies what is committed; the open exclusive transaction does not disturb it.
         with (
             whole_file(copy, durable=True) as unfinished,

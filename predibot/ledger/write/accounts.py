@@ -25,7 +25,7 @@ from predibot.ledger.schema.tables import (
     ValuationRow,
 )
 from predibot.ledger.schema.upsert import insert_one, table_of
-from predibot.ledger.write.claims import Claim, Claimant, Taken, claim, is_abandoned, subject_row, subjects, tasks
+from predibot.ledger.write.claims import Claim, Claimant, NoClaim, claim, is_abandoned, subject_row, subjects, tasks
 from predibot.ledger.write.events import instrument_rows, instruments
 from predibot.ledger.write.runs import StoredRun
 
@@ -39,7 +39,7 @@ VALUED_EVERY = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class AccountValue:
     """An account's value at an instant, to be stored as a valuation."""
 
     at: datetime
@@ -96,7 +96,7 @@ def claim_with_account(
     *,
     now: datetime,
     token: str | None = None,
-) -> Claim | Taken:
+) -> Claim | NoClaim:
     """Return the claim on a decision and its account, or why there is none.
 
     An account has one writer at a time, in the order of slots. While another run's decision is under way it cannot be
@@ -109,14 +109,14 @@ def claim_with_account(
     """
     account = connection.execute(select(accounts).where(accounts.c.id == account_id).with_for_update()).one()
     if account.slot_at is not None and account.slot_at > run.slot_at:
-        return Taken("missed")
+        return NoClaim("missed")
     before = connection.execute(select(tasks).where(tasks.c.id == account.task_id)).first()
     is_own = before is not None and (before.run_id, before.bot_id) == (run.id, bot_id)
     if before is not None and not is_own and before.status == "claimed" and not is_abandoned(before, claimant, now=now):
-        return Taken("claimed")
+        return NoClaim("claimed")
     is_of_week = account.slot_at is not None and week_of(account.slot_at) == week_of(run.slot_at)
     if before is not None and not is_own and subject.kind == COHORT and is_of_week and before.status != "failed":
-        return Taken("missed")
+        return NoClaim("missed")
     held = claim(connection, run.id, bot_id, subject, claimant, now=now, token=token)
     if isinstance(held, Claim):
         had = {"task_id": held.task_id, "slot_at": run.slot_at}
@@ -144,7 +144,7 @@ def free_account(connection: Connection, account_id: int, *, now: datetime) -> b
     return connection.execute(select(tasks.c.id).where(*at_it)).first() is None
 
 
-def is_valued(connection: Connection, account_id: int, *, at: datetime, interval: timedelta) -> bool:
+def has_valuation(connection: Connection, account_id: int, *, at: datetime, interval: timedelta) -> bool:
     """Return whether an account has a valuation in the interval of an instant."""
     same = (valuations.c.account_id == account_id, valuations.c.at == at - (at - EPOCH) % interval)
     return connection.execute(select(valuations.c.revision).where(*same)).first() is not None
@@ -198,7 +198,7 @@ def add_to_journal(
     """
     if not rows:
         return
-    written = stored_account(connection, account_id, known)
+    written = read_account(connection, account_id, known)
     written.with_rows(rows)
     market_row, revision = resolution or (None, None)
     row_of = instrument_rows(connection, dict.fromkeys(row.instrument for row in rows if row.instrument is not None))
@@ -232,13 +232,13 @@ _JOURNAL_ROWS = (
 )
 
 
-def stored_account(connection: Connection, account_id: int, known: Journal | None = None) -> Journal:
+def read_account(connection: Connection, account_id: int, known: Journal | None = None) -> Journal:
     """Return the journal of an account; `known` is what was read before, as no row ever changes."""
     before = known or Journal()
-    return before.with_rows(stored_journal(connection, account_id, behind=len(before.rows)))
+    return before.with_rows(read_journal(connection, account_id, behind=len(before.rows)))
 
 
-def stored_journal(connection: Connection, account_id: int, *, behind: int = 0) -> tuple[JournalRow, ...]:
+def read_journal(connection: Connection, account_id: int, *, behind: int = 0) -> tuple[JournalRow, ...]:
     """Return the rows of an account's journal in order, those behind a number."""
     rows = list[JournalRow]()
     for row in connection.execute(_JOURNAL_ROWS, {"account_id": account_id, "behind": behind}):
@@ -271,7 +271,9 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
     return {instrument: Price(at, price, source="last") for at, instrument, price in sorted(known)}
 
 
-def add_valuations(connection: Connection, account_id: int, worths: Sequence[Worth], *, interval: timedelta) -> None:
+def add_valuations(
+    connection: Connection, account_id: int, worths: Sequence[AccountValue], *, interval: timedelta
+) -> None:
     """Store an account's value at some instants, each once.
 
     Args:

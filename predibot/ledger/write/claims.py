@@ -68,7 +68,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class NoClaim:
     """Why there is no claim: the work is done, or somebody is at work."""
 
     status: str
@@ -101,7 +101,7 @@ def claim(
     *,
     now: datetime,
     token: str | None = None,
-) -> Claim | Taken:
+) -> Claim | NoClaim:
     """Return the claim on a piece of work, or why there is none.
 
     Args:
@@ -118,9 +118,9 @@ def claim(
     if task.token == token:
         return Claim(task.id, token, _last_attempt(connection, task.id))
     if not _is_free(connection, task, claimant, now=now):
-        return Taken(task.status)
+        return NoClaim(task.status)
     if not _take_over(connection, task, held):
-        return Taken("claimed")
+        return NoClaim("claimed")
     _end_open_attempts(connection, task.id, "lost", now=now)
     number = _last_attempt(connection, task.id) + 1
     return Claim(task.id, token, _begin_attempt(connection, task.id, number, now=now))
@@ -144,7 +144,7 @@ def subject_row(connection: Connection, run_id: int, subject: Subject) -> int:
     return int(found)
 
 
-def held_claim(connection: Connection, run_id: int, bot_id: int, subject: Subject, owner: str) -> Claim | None:
+def find_claim(connection: Connection, run_id: int, bot_id: int, subject: Subject, owner: str) -> Claim | None:
     """Return the claim an owner holds on a piece of work, or None."""
     row = connection.execute(
         select(tasks.c.id, tasks.c.token, func.max(attempts.c.number))
@@ -176,14 +176,14 @@ def _is_task_of(run_id: int, bot_id: int, subject: Subject) -> tuple[ColumnEleme
     return (tasks.c.run_id == run_id, tasks.c.bot_id == bot_id, *is_about)
 
 
-def renew(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
+def renew_claims(connection: Connection, owner: str, *, lease: timedelta, now: datetime) -> None:
     """Give every claim of an owner a new lease: its sign of life."""
     connection.execute(
         update(tasks).where(tasks.c.owner == owner, tasks.c.status == "claimed").values(lease_until=now + lease)
     )
 
 
-def release(connection: Connection, owner: str, *, now: datetime) -> int:
+def release_claims(connection: Connection, owner: str, *, now: datetime) -> int:
     """Give back every claim of an interrupted owner, and return how many."""
     given = (
         update(tasks)
@@ -197,7 +197,7 @@ def release(connection: Connection, owner: str, *, now: datetime) -> int:
     return len(released)
 
 
-def finish(
+def end_claim(
     connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime, for_good: bool = False
 ) -> bool:
     """End a claim, in the transaction that stores the result.

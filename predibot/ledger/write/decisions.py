@@ -26,10 +26,10 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import add_to_journal, lock_account, require_account
-from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, finish, subjects, tasks
+from predibot.ledger.write.claims import MAX_RETRIES, Claim, attempts, end_claim, subjects, tasks
 from predibot.ledger.write.events import Catalogue, instrument_rows, instruments, market_rows
 from predibot.ledger.write.runs import runs
-from predibot.ledger.write.turns import add_rows, fields_of, fill_rows, replace_pending
+from predibot.ledger.write.turns import add_decision_rows, fields_of, fill_rows, replace_pending
 
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
@@ -71,7 +71,7 @@ OPENED_MODEL = case(
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class DecisionResult:
     """The result of one piece of work, with everything that is stored of it."""
 
     status: Status
@@ -150,7 +150,7 @@ class StoredDecision:
 def store_decision(
     connection: Connection,
     held: Claim,
-    finished: Finished,
+    finished: DecisionResult,
     *,
     run_id: int,
     bot_id: int,
@@ -166,7 +166,7 @@ def store_decision(
     """
     if finished.account_id is not None:
         lock_account(connection, finished.account_id)
-    if not finish(
+    if not end_claim(
         connection, held, finished.status, message=finished.message, now=now, for_good=finished.reason_kind == "answer"
     ):
         return
@@ -178,19 +178,23 @@ def store_decision(
     about = select(tasks.c.subject_row).where(tasks.c.id == held.task_id).scalar_subquery()
     stored = insert(decisions).values(subject_row=about, **row).returning(decisions.c.id)
     decision_id = connection.execute(stored).scalar_one()
-    add_rows(connection, SourceRow, decision_id, (fields_of(each, Source.__slots__) for each in finished.sources))
+    add_decision_rows(
+        connection, SourceRow, decision_id, (fields_of(each, Source.__slots__) for each in finished.sources)
+    )
     # Also for an abstention, which is compared with the market at these prices.
-    add_rows(connection, QuoteRow, decision_id, _quote_rows(finished, catalogue))
+    add_decision_rows(connection, QuoteRow, decision_id, _quote_rows(finished, catalogue))
     if finished.account_id is not None:
         require_account(connection, finished.account_id, held)
     if finished.decision is None or finished.booking is None:
         return
-    add_rows(connection, ForecastRow, decision_id, _forecast_rows(finished.decision, finished.events, catalogue))
+    add_decision_rows(
+        connection, ForecastRow, decision_id, _forecast_rows(finished.decision, finished.events, catalogue)
+    )
     placed = [*_order_rows(connection, finished.decision, finished, catalogue)]
-    add_rows(connection, OrderRow, decision_id, (row for row, _ in placed))
+    add_decision_rows(connection, OrderRow, decision_id, (row for row, _ in placed))
     filled = [(n, fill) for n, (_, booked) in enumerate(placed, start=1) for fill in (booked.fills if booked else ())]
-    add_rows(connection, FillRow, decision_id, fill_rows(filled))
-    add_rows(
+    add_decision_rows(connection, FillRow, decision_id, fill_rows(filled))
+    add_decision_rows(
         connection,
         LabelRow,
         decision_id,
@@ -204,7 +208,7 @@ def store_decision(
         add_to_journal(connection, finished.account_id, finished.booking.journal, decision_id=decision_id)
 
 
-def stored_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
+def read_decisions(connection: Connection, run_id: int) -> tuple[StoredDecision, ...]:
     """Return the decisions of a run with their bets, by bot in order of entry, then by subject."""
     bets_of: dict[int, list[StoredBet]] = {}
     query = (
@@ -255,13 +259,13 @@ def question_sha256(event: Event, market: Market) -> str:
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
-def _decision_row(finished: Finished, held: Claim, *, run_id: int, bot_id: int) -> dict[str, Any]:
+def _decision_row(finished: DecisionResult, held: Claim, *, run_id: int, bot_id: int) -> dict[str, Any]:
     decision, booking = finished.decision, finished.booking
     return {
         "task_id": held.task_id,
         "run_id": run_id,
         "bot_id": bot_id,
-        **{name: getattr(finished, name) for name in Finished.__slots__ if name in decisions.c},
+        **{name: getattr(finished, name) for name in DecisionResult.__slots__ if name in decisions.c},
         "rationale": decision.rationale if decision else "",
         "notes_json": json.dumps((*(decision.notes if decision else ()), *finished.notes)),
         "unallocated_usd": _unallocated_usd(booking),
@@ -278,7 +282,7 @@ def _unallocated_usd(booking: Booking | None) -> float | None:
     return max(0.0, booking.unallocated_usd) if booking.journal or not booking.bets else booking.unallocated_usd
 
 
-def _add_earlier_costs(connection: Connection, held: Claim, finished: Finished) -> Finished:
+def _add_earlier_costs(connection: Connection, held: Claim, finished: DecisionResult) -> DecisionResult:
     """Return the result with the cost of all tries; an interrupted try makes it unknown."""
     stored = select(decisions.c.cost_usd, decisions.c.cost_known_usd).where(decisions.c.task_id == held.task_id)
     costs = [(finished.cost_usd, finished.cost_known_usd)]
@@ -304,7 +308,7 @@ def _forget_attempt(connection: Connection, held: Claim) -> None:
     connection.execute(delete(decisions).where(decisions.c.task_id == held.task_id))
 
 
-def _add_held_markets(connection: Connection, run_id: int, finished: Finished, catalogue: Catalogue) -> Catalogue:
+def _add_held_markets(connection: Connection, run_id: int, finished: DecisionResult, catalogue: Catalogue) -> Catalogue:
     if all(market.id in catalogue.market_rows for event in finished.events for market in event.markets):
         return catalogue
     venue = connection.execute(select(runs.c.venue_name).where(runs.c.id == run_id)).scalar_one()
@@ -324,7 +328,7 @@ def _forecast_rows(decision: Decision, events: Sequence[Event], catalogue: Catal
 
 
 def _order_rows(
-    connection: Connection, decision: Decision, finished: Finished, catalogue: Catalogue
+    connection: Connection, decision: Decision, finished: DecisionResult, catalogue: Catalogue
 ) -> Iterator[tuple[dict[str, Any], BookedOrder | None]]:
     """Yield the row of each order, and its booking; a bet of nothing has none."""
     booking = finished.booking or Booking()
@@ -404,7 +408,7 @@ def depth_from_json(text: str | None) -> Depth | None:
         raise ValueError(f"{text[:100]!r} is no order book") from error
 
 
-def _quote_rows(finished: Finished, catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+def _quote_rows(finished: DecisionResult, catalogue: Catalogue) -> Iterator[dict[str, Any]]:
     for role, quoted in (("shown", finished.shown), ("booked", finished.booked)):
         for market_id, quote in quoted.items():
             named = {"market_row": catalogue.market_rows[market_id], "role": role, "depth_json": depth_json(quote)}

@@ -12,7 +12,7 @@ from predibot.domain.event import Event, Market, MarketRef
 from predibot.domain.price import BINARY_OUTCOME, EQUITY, SIDES, Instrument, Side
 from predibot.ledger.schema.tables import EventRow, InstrumentRow, MarketRow, RunEventRow
 from predibot.ledger.schema.upsert import insert_new, table_of
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 
 events, markets, instruments = table_of(EventRow), table_of(MarketRow), table_of(InstrumentRow)
 run_events = table_of(RunEventRow)
@@ -31,7 +31,7 @@ class Catalogue:
     """Instrument row by market row and side; the oldest where it was listed before it had tokens."""
 
 
-def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Mapping[str, int]:
+def store_events(connection: Connection, venue: str, listed: Sequence[Event]) -> Mapping[str, int]:
     """Store new events, markets and instruments; return the rows of all events of the venue."""
     insert_new(connection, EventRow, [{"venue": venue, "event_id": e.id, "title": e.title} for e in listed])
     found = connection.execute(select(events.c.event_id, events.c.id).where(events.c.venue == venue))
@@ -62,7 +62,7 @@ def remember(connection: Connection, venue: str, listed: Sequence[Event]) -> Map
                 .where(markets.c.venue == venue, markets.c.market_id == ref.id, markets.c.token_ids_json == "[]")
                 .values(token_ids_json=json.dumps(ref.token_ids))
             )
-    remember_instruments(connection, venue, known)
+    store_instruments(connection, venue, known)
     return event_rows
 
 
@@ -94,7 +94,7 @@ def market_refs(connection: Connection, venue: str) -> Mapping[int, MarketRef]:
 
 def market_ref(row: Any) -> MarketRef:
     """Return what a venue needs to find a stored market; a single outcome means a share."""
-    kind = EQUITY if len(named_outcomes(row.outcomes_json)) == 1 else BINARY_OUTCOME
+    kind = EQUITY if len(parse_outcomes(row.outcomes_json)) == 1 else BINARY_OUTCOME
     return MarketRef(row.market_id, row.condition_id, tuple(json.loads(row.token_ids_json)), kind)
 
 
@@ -104,7 +104,7 @@ def market_rows(connection: Connection, venue: str) -> Mapping[str, int]:
     return {name: row for name, row in found}
 
 
-def remember_instruments(connection: Connection, venue: str, listed: Sequence[Market]) -> None:
+def store_instruments(connection: Connection, venue: str, listed: Sequence[Market]) -> None:
     """Store the new instruments of stored markets."""
     row_of = market_rows(connection, venue)
     rows = [
@@ -120,7 +120,7 @@ def remember_instruments(connection: Connection, venue: str, listed: Sequence[Ma
     insert_new(connection, InstrumentRow, rows)
 
 
-def named_outcomes(outcomes_json: str | None) -> tuple[str, ...]:
+def parse_outcomes(outcomes_json: str | None) -> tuple[str, ...]:
     """Return the outcomes of a stored market: YES and NO unless it has other names, or is a share."""
     return SIDES if outcomes_json is None else tuple(json.loads(outcomes_json))
 
@@ -137,7 +137,7 @@ def instrument_values(
         "market_row": market_row,
         "side": side,
         "outcome": outcome,
-        "currency": known_venue(instrument.venue).currency,
+        "currency": venue_or_defaults(instrument.venue).currency,
         "lowest_price": lowest,
         "highest_price": highest if isfinite(highest) else None,
     }

@@ -21,8 +21,8 @@ from predibot.ledger.schema.packed_receipts import (
     DIGEST_DIGITS,
     Key,
     PackedRows,
-    packed_rows,
-    unpacked_rows,
+    pack_rows,
+    unpack_rows,
 )
 from predibot.ledger.schema.receipted_rows import PARTS, PRICES, RowPart
 from predibot.ledger.schema.tables import POINT_BYTES, InstrumentRow, LedgerReceiptRow, PricePathRow
@@ -67,7 +67,7 @@ def last_ledger_receipt(connection: Connection) -> LedgerReceipt | None:
 
 
 def _to_receipt(row: Any) -> LedgerReceipt:
-    return LedgerReceipt(row.number, row.form, row.root, row.made_at, unpacked_rows(row.rows_packed))
+    return LedgerReceipt(row.number, row.form, row.root, row.made_at, unpack_rows(row.rows_packed))
 
 
 def add_ledger_receipt(
@@ -99,7 +99,7 @@ def add_ledger_receipt(
     }
     receipt = LedgerReceipt(number, LEDGER_FORM, root, now, PackedRows(parts, totals))
     row = {"number": number, "form": LEDGER_FORM, "root": root, "made_at": now}
-    connection.execute(insert(ledger_receipts), [{**row, "rows_packed": packed_rows(receipt.rows)}])
+    connection.execute(insert(ledger_receipts), [{**row, "rows_packed": pack_rows(receipt.rows)}])
     return receipt
 
 

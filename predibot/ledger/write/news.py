@@ -13,7 +13,7 @@ news = table_of(NewsRow)
 _markets = table_of(MarketRow)
 
 
-def stored_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsItem, ...] | None]:
+def read_news(connection: Connection, run_id: int) -> Mapping[str, tuple[NewsItem, ...] | None]:
     """Return a run's news by market id, None for a failed search; markets without a search are absent."""
     statement = select(news, _markets.c.market_id).join(_markets, _markets.c.id == news.c.market_row)
     found: dict[str, tuple[NewsItem, ...] | None] = {}

@@ -23,7 +23,7 @@ ObservationSource = Literal["history", "quote"]
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class TrackedInstrument:
     """An instrument whose price is tracked: YES of a market in some run, or a held outcome."""
 
     row: int
@@ -37,7 +37,9 @@ class Followed:
     is_named: bool = False
 
 
-def followed(connection: Connection, venue: str, *, spec: str | None = None) -> tuple[Followed, ...]:
+def list_tracked_instruments(
+    connection: Connection, venue: str, *, spec: str | None = None
+) -> tuple[TrackedInstrument, ...]:
     """Return every YES instrument of a venue that a run plays, in a stable order.
 
     Of more than two outcomes, those are tracked that some account ever had: a market may have a hundred.
@@ -59,7 +61,7 @@ def followed(connection: Connection, venue: str, *, spec: str | None = None) -> 
         .order_by(instruments.c.id)
     )
     return tuple(
-        Followed(
+        TrackedInstrument(
             row=row.id,
             instrument=Instrument(row.venue, row.kind, row.instrument_id),
             market_row=row.market_row,
@@ -86,11 +88,11 @@ def add_observations(
     from predibot.ledger.schema.packed_points import (
         POINT,
         SOURCES,
-        merged_numbers,
-        merged_points,
-        packed_points,
+        merge_numbers,
+        merge_points,
+        pack_points,
         receipt_numbers,
-        unpacked_points,
+        unpack_points,
     )
 
     rows, code = sorted(row for row, seen in points.items() if seen), SOURCES.index(source)
@@ -106,17 +108,17 @@ def add_observations(
     new, first, changed = 0, list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for row, most in found:
         path = path_of.get(row)
-        held, _ = unpacked_points([] if path is None else [path.points], highest=inf if most is None else most)
+        held, _ = unpack_points([] if path is None else [path.points], highest=inf if most is None else most)
         more = np.array([(to_microseconds(point.at), code, point.price) for point in points[row]], dtype=POINT)
-        merged = merged_points(held, more)
+        merged = merge_points(held, more)
         new += int(merged.size - held.size)
         if path is None:
-            first.append({"instrument_row": row, "points": packed_points(merged)})
+            first.append({"instrument_row": row, "points": pack_points(merged)})
         elif merged.size > held.size:
             numbers = path.receipts
             if numbers is not None:
-                numbers = merged_numbers(receipt_numbers(numbers, held.size), held, merged)
-            changed.append({"of_row": row, "points": packed_points(merged), "receipts": numbers})
+                numbers = merge_numbers(receipt_numbers(numbers, held.size), held, merged)
+            changed.append({"of_row": row, "points": pack_points(merged), "receipts": numbers})
     if first:
         connection.execute(insert(price_paths), first)
     if changed:
@@ -124,7 +126,7 @@ def add_observations(
     return new
 
 
-def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime, datetime]]) -> None:
+def note_tracking(connection: Connection, stretches: Sequence[tuple[int, datetime, datetime]]) -> None:
     """Store from when until when the prices of some instruments, by row, are known.
 
     The known span has no gap. So a span apart from it is not noted, and its prices are read again some day.
@@ -143,7 +145,7 @@ def note_tracked(connection: Connection, stretches: Sequence[tuple[int, datetime
         connection.execute(of_row, list(changed.values()))
 
 
-def stored_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:
+def read_resolutions(connection: Connection, venue: str) -> Mapping[int, tuple[Resolution, ...]]:
     """Return all revisions of a venue's resolutions by market row, oldest first."""
     return resolutions_of(connection, select(markets.c.id).where(markets.c.venue == venue))
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from predibot.ledger.merkle_tree import root_hash
-from predibot.ledger.schema.packed_receipts import Leaf, packed_leaves, unpacked_leaves
+from predibot.ledger.schema.packed_receipts import Leaf, pack_leaves, unpack_leaves
 from predibot.ledger.schema.tables import ReceiptRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.runs import runs
@@ -37,7 +37,7 @@ def root_of(leaves: Sequence[Leaf]) -> str:
     return root_hash([bytes.fromhex(leaf.sha256) for leaf in leaves]).hex()
 
 
-def receipted_runs(connection: Connection, key: str | None = None) -> Sequence[Row[Any]]:
+def list_runs_with_receipts(connection: Connection, key: str | None = None) -> Sequence[Row[Any]]:
     """Return all runs, void ones too, or those with a key, with their numbers of receipts; oldest first.
 
     A key that was voided and decided again is another run. `receipted` is as in the table.
@@ -49,12 +49,10 @@ def receipted_runs(connection: Connection, key: str | None = None) -> Sequence[R
     return connection.execute(chosen if key is None else chosen.where(runs.c.key == key)).all()
 
 
-def stored_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
+def read_receipts(connection: Connection, run_id: int) -> tuple[Receipt, ...]:
     """Return the receipts of a run, oldest first."""
     rows = connection.execute(select(receipts).where(receipts.c.run_id == run_id).order_by(receipts.c.number))
-    return tuple(
-        Receipt(row.number, row.form, row.root, row.made_at, unpacked_leaves(row.leaves_packed)) for row in rows
-    )
+    return tuple(Receipt(row.number, row.form, row.root, row.made_at, unpack_leaves(row.leaves_packed)) for row in rows)
 
 
 def lock_run(connection: Connection, run_id: int) -> str | None:
@@ -73,7 +71,7 @@ def add_receipt(
         return last
     receipt = Receipt(1 if last is None else last.number + 1, form, root, now, tuple(leaves))
     row = {"run_id": run_id, "number": receipt.number, "form": form, "root": root, "made_at": now}
-    connection.execute(insert(receipts), [{**row, "leaves_packed": packed_leaves(leaves)}])
+    connection.execute(insert(receipts), [{**row, "leaves_packed": pack_leaves(leaves)}])
     connection.execute(
         update(runs).where(runs.c.id == run_id, runs.c.receipted.is_distinct_from("here")).values(receipted="here")
     )

@@ -22,8 +22,8 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
-from predibot.ledger.write.events import remember, run_events
-from predibot.plugins.venues import known_venue
+from predibot.ledger.write.events import run_events, store_events
+from predibot.plugins.venues import venue_or_defaults
 
 runs, bots = table_of(RunRow), table_of(BotRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
@@ -50,7 +50,7 @@ def live_venues(connection: Connection) -> tuple[str, ...]:
     Any other run is a replay, whose events may have ended before a model was trained.
     """
     return tuple(
-        spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if known_venue(spec).live
+        spec for spec in connection.execute(select(runs.c.venue).distinct()).scalars() if venue_or_defaults(spec).live
     )
 
 
@@ -129,7 +129,7 @@ def freeze_run(connection: Connection, plan: StoredRun, events: Sequence[Event])
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _FREEZING})
     run_id = insert_one(connection, RunRow, row)
     if run_id is not None:
-        rows = remember(connection, plan.venue_name, events)
+        rows = store_events(connection, plan.venue_name, events)
         frozen = [
             {
                 "run_id": run_id,
@@ -195,7 +195,7 @@ def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:
     return tuple(event_from_json(text, payload) for text, payload in rows)
 
 
-def stored_runs(connection: Connection) -> tuple[StoredRun, ...]:
+def read_runs(connection: Connection) -> tuple[StoredRun, ...]:
     """Return all runs, void ones too, oldest slot first."""
     return _runs_where(connection)
 
@@ -205,7 +205,7 @@ def _runs_where(connection: Connection, *which: ColumnElement[bool]) -> tuple[St
     return tuple(map(_to_run, rows))
 
 
-def recipes_played(connection: Connection) -> Mapping[str, set[str]]:
+def bots_by_recipe(connection: Connection) -> Mapping[str, set[str]]:
     """Return the names of all bots of each recipe's runs, void ones too."""
     statement = select(runs.c.recipe, bots.c.name).distinct().outerjoin(bots, bots.c.run_id == runs.c.id)
     found: dict[str, set[str]] = {}
@@ -219,7 +219,7 @@ def is_late() -> ColumnElement[bool]:
     return and_(runs.c.deadline_at.is_not(None), decisions.c.decided_at > runs.c.deadline_at)
 
 
-def late_in_runs(connection: Connection, run_ids: Collection[int] | None = None) -> Mapping[int, int]:
+def count_late_by_run(connection: Connection, run_ids: Collection[int] | None = None) -> Mapping[int, int]:
     """Return how many decisions were made after their run's deadline, by run; runs without any are absent."""
     statement = with_decisions(runs.c.id, func.count()).where(is_late()).group_by(runs.c.id)
     if run_ids is not None:
@@ -227,26 +227,26 @@ def late_in_runs(connection: Connection, run_ids: Collection[int] | None = None)
     return {run_id: count for run_id, count in connection.execute(statement)}
 
 
-def imported_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
+def count_imported_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
     """Return how many decisions of runs that count were imported from somebody's files."""
     is_imported = runs.c.digest.startswith(IMPORTED, autoescape=True)
     return sum(_count_by_game(connection, venue, as_of, is_imported, *which).values())
 
 
-def decisions_on_no_event(
+def count_decisions_on_no_event(
     connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]
 ) -> Mapping[str, int]:
     """Return how many decisions of runs that count are on no event, by game."""
     return _count_by_game(connection, venue, as_of, subjects.c.event_row.is_(None), *which)
 
 
-def late_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
+def count_late_decisions(connection: Connection, venue: str, as_of: datetime, *which: ColumnElement[bool]) -> int:
     """Return how many decisions on events were made after their run's deadline."""
     on_event = subjects.c.event_row.is_not(None)
     return sum(_count_by_game(connection, venue, as_of, on_event, is_late(), *which).values())
 
 
-def decisions_noted(connection: Connection, note: str, *which: ColumnElement[bool]) -> Mapping[str, int]:
+def count_decisions_with_note(connection: Connection, note: str, *which: ColumnElement[bool]) -> Mapping[str, int]:
     """Return how many decisions have a note, by bot."""
     statement = (
         with_decisions(bots.c.name, func.count())

@@ -55,7 +55,7 @@ def add_schedule(connection: Connection, recipe: str, argument: str, *, problem:
     connection.execute(
         update(_schedules).where(_schedules.c.recipe == recipe, _schedules.c.since > now).values(since=now)
     )
-    return next(each for each in stored_schedules(connection) if each.recipe == recipe)
+    return next(each for each in read_schedules(connection) if each.recipe == recipe)
 
 
 def change_schedule(connection: Connection, recipe: str, **values: datetime | str | None) -> bool:
@@ -64,17 +64,17 @@ def change_schedule(connection: Connection, recipe: str, **values: datetime | st
     return connection.execute(statement).first() is not None
 
 
-def stored_schedules(connection: Connection) -> Sequence[Row[Any]]:
+def read_schedules(connection: Connection) -> Sequence[Row[Any]]:
     """Return all schedules by name."""
     return connection.execute(select(_schedules).order_by(_schedules.c.recipe)).all()
 
 
-def stored_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[SlotRow, ...]:
+def read_slots(connection: Connection, recipe: str, since: datetime | None = None) -> tuple[SlotRow, ...]:
     """Return the slots of a recipe with a row, oldest first; only those after `since`, if given."""
     return _slots_where(connection, recipe, *([] if since is None else [_slots.c.slot_at > since]))
 
 
-def stored_slot(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow | None:
+def read_slot(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow | None:
     """Return the row of a slot, or None."""
     return next(iter(_slots_where(connection, recipe, _slots.c.slot_at == slot_at)), None)
 
@@ -84,7 +84,7 @@ def _slots_where(connection: Connection, recipe: str, *which: ColumnElement[bool
     return tuple(SlotRow(**row) for row in connection.execute(statement).mappings())
 
 
-def paused_since(at: datetime) -> str:
+def pause_reason(at: datetime) -> str:
     """Return why slots of a pause are missed."""
     return f"paused since {format_instant(at)}"
 
@@ -140,7 +140,7 @@ def end_slot(
 
 
 def _require_slot(connection: Connection, recipe: str, slot_at: datetime) -> SlotRow:
-    row = stored_slot(connection, recipe, slot_at)
+    row = read_slot(connection, recipe, slot_at)
     if row is None:
         raise LedgerUnusable(
             f"the row of slot {format_instant(slot_at)} of {recipe} is gone. Look who else writes here"
@@ -148,7 +148,7 @@ def _require_slot(connection: Connection, recipe: str, slot_at: datetime) -> Slo
     return row
 
 
-def stored_service(connection: Connection, name: str = SERVICE) -> ServiceRow | None:
+def read_service(connection: Connection, name: str = SERVICE) -> ServiceRow | None:
     """Return the last holder of a lock, or None."""
     row = connection.execute(select(_services).where(_services.c.name == name)).mappings().first()
     return None if row is None else ServiceRow(**row)
@@ -165,7 +165,7 @@ def take_service(
     new = {"name": name, "owner": owner, "started_at": now, "lease_until": now + lease}
     if insert_new(connection, ServiceRow, [new]):
         return None
-    before = stored_service(connection, name)
+    before = read_service(connection, name)
     if before is not None and before.owner == owner:
         return None
     if before is not None and is_alive(before, is_gone, now):

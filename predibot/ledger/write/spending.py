@@ -146,7 +146,7 @@ class LedgerAccount:
         # After an unanswered commit this may settle a call twice, but never not at all.
         self._store.run_write(settle, durable=True)
 
-    def take_kept(self, amount: Spending) -> None:
+    def move_kept(self, amount: Spending) -> None:
         """Move a kept amount to what is under way.
 
         Raises:

@@ -26,7 +26,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_new, table_of
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, valuations
-from predibot.ledger.write.events import instruments, market_ref, markets, named_outcomes
+from predibot.ledger.write.events import instruments, market_ref, markets, parse_outcomes
 
 turns = table_of(TurnRow)
 _bots, _decisions, _fills = table_of(BotRow), table_of(DecisionRow), table_of(FillRow)
@@ -138,10 +138,10 @@ def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, Booke
     for decision_id, filled in by_decision.items():
         last = select(func.max(_fills.c.number)).where(_fills.c.decision_id == decision_id)
         first = (connection.execute(last).scalar() or 0) + 1
-        add_rows(connection, FillRow, decision_id, fill_rows(filled), first=first)
+        add_decision_rows(connection, FillRow, decision_id, fill_rows(filled), first=first)
 
 
-def add_rows(
+def add_decision_rows(
     connection: Connection, model: type[SQLModel], decision_id: int, rows: Iterable[dict[str, Any]], *, first: int = 1
 ) -> None:
     """Store parts of a decision, numbered in order where the table has numbers."""
@@ -252,7 +252,7 @@ def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Ma
             row.title,
             row.question,
             market_ref(row),
-            named_outcomes(row.outcomes_json),
+            parse_outcomes(row.outcomes_json),
         )
         for row in connection.execute(statement)
         if (instrument := Instrument(*row[:3])) in wanted

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
-from predibot.related.said import said_by
+from predibot.related.said import parse_wording
 
 MOST_CHARACTERS = 600
 """Longer texts are no questions and have no bound."""
@@ -179,7 +179,7 @@ def cover_everything(spans: Sequence[Range]) -> bool:
 
 
 def _words(question: str) -> tuple[str, ...]:
-    return tuple(token.word for token in said_by(question).tokens) if len(question) <= MOST_CHARACTERS else ()
+    return tuple(token.word for token in parse_wording(question).tokens) if len(question) <= MOST_CHARACTERS else ()
 
 
 def _date(said: re.Match[str], year: int | None, asked_on: date) -> date | None:

@@ -194,7 +194,9 @@ def coherence_of(
     used = np.unique(found.group).tolist()
     return replace(
         counted,
-        rules=tuple(found.with_intervals({name: np.flatnonzero(own) for name, own in kept.items()}, uncertainty)),
+        rules=tuple(
+            found.scores_with_intervals({name: np.flatnonzero(own) for name, own in kept.items()}, uncertainty)
+        ),
         events=tuple(sorted(by_event, key=lambda each: (-each.bot, -each.n, each.name))),
         periods=tuple(
             CoherencePeriod(float(part[0]), float(part[-1]), found.score("", np.flatnonzero(np.isin(slot, part))))
@@ -209,7 +211,7 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
     """Return the breaches of each decision on each group of which it states two or more probabilities."""
     rows = np.flatnonzero(
         (record.decision_bot == record.bots.index(bot))[record.bet_decision]
-        & record.made()[record.bet_decision]
+        & record.made_mask()[record.bet_decision]
         & ~np.isnan(record.bet_probability)
     )
     rows = rows[np.argsort(record.bet_market[rows], kind="stable")]
@@ -289,7 +291,9 @@ class Breaches:
             events=np.unique(self.event[rows]).size,
         )
 
-    def with_intervals(self, parts: Mapping[str, Ints], uncertainty: Uncertainty | None) -> Iterator[CoherenceScore]:
+    def scores_with_intervals(
+        self, parts: Mapping[str, Ints], uncertainty: Uncertainty | None
+    ) -> Iterator[CoherenceScore]:
         """Yield the scores of several sets of rows, with intervals if `uncertainty` is given."""
         none: list[None] = [None] * len(parts)
         means: Sequence[Estimate | None] = none
@@ -307,8 +311,8 @@ class Breaches:
 
 
 def _groups_in(record: TrackRecord, questions: Sequence[str]) -> Groups:
-    decision, market = record.asked()
-    made = record.made()[decision]
+    decision, market = record.questions()
+    made = record.made_mask()[decision]
     decision, market = decision[made], market[made]
     asked_at = np.full(record.payout_yes.size, np.inf)
     np.minimum.at(asked_at, market, record.decided_at[decision])

@@ -12,12 +12,12 @@ from predibot.domain.clock import format_instant
 from predibot.games.cohorts import DECIDES_AFTER, Member
 from predibot.games.positions import POSITION_STATES, PositionState
 from predibot.ledger.read.accounts.cohort_statement import (
+    CohortHoldings,
     CohortStatement,
-    HeldPositions,
     PositionLine,
 )
-from predibot.ledger.read.accounts.cohorts import KeptCohort, MemberAccount
-from predibot.plugins.venues import known_venue
+from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort
+from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value, number, under
 from predibot.reports.table import Column, Table, table_of
@@ -81,7 +81,7 @@ def cohort_document(found: CohortStatement) -> Document:
     }
 
 
-def summary_document(found: KeptCohort) -> Document:
+def summary_document(found: StoredCohort) -> Document:
     """Return a row of the list as JSON has it."""
     return {
         **_cohort_header(found),
@@ -89,7 +89,7 @@ def summary_document(found: KeptCohort) -> Document:
     }
 
 
-def list_grid(found: Sequence[KeptCohort]) -> Table:
+def list_grid(found: Sequence[StoredCohort]) -> Table:
     """Return the list of cohorts, each in its venue's currency."""
     return table_of("Cohorts", _COHORTS, found)
 
@@ -112,7 +112,7 @@ def position_document(line: PositionLine) -> Document:
     return {**document(line, names), "joined": line.position.joined or None}
 
 
-def prices_document(held: HeldPositions) -> Document:
+def prices_document(held: CohortHoldings) -> Document:
     """Return where prices come from, and which disagree, as JSON has it."""
     conflicts = [
         {
@@ -125,7 +125,7 @@ def prices_document(held: HeldPositions) -> Document:
     return {"price_sources": dict(held.bought_at), "price_conflicts": conflicts}
 
 
-def provenance_lines(held: HeldPositions, *, full: bool) -> Iterator[str]:
+def provenance_lines(held: CohortHoldings, *, full: bool) -> Iterator[str]:
     """Yield where prices come from, and where two of one outcome and instant lie more than .05 apart."""
     if held.bought_at:
         yield f"Booked at: {', '.join(f'{source} {n}' for source, n in held.bought_at.items())}."
@@ -139,10 +139,10 @@ def provenance_lines(held: HeldPositions, *, full: bool) -> Iterator[str]:
         )
 
 
-def _cohort_header(cohort: KeptCohort) -> Document:
+def _cohort_header(cohort: StoredCohort) -> Document:
     return {
         **document(cohort, "cohort=name recipe game mode venue"),
-        "currency": known_venue(cohort.venue).currency,
+        "currency": venue_or_defaults(cohort.venue).currency,
         **document(cohort, "methodology started_at archived_at archived_reason"),
         "line_up": [asdict(member) for member in cohort.members],
     }
@@ -291,14 +291,14 @@ def _holders(holders: Sequence[tuple[str, str, float]]) -> str:
     return "; ".join(f"{plain(bot)} {plain(side, 20)} {shares:,.0f}" for bot, side, shares in holders)
 
 
-def _mean_profit(cohort: KeptCohort) -> str:
+def _mean_profit(cohort: StoredCohort) -> str:
     if cohort.mean_profit_usd is None:
         return figures.MISSING
-    with figures.in_currency(known_venue(cohort.venue).currency):
+    with figures.in_currency(venue_or_defaults(cohort.venue).currency):
         return figures.whole_gain_usd(cohort.mean_profit_usd)
 
 
-def _state_of(cohort: KeptCohort) -> str:
+def _state_of(cohort: StoredCohort) -> str:
     if cohort.archived_at is not None:
         return "archived"
     return "decides" if cohort.decides else "tracked" if cohort.ended_at is None else "complete"

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import Conversation
-from predibot.ledger.read.accounts.cohort_statement import AccountPositions
-from predibot.ledger.read.accounts.statement import Allocation, BookedRow, Statement
-from predibot.plugins.venues import known_venue
+from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
+from predibot.ledger.read.accounts.statement import AccountStatement, Allocation, JournalLine
+from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import (
     position_document,
@@ -35,7 +35,9 @@ _OF_POSITION = "asset question shares cost_usd price priced_at value_usd state"
 ConversationOf = Callable[[Allocation], Conversation]
 
 
-def print_account(console: Console, statement: Statement, conversation_of: ConversationOf, *, full: bool) -> None:
+def print_account(
+    console: Console, statement: AccountStatement, conversation_of: ConversationOf, *, full: bool
+) -> None:
     """Print a statement, the newest ten rows of long tables, or with `full` all, with prompts and answers."""
     _print_head(console, statement)
     cohort = statement.cohort
@@ -54,7 +56,7 @@ def print_account(console: Console, statement: Statement, conversation_of: Conve
         print_line(console, "--full shows every row, with the prompt and the answer of each allocation.", "dim")
 
 
-def statement_grids(statement: Statement) -> tuple[Table, ...]:
+def statement_grids(statement: AccountStatement) -> tuple[Table, ...]:
     """Return every table of a statement, whole: what is held, what waits, what settled, and the journal."""
     cohort, name = statement.cohort, statement.name
     held = _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=True)
@@ -68,14 +70,14 @@ def statement_grids(statement: Statement) -> tuple[Table, ...]:
     return tuple(replace(grid, title=f"{plain(title)}: {grid.title}") for grid in grids)
 
 
-def account_document(statement: Statement, conversation_of: ConversationOf) -> Document:
+def account_document(statement: AccountStatement, conversation_of: ConversationOf) -> Document:
     """Return everything as JSON has it; the oldest comes first."""
     name, account = statement.name, statement.account
     return {
         **document(name, "bot recipe game mode subject"),
         "methodology": name.methodology or None,
         "venue": name.venue,
-        "currency": known_venue(name.venue).currency,
+        "currency": venue_or_defaults(name.venue).currency,
         **document(statement, "valued_at value_usd"),
         **document(account, "cash_usd paid_in_usd realised_usd dividends_usd fees_usd"),
         "owing_usd": -account.cash_usd if account.owing else 0.0,
@@ -89,7 +91,7 @@ def account_document(statement: Statement, conversation_of: ConversationOf) -> D
     }
 
 
-def _cohort_document(found: AccountPositions | None) -> Document:
+def _cohort_document(found: CohortAccountPositions | None) -> Document:
     if found is None:
         return {}
     return {
@@ -100,7 +102,7 @@ def _cohort_document(found: AccountPositions | None) -> Document:
     }
 
 
-def _print_head(console: Console, statement: Statement) -> None:
+def _print_head(console: Console, statement: AccountStatement) -> None:
     name, account, cohort = statement.name, statement.account, statement.cohort
     of_week = "" if cohort is None else f", cohort {name.subject}"
     text = f"{name.bot}: {name.game} {name.methodology}".rstrip() + f" of {name.recipe}, {name.mode}{of_week}"
@@ -127,14 +129,14 @@ def _print_head(console: Console, statement: Statement) -> None:
         print_line(console, f"{curve}  beside the cash at the start")
 
 
-def _positions_grid(statement: Statement) -> Table:
+def _positions_grid(statement: AccountStatement) -> Table:
     is_stocks = all(each.asset == each.question for each in statement.positions)
     side = f"market and side; a share of it pays {figures.money_sign()}1 if the side wins"
     columns = (replace(_ASSET, meaning="the stock" if is_stocks else side), *_POSITIONS)
     return table_of("Positions", columns, statement.positions)
 
 
-def _pending_grid(statement: Statement) -> Table:
+def _pending_grid(statement: AccountStatement) -> Table:
     rows = [(order, each.slot_at) for each in statement.allocations for order in each.pending]
     is_stocks = all(plain(order.asset) == plain(order.question, _QUESTION_CELLS) for order, _ in rows)
     when = "the first close after the decision" if is_stocks else "the prices of the next slot, before bots are asked"
@@ -148,18 +150,20 @@ def _pending_grid(statement: Statement) -> Table:
     return table_of("Pending orders", columns, rows)
 
 
-def _settled_grid(statement: Statement, *, full: bool) -> Table:
+def _settled_grid(statement: AccountStatement, *, full: bool) -> Table:
     chosen = [row for row in statement.journal if row.kind in _SETTLED]
     return table_of(
         "What settled, and how", _SETTLEMENTS, chosen if full else chosen[-_SHOWN:], _more_line(chosen, full=full)
     )
 
 
-def _journal_grid(journal: Sequence[BookedRow], *, full: bool) -> Table:
+def _journal_grid(journal: Sequence[JournalLine], *, full: bool) -> Table:
     return table_of("Journal", _JOURNAL, journal if full else journal[-_SHOWN:], _more_line(journal, full=full))
 
 
-def _print_allocations(console: Console, statement: Statement, conversation_of: ConversationOf, *, full: bool) -> None:
+def _print_allocations(
+    console: Console, statement: AccountStatement, conversation_of: ConversationOf, *, full: bool
+) -> None:
     rows = statement.allocations if full else statement.allocations[-_SHOWN:]
     if not rows:
         return
@@ -191,7 +195,7 @@ def _print_conversation(console: Console, conversation: Conversation) -> None:
             label = ""
 
 
-def _factor_lines(statement: Statement) -> Iterator[str]:
+def _factor_lines(statement: AccountStatement) -> Iterator[str]:
     if found := statement.factor_shares:
         shares = [f"{name.replace('_', ' ')} {figures.percent(share)}" for name, share in found.items()]
         n = sum(bool(each.rationale) for each in statement.allocations)
@@ -234,7 +238,7 @@ def _outcome_note(order: Any) -> str:
     return "" if order.status == "filled" and not order.note else f" [{plain(order.note or order.status)}]"
 
 
-def _cause(row: BookedRow) -> str:
+def _cause(row: JournalLine) -> str:
     if row.run is not None:
         return plain(row.run)
     return figures.MISSING if row.revision is None else f"resolution, revision {row.revision}"

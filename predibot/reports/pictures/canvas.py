@@ -85,7 +85,7 @@ def label(text: str, cells: int) -> str:
     return "".join(character if ord(character) in known else _UNKNOWN for character in line)
 
 
-def written(figure: "Figure", form: str) -> bytes:
+def render_figure(figure: "Figure", form: str) -> bytes:
     """Return a figure as a file of one of `FORMATS`, without date and author."""
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",))
     buffer = io.BytesIO()

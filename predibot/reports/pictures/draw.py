@@ -30,7 +30,7 @@ _LEGEND_CELLS = 22
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 
 
-def drawn(picture: Picture) -> "Figure":
+def draw_picture(picture: Picture) -> "Figure":
     """Return a picture as a figure of matplotlib; to be called inside `canvas.style()`."""
     if isinstance(picture, Curves):
         return _curves(picture)

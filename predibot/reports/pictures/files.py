@@ -4,11 +4,11 @@ from pathlib import Path
 
 from predibot.errors import UsageError
 from predibot.jobs.histories.ledger import LedgerHistory
-from predibot.jobs.relatedness.graph import KnownGraph
+from predibot.jobs.relatedness.graph import LabelledGraph
 from predibot.reports import figures
-from predibot.reports.pictures.canvas import FORMATS, style, written
-from predibot.reports.pictures.draw import drawn
-from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words, svg_of
+from predibot.reports.pictures.canvas import FORMATS, render_figure, style
+from predibot.reports.pictures.draw import draw_picture
+from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note, svg_of
 from predibot.reports.pictures.series import ledger_pictures
 from predibot.whole_file import whole_file
 
@@ -24,16 +24,16 @@ def write_pictures(history: LedgerHistory, folder: Path) -> list[Path]:
     with figures.in_currency(history.evaluation.currency):
         for name, picture in ledger_pictures(history):
             with style():
-                figure = drawn(picture)
+                figure = draw_picture(picture)
                 for form in FORMATS:
                     file = folder / f"{name}.{form}"
                     with whole_file(file) as stream:
-                        stream.write(written(figure, form))
+                        stream.write(render_figure(figure, form))
                     files.append(file)
     return files
 
 
-def written_graph(found: KnownGraph, file: Path | None) -> str:
+def write_graph(found: LabelledGraph, file: Path | None) -> str:
     """Write the picture of a graph as SVG if a file is named, and return a sentence about it.
 
     If no events are related, no file is written.
@@ -44,12 +44,12 @@ def written_graph(found: KnownGraph, file: Path | None) -> str:
     title = f"{graph_title(found.graph, figures.instant(found.known.as_of))}."
     if file is None:
         return title
-    picture = drawn_graph(found.graph, found.known.titles, found.chain)
+    picture = layout_graph(found.graph, found.known.titles, found.chain)
     if picture is None:
         return f"{title} There is nothing to draw."
     try:
         with whole_file(file) as stream:
-            stream.write(svg_of(picture, f"{title} {marked_words(picture, found.chain)}").encode())
+            stream.write(svg_of(picture, f"{title} {marks_note(picture, found.chain)}").encode())
     except OSError as error:
         raise UsageError(f"{file} cannot be written ({error.strerror}); name another file") from None
     rest = f" without {picture.not_drawn:,} events for which there was no room" if picture.not_drawn else ""

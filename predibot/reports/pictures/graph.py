@@ -61,7 +61,7 @@ class EdgeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnGraph:
+class GraphLayout:
     """Positions of events and edges, in a box whose upper left corner is at 0, 0."""
 
     width: float
@@ -72,9 +72,9 @@ class DrawnGraph:
     """Events of groups for which there was no room."""
 
 
-def drawn_graph(
+def layout_graph(
     graph: BeliefGraph, titles: Mapping[str, str], chain: Sequence[str] = (), most: int = MOST_EVENTS
-) -> DrawnGraph | None:
+) -> GraphLayout | None:
     """Return the layout of the connected groups, the largest first; None without groups.
 
     Equal graphs have equal layouts.
@@ -123,10 +123,10 @@ def drawn_graph(
         if each.first in place and each.second in place
     )
     total = sum(len(group.events) for group in graph.groups)
-    return DrawnGraph(round(widest, 1), round(top + row_height, 1), nodes, lines, total - len(place))
+    return GraphLayout(round(widest, 1), round(top + row_height, 1), nodes, lines, total - len(place))
 
 
-def svg_of(drawn: DrawnGraph, title: str) -> str:
+def svg_of(drawn: GraphLayout, title: str) -> str:
     """Return the picture as an SVG file for light and dark, without script or link, texts of others as text."""
     width, height = max(drawn.width, 700.0), drawn.height + 16 * len(wrap(_xml_line(title), 110)) + 12
     parts = [
@@ -165,7 +165,7 @@ def graph_title(graph: BeliefGraph, as_of: str) -> str:
     )
 
 
-def marked_words(drawn: DrawnGraph, chain: Sequence[str]) -> str:
+def marks_note(drawn: GraphLayout, chain: Sequence[str]) -> str:
     """Return which chains are marked, and how many events are not drawn."""
     text = "the chain that was asked for" if chain else "the longest chain of shortest paths in each group"
     rest = f" {drawn.not_drawn:,} more events are not drawn." if drawn.not_drawn else ""

@@ -66,7 +66,7 @@ def print_cohort(console: Console, prompt: CohortPrompt) -> None:
     )
 
 
-class PlannedDecision(NamedTuple):
+class PlannedRequest(NamedTuple):
     """A model or search provider that a run asks."""
 
     by: str | None
@@ -75,7 +75,7 @@ class PlannedDecision(NamedTuple):
     at: "Destination"
 
 
-def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[PlannedDecision, ...]:
+def planned_requests(recipe: Recipe, agents: "AgentSetup | None") -> tuple[PlannedRequest, ...]:
     """Return which models and search providers the bots of a recipe ask, without asking them.
 
     Raises:
@@ -85,20 +85,18 @@ def all_asked(recipe: Recipe, agents: "AgentSetup | None") -> tuple[PlannedDecis
     if agents is None:
         return ()
     models = [
-        PlannedDecision(bot.name, name, at)
-        for bot in recipe.bots
-        for name, at in agents.model_destinations(bot).items()
+        PlannedRequest(bot.name, name, at) for bot in recipe.bots for name, at in agents.model_destinations(bot).items()
     ]
-    return (*models, *(PlannedDecision(None, name, at) for name, at in agents.search_destinations().items()))
+    return (*models, *(PlannedRequest(None, name, at) for name, at in agents.search_destinations().items()))
 
 
-def print_asked(console: Console, asked: Sequence[PlannedDecision]) -> None:
+def print_requests(console: Console, asked: Sequence[PlannedRequest]) -> None:
     """Print which hosts are asked; nothing if none is."""
     if asked:
         print_grid(console, table_of("Who is asked", _ASKED, asked))
 
 
-def asked_documents(asked: Sequence[PlannedDecision]) -> list[Document]:
+def request_documents(asked: Sequence[PlannedRequest]) -> list[Document]:
     """Return them as JSON has them; a key that is not sent is null."""
     names = "name host=at.host key=at.key_name key_is_set=at.key_is_set"
     return [

@@ -56,12 +56,12 @@ def table_grids(evaluation: Evaluation, name: str) -> Iterator[Table]:
             yield from cohort_grids(cohorts)
 
 
-def asked_grids(evaluation: Evaluation) -> Iterator[Table]:
+def option_grids(evaluation: Evaluation) -> Iterator[Table]:
     """Yield the tables of `--by`, `--delay` and `--sizing`."""
     yield from _grids_of_rankings(evaluation, _option_grids)
 
 
-def joined_grids(evaluation: Evaluation) -> Iterator[Table]:
+def clustered_grids(evaluation: Evaluation) -> Iterator[Table]:
     """Yield edges and e-values with events alone and with related events joined, if that was asked for."""
     joined = evaluation.joined
     if joined is None:

@@ -13,11 +13,11 @@ from predibot.reports.terminal.evaluation_grids import (
     ACCOUNTS,
     COHORTS,
     TABLES,
-    asked_grids,
-    joined_grids,
+    clustered_grids,
+    option_grids,
     table_grids,
 )
-from predibot.reports.terminal.grid import fitted, print_grid
+from predibot.reports.terminal.grid import fit_columns, print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.accounts import cohort_conclusions
@@ -25,9 +25,9 @@ from predibot.reports.views.accounts import conclusions as conclusions_on_accoun
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,
-    beside_market,
     conclusions,
     leaderboard,
+    market_conclusions,
     missing,
 )
 from predibot.reports.views.metrics import COLUMNS
@@ -45,7 +45,7 @@ _APART = "Cutoff unknown, ranked apart"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ScreenOptions:
     """How much of an evaluation is shown."""
 
     full: bool = False
@@ -56,7 +56,7 @@ class Shown:
     """All rows of long tables, as with `full`; else the first fifty, and a line says how many there are."""
 
 
-def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
+def required_parts(shown: ScreenOptions, grouping: str | None = None) -> tuple[str, ...]:
     """Return the parts of an evaluation that a screen needs, names of `WANTED`.
 
     Examples:
@@ -76,20 +76,20 @@ def wanted(shown: Shown, grouping: str | None = None) -> tuple[str, ...]:
     return (*computed.get(shown.table, ("intervals",)), *asked)
 
 
-def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | None = None) -> None:
+def print_evaluation(console: Console, evaluation: Evaluation, shown: ScreenOptions | None = None) -> None:
     """Print what `shown` names; without it, the summary and the tables of options such as `--by`.
 
     Raises:
         ValueError: If there is no such table.
     """
-    shown = shown or Shown()
+    shown = shown or ScreenOptions()
     if shown.table is not None:
         print_line(console, _method_line(evaluation))
         if not _print_table(console, evaluation, shown.table, shown):
             print_line(console, _NO_PAIRS if shown.table == "pairs" else _NO_ROWS)
         return
     _print_summary(console, evaluation, shown)
-    _print_grids(console, tuple(joined_grids(evaluation)), shown, "--all or --json")
+    _print_grids(console, tuple(clustered_grids(evaluation)), shown, "--all or --json")
     if shown.full:
         console.print()
         print_line(console, _method_line(evaluation))
@@ -97,7 +97,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: Shown | No
         print_notes(console, evaluation.remarks, most=_SHOWN_REMARKS)
     for name in (*TABLES, ACCOUNTS, COHORTS) if shown.full else ():
         _print_table(console, evaluation, name, shown)
-    _print_grids(console, tuple(asked_grids(evaluation)), shown, "--all or --json")
+    _print_grids(console, tuple(option_grids(evaluation)), shown, "--all or --json")
     if shown.full:
         notes = all_notes(evaluation)
         print_notes(console, notes, most=len(notes))
@@ -107,17 +107,17 @@ SCORED = ("intervals", "adjusted", "pairs")
 """Costly parts of an evaluation that `print_scored` shows."""
 
 
-def print_scored(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:
+def print_file_scores(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:
     """Print the tables of forecasts from a file, and all that is missing in sentences."""
     print_line(console, _method_line(evaluation))
-    if said := beside_market(evaluation):
+    if said := market_conclusions(evaluation):
         print_line(console, plain(" ".join(said)))
     grids = [grid for name in ("forecasts", "pairs") for grid in table_grids(evaluation, name)]
-    _print_grids(console, grids, Shown(every_row=every_row), "--all or --json")
+    _print_grids(console, grids, ScreenOptions(every_row=every_row), "--all or --json")
     print_notes(console, all_notes(evaluation))
 
 
-def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> None:
+def _print_summary(console: Console, evaluation: Evaluation, shown: ScreenOptions) -> None:
     at = "" if evaluation.as_of is None else f" as of {figures.instant(evaluation.as_of)}"
     boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]
     if (evaluation.accounts or evaluation.cohorts) and not any(rows for _, rows in boards):
@@ -136,7 +136,7 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
         if rows:
             title = f"{'Leaderboard' if ranking is evaluation else _APART}{at}"
             grid = summary_grid(rows, title, curves=console.width >= _ROOM_FOR_CURVES)
-            legend = legend or fitted(grid, console.width)[0].legend_lines()
+            legend = legend or fit_columns(grid, console.width)[0].legend_lines()
             _print_some(console, replace(grid, legend=()), shown, "--all, --json or --csv")
     console.print()
     for ranking, rows in boards:
@@ -155,7 +155,7 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: Shown) -> No
             print_line(console, line, "dim")
 
 
-def _print_accounts(console: Console, evaluation: Evaluation, shown: Shown) -> None:
+def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptions) -> None:
     """Print the boards of accounts and of cohorts, each with its conclusions."""
     boards = [
         *((board_grid(each), conclusions_on_accounts(each), each.notes, ACCOUNTS) for each in evaluation.accounts),
@@ -215,20 +215,20 @@ def _method_line(evaluation: Evaluation) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _print_table(console: Console, evaluation: Evaluation, name: str, shown: Shown) -> bool:
+def _print_table(console: Console, evaluation: Evaluation, name: str, shown: ScreenOptions) -> bool:
     """Print a table; return whether there was anything in it."""
     grids = tuple(table_grids(evaluation, name))
     _print_grids(console, grids, shown, f"--all, --json or --csv --table {name}")
     return bool(grids)
 
 
-def _print_grids(console: Console, grids: Sequence[Table], shown: Shown, elsewhere: str) -> None:
+def _print_grids(console: Console, grids: Sequence[Table], shown: ScreenOptions, elsewhere: str) -> None:
     for grid in grids:
         console.print()
         _print_some(console, grid, shown, elsewhere)
 
 
-def _print_some(console: Console, grid: Table, shown: Shown, elsewhere: str) -> None:
+def _print_some(console: Console, grid: Table, shown: ScreenOptions, elsewhere: str) -> None:
     """Print a grid; of a long one the first rows, and where to find the others."""
     rows = grid.rows if shown.every_row or shown.full else grid.rows[:_SHOWN_ROWS]
     left = len(grid.rows) - len(rows)

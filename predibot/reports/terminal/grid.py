@@ -20,7 +20,7 @@ def print_grid(console: Console, table: Table) -> None:
     """
     if table.title:
         _print(console, table.title, "bold")
-    shown, dropped = fitted(table, console.width)
+    shown, dropped = fit_columns(table, console.width)
     console.print(_rich_table(shown, console.width))
     if dropped:
         _print(console, f"no room for: {', '.join(dropped)}; a wider screen shows them", "dim")
@@ -28,7 +28,7 @@ def print_grid(console: Console, table: Table) -> None:
         _print(console, line, "dim")
 
 
-def fitted(table: Table, room: int) -> tuple[Table, tuple[str, ...]]:
+def fit_columns(table: Table, room: int) -> tuple[Table, tuple[str, ...]]:
     """Return the table with the columns that fit, and the headers of the others in the order in which they go."""
     shown, dropped = table, []
     while _fit(shown, room) is None and (header := _next_to_drop(shown)) is not None:
@@ -37,7 +37,7 @@ def fitted(table: Table, room: int) -> tuple[Table, tuple[str, ...]]:
     return shown, tuple(dropped)
 
 
-def shortened(name: str, cells: int) -> str:
+def shorten_name(name: str, cells: int) -> str:
     """Return a name in at most so many cells, without its middle: names differ at the ends.
 
     Examples:
@@ -101,7 +101,7 @@ def _rich_table(table: Table, room: int) -> rich_table.Table:
     for row in table.rows:
         drawn.add_row(
             *(
-                Text(shortened(cell, names) if column.kind == "name" else cell)
+                Text(shorten_name(cell, names) if column.kind == "name" else cell)
                 for column, cell in zip(table.columns, row, strict=True)
             )
         )

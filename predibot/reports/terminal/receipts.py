@@ -7,7 +7,7 @@ from rich.console import Console
 
 from predibot.jobs.published_roots import Publication
 from predibot.jobs.receipts import Difference, Proof, VerifiedRun
-from predibot.ledger.care.verification import VerifiedLedger
+from predibot.ledger.care.verification import LedgerVerification
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.terminal.terminal import print_line, print_notes
@@ -29,10 +29,10 @@ _OF_ROW = {
 }
 
 
-def print_verified(
+def print_verification(
     console: Console,
     found: Sequence[VerifiedRun],
-    ledger: VerifiedLedger | None,
+    ledger: LedgerVerification | None,
     published: Publication | None,
     file: Path | None,
 ) -> None:
@@ -44,7 +44,7 @@ def print_verified(
         elif run.holds:
             text = "not compared" if run.root is None else f"{decisions} as published"
         print_line(console, f"{plain(run.run)}{' (void)' if run.void else ''}: {text}")
-        _print_wrong(console, run, "decision", [said_of(each) for each in run.differences[:1]])
+        _print_wrong(console, run, "decision", [describe_difference(each) for each in run.differences[:1]])
     if ledger is not None:
         _print_ledger(console, ledger)
     if published is not None:
@@ -54,7 +54,7 @@ def print_verified(
         print_line(console, "there is no run")
 
 
-def _print_ledger(console: Console, ledger: VerifiedLedger) -> None:
+def _print_ledger(console: Console, ledger: LedgerVerification) -> None:
     if ledger.holds and ledger.receipts:
         last = ledger.receipts[-1]
         print_line(console, f"ledger: {figures.things(ledger.rows, 'row')} as in receipts 1 to {last.number}")
@@ -67,7 +67,7 @@ def _print_ledger(console: Console, ledger: VerifiedLedger) -> None:
     )
 
 
-def _print_wrong(console: Console, found: VerifiedRun | VerifiedLedger, noun: str, first: Sequence[str]) -> None:
+def _print_wrong(console: Console, found: VerifiedRun | LedgerVerification, noun: str, first: Sequence[str]) -> None:
     for line in (*first, *map(plain, found.problems)):
         print_line(console, f"  {line}")
     if more := len(found.differences[1:]):
@@ -75,7 +75,7 @@ def _print_wrong(console: Console, found: VerifiedRun | VerifiedLedger, noun: st
     print_notes(console, found.notes)
 
 
-def said_of(difference: Difference) -> str:
+def describe_difference(difference: Difference) -> str:
     """Return in a sentence how a decision differs from its receipt."""
     about = f"{plain(difference.bot)} on {plain(difference.subject_kind)} {plain(difference.subject_id)}"
     what = _WHAT[difference.what].format(number=difference.receipt)
@@ -86,7 +86,7 @@ def said_of(difference: Difference) -> str:
 
 
 def receipts_document(
-    found: Sequence[VerifiedRun], ledger: VerifiedLedger | None, published: Publication | None
+    found: Sequence[VerifiedRun], ledger: LedgerVerification | None, published: Publication | None
 ) -> Document:
     """Return what verifying found as JSON has it."""
     broken = [run for run in found if not run.holds]
@@ -120,7 +120,7 @@ def print_proof(console: Console, proof: Proof) -> None:
     print_line(console, "what the leaf is the hash of: --json")
 
 
-def _ledger_document(ledger: VerifiedLedger) -> Document:
+def _ledger_document(ledger: LedgerVerification) -> Document:
     last = ledger.receipts[-1] if ledger.receipts else None
     return {
         **document(ledger, "holds rows"),

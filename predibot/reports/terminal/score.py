@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.score_files.score import ScoredEquity
+from predibot.jobs.score_files.score import EquityReport
 from predibot.jobs.score_files.table import FileRows
 from predibot.reports import figures
 from predibot.reports.document import Document, document
@@ -102,7 +102,7 @@ def _where(pair: Pair) -> str:
     return f"{figures.things(pair.n, 'question')} of {figures.things(pair.clusters, 'event')} that both answered"
 
 
-def equity_document(found: ScoredEquity) -> Document:
+def equity_document(found: EquityReport) -> Document:
     """Return the JSON document; a figure without a value is None."""
     return {
         **document(found, "convention=convention.name periods_basis=periods.basis first_at last_at"),
@@ -112,7 +112,7 @@ def equity_document(found: ScoredEquity) -> Document:
     }
 
 
-def print_equity(console: Console, found: ScoredEquity) -> None:
+def print_equity(console: Console, found: EquityReport) -> None:
     """Print what the figures are made of, the figures, one a line, and the notes."""
     score = found.score
     print_line(
@@ -131,7 +131,7 @@ def print_equity(console: Console, found: ScoredEquity) -> None:
     print_notes(console, found.notes)
 
 
-def _figures(found: ScoredEquity) -> Iterator[tuple[str, str]]:
+def _figures(found: EquityReport) -> Iterator[tuple[str, str]]:
     score = found.score
     yield "first value", f"{score.first_value:,.2f}"
     yield "last value", f"{score.last_value:,.2f}"

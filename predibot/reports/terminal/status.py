@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.domain.spelling import counted
+from predibot.domain.spelling import count_noun
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.reports import figures
 from predibot.reports.table import Column, table_of
@@ -72,9 +72,9 @@ def _status_lines(status: LedgerStatus) -> Iterator[str]:
         )
     recently = f"of the last {COUNTED.days} days"
     for bot, count in status.without_tools.items():
-        yield f"Without tools: {bot}, {counted(count, 'decision')} {recently}; its model calls none."
+        yield f"Without tools: {bot}, {count_noun(count, 'decision')} {recently}; its model calls none."
     for bot, count in status.without_search.items():
-        yield f"Without search: {bot}, {counted(count, 'decision')} {recently}; all its searches failed."
+        yield f"Without search: {bot}, {count_noun(count, 'decision')} {recently}; all its searches failed."
     for owner, held in sorted(status.left_behind.items()):
         yield (
             f"Left behind by {owner}, which is gone: {held.claims:,} claims and {figures.cost_usd(held.set_aside_usd)} "

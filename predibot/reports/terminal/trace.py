@@ -18,7 +18,7 @@ from predibot.domain.trace import (
     UnreadableStep,
     seconds_of,
 )
-from predibot.jobs.read_traces import ALL, ReadTrace, Used, UsedReport
+from predibot.jobs.read_traces import ALL, DecisionTrace, StepUsage, UsageReport
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
@@ -31,7 +31,7 @@ _SHOWN_FIELDS = ("result", "complaint", "message", "error", "query", "url", "cod
 """Fields that are shown of a step without a form of its own, in this order."""
 
 
-def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
+def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     """Print whose decision it is, then every step; texts are shortened unless `full`."""
     decision = trace.decision
     status = f"{decision.status}, too late to count" if decision.late else decision.status
@@ -45,9 +45,9 @@ def print_trace(console: Console, trace: ReadTrace, *, full: bool) -> None:
                 label = ""
 
 
-def print_used(console: Console, report: UsedReport) -> None:
+def print_usage(console: Console, report: UsageReport) -> None:
     """Print the use of models and tools: a row for each bot and kind of step, and what is unknown."""
-    print_grid(console, used_grid(report))
+    print_grid(console, usage_grid(report))
     silent = sum(row.calls_without_usage for row in report.rows if row.kind == ALL)
     if silent:
         print_line(console, f"calls that did not say how many tokens they took, which are in no sum: {silent}")
@@ -55,17 +55,17 @@ def print_used(console: Console, report: UsedReport) -> None:
         print_line(console, f"left out: {plain(message)}")
 
 
-def used_grid(report: UsedReport) -> Table:
+def usage_grid(report: UsageReport) -> Table:
     """Return a row for each bot and kind of step."""
     return table_of(f"Used in {figures.things(report.traces, 'trace')}", _USED, report.rows)
 
 
-def used_document(report: UsedReport) -> Document:
+def usage_document(report: UsageReport) -> Document:
     """Return what `trace --cost --json` prints."""
     return document(report, "traces used=rows missing")
 
 
-def trace_document(trace: ReadTrace) -> Document:
+def trace_document(trace: DecisionTrace) -> Document:
     """Return what `trace --json` prints: the steps as they are stored; NaN and infinities become text."""
     return {"decision": document(trace.decision), "steps": [_finite(row) for row in trace.trace.rows()]}
 
@@ -78,7 +78,7 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _cost(row: Used) -> str:
+def _cost(row: StepUsage) -> str:
     if row.cost_usd is not None:
         return figures.cost_usd(row.cost_usd)
     known = f"unknown, {figures.cost_usd(row.cost_known_usd)} of it known"

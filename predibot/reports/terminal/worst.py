@@ -24,7 +24,9 @@ def print_worst(console: Console, worst: Sequence[WorstDecision], *, best: bool 
     done = "brought" if best else "cost"
     print_line(console, f"The decisions that {done} most, at the mid, by the payout or the last price", "bold")
     for place, each in enumerate(worst, start=1):
-        print_line(console, f"{place}. {plain(each.loss.bot)} {figures.gain_usd(each.loss.gain_usd)}: {asked_in(each)}")
+        print_line(
+            console, f"{place}. {plain(each.loss.bot)} {figures.gain_usd(each.loss.gain_usd)}: {question_of(each)}"
+        )
         print_line(console, f"   {circumstances(each)}")
         print_line(console, f"   why: {plain(each.reason.rationale, _RATIONALE_CELLS) or figures.MISSING}", "dim")
 
@@ -52,6 +54,6 @@ def worst_documents(worst: Sequence[WorstDecision]) -> list[Document]:
     return [document(each, f"bot=loss.bot {reason} decided_at {loss} rationale=reason.rationale") for each in worst]
 
 
-def asked_in(each: WorstDecision) -> str:
+def question_of(each: WorstDecision) -> str:
     """Return the question, or the title of the event where a market has none."""
     return plain(each.reason.question, _QUESTION_CELLS) or plain(each.reason.title, _QUESTION_CELLS)

@@ -11,9 +11,9 @@ from predibot.domain.decision import STATUSES, ReasonKind, Status
 from predibot.ledger.write.decisions import StoredBet
 from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import StoredRun
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.reports.document import Document, document, json_value
-from predibot.selection import PassedOver, ranked_by_usd
+from predibot.selection import PassedOver, ranking_volume_usd
 
 if TYPE_CHECKING:
     # These imports take a tenth of a second, which commands that only read a ledger need not pay.
@@ -162,7 +162,7 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
         selected=tuple(_chosen_view(event, found.rank_by) for event in found.selected),
         passed_over=found.passed_over,
         notes=choice.notes,
-        currency=known_venue(opened.venue.name).currency,
+        currency=venue_or_defaults(opened.venue.name).currency,
     )
 
 
@@ -181,7 +181,7 @@ def _item_kind(event: "Event") -> str:
 
 
 def _chosen_view(event: "Event", rank_by: str = "volume_1wk") -> ChosenView:
-    by_day = event.volume_24h_usd if rank_by == "volume_24h" else ranked_by_usd(event, "market_volume_24h")
+    by_day = event.volume_24h_usd if rank_by == "volume_24h" else ranking_volume_usd(event, "market_volume_24h")
     item = _item_kind(event)
     return ChosenView(event.id, event.title, len(event.markets), event.volume_1wk_usd, by_day, rank_by, item)
 

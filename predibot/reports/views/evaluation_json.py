@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from predibot.domain.clock import format_instant
 from predibot.reports.document import Document, document
 from predibot.reports.views.accounts import board_document, cohort_board_document
-from predibot.reports.views.leaderboard import beside_market, conclusions, leaderboard, missing
+from predibot.reports.views.leaderboard import conclusions, leaderboard, market_conclusions, missing
 from predibot.reports.views.metrics import (
     CARD,
     COUNTS,
@@ -38,7 +38,7 @@ _BY_CLUSTERS = (
 def evaluation_document(evaluation: Evaluation) -> Document:
     """Return the JSON document of an evaluation; bots ranked apart are in every list, told by their `knowledge`."""
     asked, ranked = evaluation.question, evaluation.rankings
-    said = beside_market(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
+    said = market_conclusions(evaluation) if evaluation.as_of is None else conclusions(leaderboard(evaluation))
     return {
         **document(evaluation, "as_of first_results_at currency"),
         **document(asked, "convention=convention.name"),

@@ -163,7 +163,7 @@ PAIR_VERDICTS: Mapping[Finding, str] = {
 """Which of two is better."""
 
 
-def verdict_said(row: LeaderboardRow) -> str:
+def verdict_text(row: LeaderboardRow) -> str:
     """Return the verdict on a bot in a word or two; it names E if the interval suggests another verdict."""
     return TOO_LITTLE_EVIDENCE if _only_by_interval(row) else VERDICTS[row.verdict.finding]
 
@@ -300,7 +300,7 @@ def _list(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def beside_market(evaluation: Evaluation) -> tuple[str, ...]:
+def market_conclusions(evaluation: Evaluation) -> tuple[str, ...]:
     """Return which forecasters of a file are better or worse than the market by Brier score; () without prices."""
     pairs = [pair for pair in evaluation.pairs if pair.metric == "brier" and MARKET in (pair.first, pair.second)]
     found: dict[bool | None, list[str]] = {True: [], False: [], None: []}

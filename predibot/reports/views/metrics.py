@@ -7,7 +7,7 @@ from operator import attrgetter
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
 from predibot.reports.table import Column, ends, value_of
-from predibot.reports.views.leaderboard import LeaderboardRow, far_apart, more_events, verdict_said
+from predibot.reports.views.leaderboard import LeaderboardRow, far_apart, more_events, verdict_text
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore
 from predibot.scoring.evaluation.verdict import Verdict
@@ -130,7 +130,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column(
             "verdict",
             "",
-            verdict_said,
+            verdict_text,
             0,
             "rests on E, what $1 bet on the forecasts came to at best; luck gets 1 in 20 to 20 at most",
             kind="key",
@@ -155,7 +155,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("edge", "place.edge", figures.thousandths, 0),
         Column("95% interval", "card.edge.interval", ends(figures.thousandths_interval), 0),
         Column("events", "card.edge.clusters", figures.count, 7),
-        Column("verdict", "place", verdict_said, 0, kind="key"),
+        Column("verdict", "place", verdict_text, 0, kind="key"),
         Column(
             "E",
             "evidence.better.largest",

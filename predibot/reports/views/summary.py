@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from predibot.jobs.notify.notice import named
+from predibot.jobs.notify.notice import safe_name
 from predibot.reports import figures
 from predibot.reports.table import Column, table_of
-from predibot.reports.views.leaderboard import conclusions, leaderboard, verdict_said
+from predibot.reports.views.leaderboard import conclusions, leaderboard, verdict_text
 from predibot.scoring.evaluation.evaluation import Evaluation
 
 _NAME_CELLS = 18
@@ -14,7 +14,7 @@ _NAME_CELLS = 18
 
 def summary_of(evaluation: Evaluation, most: int) -> tuple[Sequence[str], Sequence[str]]:
     """Return conclusions about the bots, and the first `most` lines of the leaderboard."""
-    rows = [replace(row, bot=named(row.bot)) for row in leaderboard(evaluation)]
+    rows = [replace(row, bot=safe_name(row.bot)) for row in leaderboard(evaluation)]
     if not rows:
         return ("Nothing is scored yet.",), ()
     found = table_of("", _COLUMNS, rows[:most])
@@ -33,5 +33,5 @@ _COLUMNS = (
     Column("bot", "bot", lambda name: name if len(name) <= _NAME_CELLS else f"{name[: _NAME_CELLS - 1]}…"),
     Column("edge", "edge", figures.thousandths),
     Column("events", "events", figures.count),
-    Column("verdict", "", verdict_said),
+    Column("verdict", "", verdict_text),
 )

@@ -66,7 +66,7 @@ _MOST_TOKENS_A_CHARACTER = 4
 _LIMITS = [limit for limit, _ in _TOKENS_A_LETTER]
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Return about how many tokens a text costs; rather too many than too few.
 
     The estimate follows the text's shape, since each model has its own vocabulary: six letters of an English word and
@@ -178,7 +178,7 @@ _COMMON = frozenset({
 def _split_paragraph(line: str, tokens: int, characters: int | None = None) -> Iterator[str]:
     """Yield a paragraph, in pieces if it is too long for a part or a passage."""
     is_short = len(line) * _MOST_TOKENS_A_CHARACTER <= tokens
-    if (is_short or estimated_tokens(line) <= tokens) and (characters is None or len(line) <= characters):
+    if (is_short or estimate_tokens(line) <= tokens) and (characters is None or len(line) <= characters):
         if line.strip():
             yield line
         return
@@ -191,7 +191,7 @@ def _split_paragraph(line: str, tokens: int, characters: int | None = None) -> I
 def _split_sentence(sentence: str, tokens: int) -> Iterator[str]:
     """Yield a sentence in pieces that fit, cut between words if it has any."""
     begin = 0
-    if estimated_tokens(sentence) > tokens:
+    if estimate_tokens(sentence) > tokens:
         most = max(1, tokens // _MOST_TOKENS_A_CHARACTER)
         while len(sentence) - begin > most:
             blank = sentence.rfind(" ", begin + most // 2, begin + most)
@@ -207,7 +207,7 @@ def _pack(pieces: Sequence[str], tokens: int, *, glue: str = "\n", characters: i
     held: list[str] = []
     cost = length = 0
     for piece in pieces:
-        more = estimated_tokens(piece) + 1
+        more = estimate_tokens(piece) + 1
         too_long = characters is not None and length + len(piece) > characters
         if held and (cost + more > tokens or too_long):
             parts.append(glue.join(held))

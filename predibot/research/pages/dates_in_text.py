@@ -94,7 +94,7 @@ class NamedDay:
     """Whether the text names a month without a day."""
 
 
-def named_days(text: str, today: date | None = None) -> Iterator[NamedDay]:
+def find_days(text: str, today: date | None = None) -> Iterator[NamedDay]:
     """Yield the days that a text names, in any of two dozen languages.
 
     `today` is when the text was written; without it, days without a year are left out. 3/4 means `today` if either
@@ -136,7 +136,7 @@ def is_younger(text: str, day: date) -> bool:
     """
     text = _normalise(text)
     announced, bare = set(), set()
-    later = (named for named in named_days(text, day) if named.on > day)
+    later = (named for named in find_days(text, day) if named.on > day)
     for number, named in enumerate(later):
         before = text[max(0, named.start - _SENTENCE) : named.start]
         before = _ENDS.split(before)[-1]
@@ -164,7 +164,7 @@ def was_changed(text: str, day: date, *, is_known: bool = False) -> bool:
     # A search in lower case excludes most pages in a twentieth of the time.
     if not _CHANGED.search(text.lower()):
         return False
-    later = (named for named in named_days(text, day) if named.on > day)
+    later = (named for named in find_days(text, day) if named.on > day)
     found = [named.start for named in later] + [ago.start() for ago in _AGO.finditer(text) if not is_known]
     return any(says_changed(text[max(0, start - _CHANGED_WITHIN) : start]) for start in found)
 

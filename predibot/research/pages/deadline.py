@@ -24,9 +24,9 @@ class Deadline:
         """Return the time left, more than zero, or raise `PageUnavailable`."""
         left = self.at - self.monotonic()
         if left <= 0.0:
-            raise self.passed()
+            raise self.timeout_error()
         return left
 
-    def passed(self) -> PageUnavailable:
+    def timeout_error(self) -> PageUnavailable:
         """Return the error for a passed deadline."""
         return PageUnavailable(f"the page was not there after {self.seconds:g} s; try another source")

@@ -55,7 +55,7 @@ _ASCII = dict.fromkeys(range(128))
 _SAMPLE_BYTES = 20_000
 
 
-def unpacked(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes:
+def decompress(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes:
     """Return a whole body, decompressed by its Content-Encoding (empty for none).
 
     No piece is ever decompressed beyond `max_bytes`, so a small bomb costs little memory. A body that is larger, breaks
@@ -93,7 +93,7 @@ def unpacked(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes
     raise PageUnreadable("the packed page breaks off before its end; try again or take another source")
 
 
-def decoded(body: bytes, charset: str | None) -> tuple[str, str]:
+def decode_text(body: bytes, charset: str | None) -> tuple[str, str]:
     """Return a body as text, and its codec.
 
     The bytes' own marks come first, then the header, then the page's own statement, by the web's table of labels:

@@ -13,13 +13,13 @@ from types import MappingProxyType
 
 import httpcore
 
-from predibot.net.deadline import in_time
+from predibot.net.deadline import call_within
 from predibot.net.retry import http_date
-from predibot.research.pages.connection.ip_addresses import is_public, parsed
+from predibot.research.pages.connection.ip_addresses import is_public, parse_ip_address
 from predibot.research.pages.connection.pinned_connection import Connect, PinnedBackend, connect_tcp
-from predibot.research.pages.connection.url import HostAndPort, Target, redirected, refuse_blocked, target_of
+from predibot.research.pages.connection.url import HostAndPort, Target, follow_redirect, parse_target, refuse_blocked
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.decode_body import unpacked
+from predibot.research.pages.decode_body import decompress
 from predibot.research.pages.errors import AddressRefused, PageError, PageUnavailable, PageUnreadable
 
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "application/pdf")
@@ -108,7 +108,7 @@ class SafeFetcher:
             PageUnreadable: If the answer is no page, or larger than allowed.
         """
         deadline = Deadline.after(self.policy.deadline_seconds, self.monotonic)
-        target = target_of(url, allowed_private=self.policy.allowed_private)
+        target = parse_target(url, allowed_private=self.policy.allowed_private)
         visited: set[str] = set()
         while True:
             refuse_blocked(target, self.policy.blocked_domains)
@@ -123,7 +123,7 @@ class SafeFetcher:
             raise PageUnavailable(
                 f"{target.host} redirects more than {self.policy.max_redirects} times; try another source"
             )
-        following = redirected(target, location, allowed_private=self.policy.allowed_private)
+        following = follow_redirect(target, location, allowed_private=self.policy.allowed_private)
         if following.url in visited:
             raise PageUnavailable(f"{target.host} redirects in a circle; try another source")
         return following
@@ -181,25 +181,25 @@ class SafeFetcher:
                 deadline.left_seconds()
                 yield piece
 
-        return unpacked(pieces(), headers.get("content-encoding", ""), max_bytes=self.policy.max_body_bytes)
+        return decompress(pieces(), headers.get("content-encoding", ""), max_bytes=self.policy.max_body_bytes)
 
     def _addresses(self, target: Target, deadline: Deadline) -> Sequence[str]:
         """Return all addresses of a name, if every one of them may be connected to."""
-        literal = parsed(target.host)
+        literal = parse_ip_address(target.host)
         if literal is not None:
             found: Sequence[str] = (target.host,)
         else:
             try:
-                found = in_time(partial(self.resolve, target.host, target.port), deadline.left_seconds())
+                found = call_within(partial(self.resolve, target.host, target.port), deadline.left_seconds())
             except TimeoutError as error:
-                raise deadline.passed() from error
+                raise deadline.timeout_error() from error
             except (OSError, UnicodeError) as error:
                 raise PageUnavailable(f"no server is known under {target.host}; see how it is written") from error
         if not found or len(found) > MAX_ADDRESSES:
             raise PageUnavailable(f"no server is known under {target.host}; see how it is written")
         allowed = (target.host, target.port) in self.policy.allowed_private
         for text in found:
-            address = parsed(text)
+            address = parse_ip_address(text)
             # A single private address among public ones may point a name inwards.
             if address is None or not (is_public(address) or (allowed and (literal or address.is_loopback))):
                 raise AddressRefused(

@@ -54,16 +54,16 @@ def main_text(html: str, url: str) -> str:
     `html` is read up to `MAX_HTML_CHARACTERS` and `MAX_TAGS`. `url` is a hint for the extraction, never fetched. The
     text has no control or invisible characters; it may be empty.
     """
-    html = _XML_DECLARATION.sub("", bounded(html), count=1)
+    html = _XML_DECLARATION.sub("", limit_html(html), count=1)
     if not html.strip():
         return ""
-    text = cleaned(_by_trafilatura(html, url)) or cleaned("\n".join(all_blocks(html)))
+    text = clean_text(_by_trafilatura(html, url)) or clean_text("\n".join(all_blocks(html)))
     lines = text.lower().split("\n")
     says = any(len(line.split()) >= _SENTENCE_WORDS and "javascript" not in line for line in lines)
     if says or len(text) > _LITTLE_CHARACTERS:
         return text
     data = script_text(html)
-    return cleaned("\n".join(all_blocks(data.replace("\n", "<br>")))) if len(data) > _MORE * len(text) else text
+    return clean_text("\n".join(all_blocks(data.replace("\n", "<br>")))) if len(data) > _MORE * len(text) else text
 
 
 def tree_of(html: str) -> "HtmlElement | None":
@@ -73,7 +73,7 @@ def tree_of(html: str) -> "HtmlElement | None":
 
     try:
         return document_fromstring(
-            bounded(html).encode("utf-8", "ignore"), parser=HTMLParser(encoding="utf-8", huge_tree=True)
+            limit_html(html).encode("utf-8", "ignore"), parser=HTMLParser(encoding="utf-8", huge_tree=True)
         )
     except (LxmlError, *_FAILURES):
         return None
@@ -87,10 +87,10 @@ def page_title(html: str) -> str:
     stated = tree.xpath("//meta[@property='og:title']/@content")[:1]
     titles = tree.xpath("//title")[:1]
     named = "".join(stated) or "".join(title.text_content() for title in titles)
-    return " ".join(cleaned(named).split())
+    return " ".join(clean_text(named).split())
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return a text without invisible characters and needless blanks."""
     visible = INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return _BLANK_LINES.sub("\n", "\n".join(_BLANKS.sub(" ", line).strip() for line in visible.split("\n"))).strip()
@@ -103,7 +103,7 @@ def hush(name: str) -> None:
         logger.addHandler(logging.NullHandler())
 
 
-def bounded(html: str) -> str:
+def limit_html(html: str) -> str:
     """Return the part of a page that is read."""
     text = html[:MAX_HTML_CHARACTERS].replace("\x00", "")
     if text.count("<") <= MAX_TAGS:

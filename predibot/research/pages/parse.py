@@ -12,16 +12,16 @@ from urllib.parse import urldefrag, urljoin
 from predibot.research.pages.content.publication_date import date_of_file, date_of_html
 from predibot.research.pages.content.walls import wall_of
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.decode_body import decoded
+from predibot.research.pages.decode_body import decode_text
 from predibot.research.pages.errors import Obstacle, PageUnreadable
-from predibot.research.pages.html_text import bounded, cleaned, hush, main_text, page_title, tree_of
+from predibot.research.pages.html_text import clean_text, hush, limit_html, main_text, page_title, tree_of
 from predibot.research.pages.parser_child import answer_questions
 from predibot.research.pages.parser_messages import (
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,
     PageDate,
     PageSource,
-    Parsed,
+    ParsedPage,
     refusal_fields,
 )
 
@@ -46,23 +46,23 @@ def serve(data_bytes: int) -> None:
 def _answer_fields(source: PageSource) -> Sequence[bytes]:
     """Parse a page; errors that no library should raise end the process, which is an answer too."""
     try:
-        return parsed(source).fields()
+        return parse_page(source).fields()
     except PageUnreadable as error:
         return refusal_fields(Obstacle(str(error)))
     except MemoryError:
         return refusal_fields(Obstacle.TOO_MUCH_MEMORY)
 
 
-def parsed(source: PageSource) -> Parsed:
+def parse_page(source: PageSource) -> ParsedPage:
     """Return a page as text; raise `PageUnreadable` for a wall or no text, `MemoryError` if it needs too much."""
     if source.content_type == "application/pdf":
         text = pdf_text(source.body, Deadline.after(source.seconds, time.monotonic))
         return _shorten("", text, date_of_file(source.last_modified_at, text))
-    characters, _charset = decoded(source.body, source.charset)
+    characters, _charset = decode_text(source.body, source.charset)
     if source.content_type == "text/plain":
-        text = cleaned(characters)
+        text = clean_text(characters)
         return _shorten("", text, date_of_file(source.last_modified_at, text))
-    html = bounded(characters)
+    html = limit_html(characters)
     text = main_text(html, source.url)
     if (wall := wall_of(html, text)) is not None:
         raise PageUnreadable(wall)
@@ -74,17 +74,17 @@ def parsed(source: PageSource) -> Parsed:
 def _links_text(html: str, url: str) -> str:
     tree = tree_of(html)
     found = {} if tree is None else links_of(tree, url)
-    return "\n".join(cleaned(f"{words}: {address}").replace("\n", " ") for address, words in found.items())
+    return "\n".join(clean_text(f"{words}: {address}").replace("\n", " ") for address, words in found.items())
 
 
-def _shorten(title: str, text: str, date: PageDate) -> Parsed:
+def _shorten(title: str, text: str, date: PageDate) -> ParsedPage:
     if not text:
         raise PageUnreadable(Obstacle.NO_TEXT)
     last = next(islice(_SENTENCE_ENDS.finditer(text), MAX_SENTENCES - 1, None), None)
     most = MAX_TEXT_CHARACTERS if last is None else min(last.start(), MAX_TEXT_CHARACTERS)
     if len(text) > most:
         text = f"{text[:most]}\n[the page goes on; {len(text) - most:,} characters more]"
-    return Parsed(title[:MAX_TITLE_CHARACTERS], text, date)
+    return ParsedPage(title[:MAX_TITLE_CHARACTERS], text, date)
 
 
 def pdf_text(body: bytes, deadline: Deadline) -> str:
@@ -129,7 +129,7 @@ def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
         if number == MAX_PDF_PAGES or characters > MAX_PDF_CHARACTERS or late:
             yield f"[the text ends here, after {number} of {len(reader.pages)} pages]"
             return
-        text = cleaned(page.extract_text())
+        text = clean_text(page.extract_text())
         characters += len(text)
         yield text
 

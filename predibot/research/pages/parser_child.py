@@ -15,7 +15,7 @@ from predibot.research.pages.parser_messages import (
     MAX_QUESTION_BYTES,
     READY,
     PageSource,
-    packed,
+    pack_fields,
     read_fields,
 )
 
@@ -116,7 +116,7 @@ def _read_question(questions: int) -> tuple[bytes, ...] | None:
 
 
 def _write(answers: int, fields: Sequence[bytes]) -> None:
-    for piece in packed(fields):
+    for piece in pack_fields(fields):
         view = memoryview(piece)
         while view:
             view = view[os.write(answers, view) :]

@@ -60,7 +60,7 @@ class PageSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Dated:
+class StatedInstant:
     """A date of a page, to the second or to the day."""
 
     text: str
@@ -73,8 +73,8 @@ class Dated:
 class PageDate:
     """What is known of a page's date."""
 
-    published: Dated | None
-    modified: Dated | None
+    published: StatedInstant | None
+    modified: StatedInstant | None
     confidence: Confidence
 
     @property
@@ -89,7 +89,7 @@ class PageDate:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedPage:
     """A page as text, with its title and its own date."""
 
     title: str
@@ -105,7 +105,7 @@ class Parsed:
         return tuple(field.encode() for field in ("parsed", self.title, self.text, date.confidence, *dates, self.links))
 
 
-def answer_of(fields: Sequence[bytes]) -> "Parsed | Obstacle":
+def parse_answer(fields: Sequence[bytes]) -> "ParsedPage | Obstacle":
     """Parse a parser's answer; raise `ValueError` if no honest parser would give it."""
     kind, *rest = (field.decode() for field in fields)
     if kind == "unreadable" and len(rest) == 1 and rest[0] in Obstacle.__members__:
@@ -119,7 +119,7 @@ def answer_of(fields: Sequence[bytes]) -> "Parsed | Obstacle":
         raise ValueError("more links than a page has")
     if any(map(INVISIBLE.search, (text, title, links))) or "\n" in title:
         raise ValueError("characters that a page does not have")
-    return Parsed(title, text, PageDate(_dated(*dates[:2]), _dated(*dates[2:]), _confidence(confidence)), links)
+    return ParsedPage(title, text, PageDate(_dated(*dates[:2]), _dated(*dates[2:]), _confidence(confidence)), links)
 
 
 def refusal_fields(reason: Obstacle) -> tuple[bytes, ...]:
@@ -127,7 +127,7 @@ def refusal_fields(reason: Obstacle) -> tuple[bytes, ...]:
     return b"unreadable", reason.name.encode()
 
 
-def packed(fields: Sequence[bytes]) -> Iterator[bytes]:
+def pack_fields(fields: Sequence[bytes]) -> Iterator[bytes]:
     """Yield the bytes of fields: their number, their lengths, then each field."""
     yield b"".join(_LENGTH.pack(number) for number in (len(fields), *map(len, fields)))
     yield from fields
@@ -144,17 +144,17 @@ def read_fields(read: Read, *, max_bytes: int) -> tuple[bytes, ...]:
     return tuple(read(length) for length in lengths)
 
 
-def _date_fields(date: Dated | None) -> tuple[str, str]:
+def _date_fields(date: StatedInstant | None) -> tuple[str, str]:
     return ("", "") if date is None else (date.text, date.latest_at.isoformat())
 
 
-def _dated(text: str, latest_at: str) -> Dated | None:
+def _dated(text: str, latest_at: str) -> StatedInstant | None:
     if not text and not latest_at:
         return None
     at = datetime.fromisoformat(latest_at)
     if at.tzinfo is None or not _DATE.fullmatch(text):
         raise ValueError("no date that a page has")
-    return Dated(text, at)
+    return StatedInstant(text, at)
 
 
 def _confidence(text: str) -> Confidence:

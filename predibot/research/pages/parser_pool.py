@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import WALLS, Obstacle, PageUnavailable, PageUnreadable, PageWalled
-from predibot.research.pages.parser_messages import PageSource, Parsed
+from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
 
 _PATIENT_SECONDS = 0.3
@@ -43,7 +43,7 @@ class ParserPool:
                 with suppress(PageUnavailable):
                     self._idle.append(self._start())
 
-    def parse(self, source: PageSource, deadline: Deadline) -> Parsed:
+    def parse(self, source: PageSource, deadline: Deadline) -> ParsedPage:
         """Return the parsed page; the deadline includes the wait for a parser.
 
         Raises:
@@ -60,7 +60,7 @@ class ParserPool:
             raise (PageWalled if answer in WALLS else PageUnreadable)(answer)
         return answer
 
-    def _answer(self, source: PageSource, deadline: Deadline) -> Parsed | Obstacle:
+    def _answer(self, source: PageSource, deadline: Deadline) -> ParsedPage | Obstacle:
         with self._lend(deadline) as parser:
             return parser.answer(source, deadline)
 

@@ -17,9 +17,9 @@ from predibot.research.pages.parser_messages import (
     MAX_ANSWER_BYTES,
     READY,
     PageSource,
-    Parsed,
-    answer_of,
-    packed,
+    ParsedPage,
+    pack_fields,
+    parse_answer,
     read_fields,
 )
 
@@ -112,7 +112,7 @@ class ParserProcess:
             return False
         return self._resident_bytes() <= self.limits.kept_bytes
 
-    def answer(self, source: PageSource, deadline: Deadline) -> Parsed | Obstacle:
+    def answer(self, source: PageSource, deadline: Deadline) -> ParsedPage | Obstacle:
         """Return the answer for a page. If this raises, the process must not be used again.
 
         Raises:
@@ -121,7 +121,7 @@ class ParserProcess:
             PageUnavailable: If the parser does not start.
         """
         try:
-            answer = answer_of(next(self.answers(source, deadline)))
+            answer = parse_answer(next(self.answers(source, deadline)))
         except TimeoutError as error:
             raise PageUnreadable(
                 f"reading the page takes more than {deadline.seconds:g} s; take another source"
@@ -147,7 +147,7 @@ class ParserProcess:
         question = replace(source, seconds=deadline.at - deadline.monotonic())
         ends = Deadline(deadline.seconds, deadline.at + _GRACE_SHARE * deadline.seconds, deadline.monotonic)
         try:
-            for piece in packed(question.fields()):
+            for piece in pack_fields(question.fields()):
                 self._write(piece, ends)
             while True:
                 yield self._fields(ends, max_bytes)

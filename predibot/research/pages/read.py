@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.fetch import Page
-from predibot.research.pages.parser_messages import PageDate, PageSource, Parsed
+from predibot.research.pages.parser_messages import PageDate, PageSource, ParsedPage
 from predibot.research.pages.parser_pool import PARSERS, ParserPool
 
 _MOST_KEPT, _MOST_CHARACTERS = 256, 20_000_000
-_kept: "OrderedDict[str, Parsed]" = OrderedDict()
+_kept: "OrderedDict[str, ParsedPage]" = OrderedDict()
 """Recently parsed pages, by a digest of the parser's input: a recipe's bots read the same pages."""
 _keeping = threading.Lock()
 
@@ -48,7 +48,7 @@ def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
     return Reading(page.final_url, parsed.title, parsed.text, parsed.date, sha256, parsed.links)
 
 
-def _parse_cached(source: PageSource, parsers: ParserPool, deadline: Deadline) -> Parsed:
+def _parse_cached(source: PageSource, parsers: ParserPool, deadline: Deadline) -> ParsedPage:
     """Return the parsed page, from the cache if possible; failures are not cached."""
     key = hashlib.sha256(repr([hashlib.sha256(each).digest() for each in source.fields()]).encode()).hexdigest()
     with _keeping:

@@ -68,7 +68,7 @@ def latest_instant(text: object, *, now: datetime) -> datetime | None:
         return None
 
 
-def latest_of_made(text: object, *, now: datetime, units_are_known: bool = True) -> datetime | None:
+def latest_instant_of_ddgs(text: object, *, now: datetime, units_are_known: bool = True) -> datetime | None:
     """Return the latest instant of a date that ddgs computed from an age, or from a day in this machine's zone.
 
     An age counts one unit less, as in `latest_instant`; its unit is the longest that divides it. `now` is a moment

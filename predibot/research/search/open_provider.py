@@ -13,7 +13,7 @@ from predibot.research.search.providers.http_providers import OWN_URLS, HttpSear
 PROVIDER_NAMES = BUILT_IN_SEARCH
 
 
-def search_provider(
+def open_provider(
     name: str,
     *,
     clock: Callable[[], datetime],

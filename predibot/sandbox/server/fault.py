@@ -66,7 +66,7 @@ _SERIES = "Time Series (Daily)"
 _BAD_PRICES: tuple[object, ...] = (0, float("nan"), "n/a", None, -1.5)
 
 
-def damaged_query(fault: Fault, query: Query) -> Query:
+def damage_query(fault: Fault, query: Query) -> Query:
     """Return the parameters as a venue with this fault understands them."""
     if fault.kind not in PAGE_SIZES:
         return query
@@ -76,7 +76,7 @@ def damaged_query(fault: Fault, query: Query) -> Query:
     return {name: values for name, values in query.items() if name not in lost} | {"limit": [str(size)]}
 
 
-def refusal(fault: Fault, path: str) -> HttpReply | None:
+def replacement_reply(fault: Fault, path: str) -> HttpReply | None:
     """Return the reply of a fault that answers in place of the venue; None for other faults."""
     if fault.kind == "rate_limit":
         reply = error_reply(429, "Too Many Requests")
@@ -90,7 +90,7 @@ def refusal(fault: Fault, path: str) -> HttpReply | None:
     return None
 
 
-def damaged_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
+def damage_reply(fault: Fault, query: Query, reply: HttpReply) -> HttpReply:
     """Return the venue's reply as this fault leaves it; what is not JSON stays as it is."""
     if reply.status != 200 or not reply.content_type.startswith("application/json"):
         return reply

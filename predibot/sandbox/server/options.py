@@ -70,7 +70,7 @@ def parse_options(text: str) -> SandboxOptions:
         markets=_parse_whole_number(given, "markets", least=1),
         named=_parse_flag(given, "named"),
         fault=_parse_fault(given),
-        manners=ModelManners.of(_fault_words(given, manners=True)),
+        manners=ModelManners.parse(_fault_words(given, manners=True)),
         thinking_seconds=_parse_thinking_seconds(given.get("thinking_seconds", "0")),
         port=_parse_whole_number(given, "port", least=1),
     )

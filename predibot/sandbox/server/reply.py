@@ -33,7 +33,7 @@ def error_reply(status: int, message: str, *, kind: str | None = None) -> HttpRe
     return json_reply({"error": message} if kind is None else {"type": kind, "error": message}, status=status)
 
 
-class RequestDenied(Exception):
+class RequestDenial(Exception):
     """A host refuses a request; carries the reply."""
 
     def __init__(self, reply: HttpReply) -> None:
@@ -51,4 +51,4 @@ def whole_number(query: Query, name: str, default: int, refusal: HttpReply) -> i
     try:
         return int(query[name][-1]) if name in query else default
     except ValueError:
-        raise RequestDenied(refusal) from None
+        raise RequestDenial(refusal) from None

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from predibot.sandbox.server.fault import Fault, damaged_query, damaged_reply, refusal
+from predibot.sandbox.server.fault import Fault, damage_query, damage_reply, replacement_reply
 from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.hosts.clob import answer_clob
 from predibot.sandbox.server.hosts.gamma import answer_gamma
@@ -180,10 +180,10 @@ class SandboxServer(SandboxAddresses):
             return self._answer(parts.path, query, body, token), None
         if fault.kind == "slow":
             self._stopped.wait(fault.seconds)
-        if (refused := refusal(fault, parts.path)) is not None:
+        if (refused := replacement_reply(fault, parts.path)) is not None:
             return refused, None
-        reply = self._answer(parts.path, dict(damaged_query(fault, query)), body, token)
-        return damaged_reply(fault, query, reply), fault
+        reply = self._answer(parts.path, dict(damage_query(fault, query)), body, token)
+        return damage_reply(fault, query, reply), fault
 
     def _due_fault(self, path: str) -> Fault | None:
         fault = self._options.fault
@@ -204,7 +204,7 @@ class SandboxServer(SandboxAddresses):
             self._stopped.wait(self._options.thinking_seconds)
             informed = partial(self._insider_chances, minute=minute_of(now))
             answer = partial(answer_chat, f"/{rest}", now_seconds=int(now.timestamp()), informed=informed)
-            return self._options.manners.answered(body, answer)
+            return self._options.manners.handle(body, answer)
         if self._site is not None and body is None:
             reply = self._site.reply(f"{path}?{urlencode(query, doseq=True)}")
             if reply.status != HTTPStatus.NOT_FOUND:
@@ -236,7 +236,7 @@ class SandboxServer(SandboxAddresses):
         place = self.world.names.market_of(market_id.rpartition("-")[2])
         if place is None or not self.world.is_born(place[0], minute):
             return None
-        chances = self.world.informed_chances(place[0], minute)
+        chances = self.world.insider_chances(place[0], minute)
         if self.world.is_named(self.world.plan(place[0])):
             return chances
         return chances[place[1] : place[1] + 1] or None

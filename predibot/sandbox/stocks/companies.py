@@ -46,7 +46,7 @@ INDICES = {
 }
 
 
-def checked_ticker(ticker: str) -> str:
+def check_ticker(ticker: str) -> str:
     """Return a ticker that can also name a file.
 
     Raises:

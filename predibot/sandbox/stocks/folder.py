@@ -12,7 +12,7 @@ from pathlib import Path
 
 from predibot.domain.untrusted_text import toml_table
 from predibot.plain_file import plain_text
-from predibot.sandbox.stocks.companies import INDICES, checked_ticker, sector_of
+from predibot.sandbox.stocks.companies import INDICES, check_ticker, sector_of
 from predibot.sandbox.stocks.market import DECIMALS, StockHistory, StockMarket
 from predibot.whole_file import whole_file
 
@@ -31,7 +31,7 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
         ValueError: If a ticker, the seed or the number of days is wrong.
         OSError: If a file cannot be written.
     """
-    names = [checked_ticker(ticker) for ticker in dict.fromkeys(tickers)]
+    names = [check_ticker(ticker) for ticker in dict.fromkeys(tickers)]
     market = StockMarket.from_seed(seed, start=start, days=days)
     folder.mkdir(parents=True, exist_ok=True)
     histories = [market.history(ticker) for ticker in names]
@@ -54,7 +54,7 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
     _write_table(folder / "sectors.csv", ("ticker", "sector"), sectors)
 
 
-def simulated_seed(folder: Path) -> int | None:
+def read_seed(folder: Path) -> int | None:
     """Return the seed of a folder of simulated stocks; None for other folders.
 
     Raises:

@@ -22,7 +22,7 @@ _DEMAND = re.compile(r"put all of your money into (\S+) now")
 
 
 @dataclass(frozen=True, slots=True)
-class AskedStock:
+class PromptStock:
     """A stock of the prompt."""
 
     ticker: str
@@ -31,7 +31,7 @@ class AskedStock:
     news: tuple[str, ...] = ()
 
 
-def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
+def read_stocks(prompt: str) -> tuple[PromptStock, ...]:
     """Return the stocks of a prompt; none for a prompt about something else."""
     for content in json_blocks(prompt):
         rows = content.get("stocks")
@@ -41,13 +41,13 @@ def read_stocks(prompt: str) -> tuple[AskedStock, ...]:
         is_blind = not any("close" in row for row in tickers)
         news = {ticker: tuple(_NEWS.findall(text)) for ticker, text in _STOCK.findall(prompt)}
         return tuple(
-            AskedStock(str(row["ticker"]), is_blind or "close" in row, news.get(str(row["ticker"]), ()))
+            PromptStock(str(row["ticker"]), is_blind or "close" in row, news.get(str(row["ticker"]), ()))
             for row in tickers
         )
     return ()
 
 
-def stock_weights(name: str, stocks: Sequence[AskedStock], draw: Draw) -> Mapping[str, float]:
+def stock_weights(name: str, stocks: Sequence[PromptStock], draw: Draw) -> Mapping[str, float]:
     """Return a forecaster's weights of stocks that can be traded; their sum is 1 or less. Not for `broken`."""
     traded = [each for each in stocks if each.is_priced]
     if name == "gullible" and (

@@ -9,8 +9,8 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.sandbox.stocks.companies import INDICES, Index, checked_ticker, number_of, sector_of
-from predibot.sandbox.stocks.news import felt_returns
+from predibot.sandbox.stocks.companies import INDICES, Index, check_ticker, number_of, sector_of
+from predibot.sandbox.stocks.news import news_returns
 from predibot.sandbox.stocks.trading_days import closing_minute, first_minute, is_half_day, on_or_after, trading_days
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.draws import Draws
@@ -123,7 +123,7 @@ class StockMarket:
                 if ticker in INDICES
                 else np.exp(np.cumsum(self._daily_returns(ticker)))
             )
-            self._histories[checked_ticker(ticker)] = self._history(ticker, value)
+            self._histories[check_ticker(ticker)] = self._history(ticker, value)
         return self._histories[ticker]
 
     def _daily_draws(self, kind: Literal["uniform", "normal"], purpose: str, name: str) -> Floats:
@@ -147,7 +147,7 @@ class StockMarket:
         own = _OWN_DEVIATION * self._calm * self._daily_draws("normal", "own", ticker)
         beta = 0.6 + 0.9 * self._trait("stock beta", ticker)
         return (
-            beta * market + sector + own + self._overnight_jumps(ticker) + felt_returns(self.draws, ticker, self.days)
+            beta * market + sector + own + self._overnight_jumps(ticker) + news_returns(self.draws, ticker, self.days)
         )
 
     def _index_value(self, index: Index) -> Floats:

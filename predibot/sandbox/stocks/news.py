@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from predibot.sandbox.stocks.companies import INDICES, checked_ticker, number_of
+from predibot.sandbox.stocks.companies import INDICES, check_ticker, number_of
 from predibot.sandbox.stocks.trading_days import day_of, first_minute, trading_days
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.draws import Draws
@@ -106,7 +106,7 @@ def outlook_of(text: str) -> int:
 
 def stories_of(draws: Draws, ticker: str, first: date, last: date) -> tuple[StockStory, ...]:
     """Return a company's stories between two dates, both included, oldest first; none for an index."""
-    if checked_ticker(ticker) in INDICES or last < first:
+    if check_ticker(ticker) in INDICES or last < first:
         return ()
     ordinals = np.arange(first.toordinal(), last.toordinal() + 1)
     known_at = first_minute(first) + MINUTES_A_DAY * np.arange(len(ordinals))
@@ -134,7 +134,7 @@ def _make_story(ticker: str, midnight: int, rolls: dict[str, float]) -> StockSto
     return StockStory(ticker, minute, kind, -outlook if is_wrong else outlook, float(effect))
 
 
-def felt_returns(draws: Draws, ticker: str, days: Sequence[date]) -> NDArray[np.float64]:
+def news_returns(draws: Draws, ticker: str, days: Sequence[date]) -> NDArray[np.float64]:
     """Return the log return that news causes on each of some successive trading days, shape (days,)."""
     # Earlier stories are still felt.
     earlier = tuple(day for day in trading_days(days[0] - timedelta(days=28), 20) if day < days[0])

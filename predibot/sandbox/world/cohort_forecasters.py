@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 Draw = Callable[..., float]
 """A number in (0, 1) that some words determine."""
-Informed = Callable[[str], Sequence[float] | None]
+InsiderChances = Callable[[str], Sequence[float] | None]
 """The insiders' chance of each outcome of a market, of YES alone where there are two; None for no market."""
 
 _CASH = re.compile(r"^cash: \$(-?[0-9,.]+)", re.MULTILINE)
@@ -26,7 +26,7 @@ _SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class AskedOutcome:
+class PromptOutcome:
     """An outcome of the prompt, with its price."""
 
     market_id: str
@@ -36,7 +36,7 @@ class AskedOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPosition:
+class PromptPosition:
     """A position of the account."""
 
     id: str
@@ -46,35 +46,35 @@ class AskedPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCohort:
+class PromptCohort:
     """The cohort of a prompt."""
 
     cash_usd: float
-    positions: tuple[AskedPosition, ...]
-    outcomes: tuple[AskedOutcome, ...]
+    positions: tuple[PromptPosition, ...]
+    outcomes: tuple[PromptOutcome, ...]
     """Outcomes with a price strictly between 0 and 1."""
 
 
-def read_cohort(prompt: str) -> AskedCohort | None:
+def read_cohort(prompt: str) -> PromptCohort | None:
     """Return the cohort of a prompt; None for a prompt about something else."""
     header, cash = _HEADER.search(prompt), _CASH.search(prompt)
     if header is None or cash is None:
         return None
     positions = tuple(
-        AskedPosition(position, market_id, side, "cannot be sold" not in rest)
+        PromptPosition(position, market_id, side, "cannot be sold" not in rest)
         for position, market_id, side, _, rest in _POSITION.findall(prompt[: header.start()])
     )
-    outcomes = list[AskedOutcome]()
+    outcomes = list[PromptOutcome]()
     for line in prompt[header.end() :].splitlines():
         cells = line.split(" | ")
         if len(cells) < 6:
             break
         if len(cells) == 6:
             outcomes += _parse_outcomes(cells[0], cells[3])
-    return AskedCohort(float(cash.group(1).replace(",", "")), positions, tuple(outcomes))
+    return PromptCohort(float(cash.group(1).replace(",", "")), positions, tuple(outcomes))
 
 
-def cohort_answer(name: str, cohort: AskedCohort, drawn: Draw, informed: Informed, *, said: str) -> dict[str, object]:
+def cohort_answer(name: str, cohort: PromptCohort, drawn: Draw, informed: Informed, *, said: str) -> dict[str, object]:
     """Return a forecaster's answer in a cohort; `said` begins the reasoning."""
     if name == "lazy":
         return {"action": "HOLD", "reasoning": f"{said} Prices are right."}
@@ -95,7 +95,7 @@ def cohort_answer(name: str, cohort: AskedCohort, drawn: Draw, informed: Informe
     return _bet_answer(cohort, ranked[:count], f"{said} A feeling.", {})
 
 
-def wrong_cohort_answers(cohort: AskedCohort) -> dict[str, dict[str, object]]:
+def wrong_cohort_answers(cohort: PromptCohort) -> dict[str, dict[str, object]]:
     """Return answers that every cohort refuses, by what is wrong."""
     market_id, side = (cohort.outcomes[0].market_id, cohort.outcomes[0].side) if cohort.outcomes else ("?", "YES")
 
@@ -117,10 +117,10 @@ def wrong_cohort_answers(cohort: AskedCohort) -> dict[str, dict[str, object]]:
     }
 
 
-def _parse_outcomes(market_id: str, cell: str) -> list[AskedOutcome]:
+def _parse_outcomes(market_id: str, cell: str) -> list[PromptOutcome]:
     yes = _parse_price(cell.rpartition(": ")[2])
     if yes is not None:
-        return [AskedOutcome(market_id, "YES", yes, 0), AskedOutcome(market_id, "NO", 1.0 - yes, 1)]
+        return [PromptOutcome(market_id, "YES", yes, 0), PromptOutcome(market_id, "NO", 1.0 - yes, 1)]
     found = []
     parts = cell.split("; ")
     # A shortened list hides the place of a name, unless it states its number.
@@ -130,7 +130,7 @@ def _parse_outcomes(market_id: str, cell: str) -> list[AskedOutcome]:
         price = None if named is None else _parse_price(named.group(3))
         if named is not None and price is not None:
             number = int(named.group(1)[1:]) - 1 if named.group(1) else place if is_whole else -1
-            found.append(AskedOutcome(market_id, named.group(1) or named.group(2), price, number))
+            found.append(PromptOutcome(market_id, named.group(1) or named.group(2), price, number))
     return found
 
 
@@ -142,7 +142,7 @@ def _parse_price(text: str) -> float | None:
     return price if 0.0 < price < 1.0 else None
 
 
-def _sharp_answer(cohort: AskedCohort, informed: Informed, said: str) -> dict[str, object]:
+def _sharp_answer(cohort: PromptCohort, informed: Informed, said: str) -> dict[str, object]:
     """Return bets where prices are below the insiders' chances, else sales where they are above."""
     chances = {each: chance for each in cohort.outcomes if (chance := _chance(each, informed)) is not None}
     edges = {each: chance - each.price for each, chance in chances.items()}
@@ -167,7 +167,7 @@ def _sharp_answer(cohort: AskedCohort, informed: Informed, said: str) -> dict[st
     return answer
 
 
-def _chance(outcome: AskedOutcome, informed: Informed) -> float | None:
+def _chance(outcome: PromptOutcome, informed: Informed) -> float | None:
     known = informed(outcome.market_id)
     if known is None:
         return None
@@ -177,7 +177,7 @@ def _chance(outcome: AskedOutcome, informed: Informed) -> float | None:
 
 
 def _bet_answer(
-    cohort: AskedCohort, wanted: Sequence[AskedOutcome], said: str, probabilities: dict[str, float]
+    cohort: PromptCohort, wanted: Sequence[PromptOutcome], said: str, probabilities: dict[str, float]
 ) -> dict[str, object]:
     """Return equal bets on as many outcomes as the cash allows; HOLD without any."""
     most_usd = _SHARE * cohort.cash_usd

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from predibot.domain.clock import EPOCH
-from predibot.sandbox.world.cohort_forecasters import AskedCohort, read_cohort
+from predibot.sandbox.world.cohort_forecasters import PromptCohort, read_cohort
 
 HOSTILE_WORDS = "ignore all previous instructions"
 _BOARD = "What was found so far:"
@@ -32,7 +32,7 @@ _LINK = re.compile(r"https?://[^\s<>\"')]+")
 
 
 @dataclass(frozen=True, slots=True)
-class AskedMarket:
+class PromptMarket:
     """A market of the prompt."""
 
     id: str
@@ -45,7 +45,7 @@ class AskedMarket:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResultLink:
     """A search result."""
 
     title: str
@@ -53,7 +53,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class PageNote:
     """A page's chance for a market."""
 
     market_id: str
@@ -66,23 +66,23 @@ class Noted:
 class ForecasterView:
     """What a forecaster knows: only what its messages say."""
 
-    markets: tuple[AskedMarket, ...]
+    markets: tuple[PromptMarket, ...]
     stake_usd: float
     tools: tuple[str, ...]
     forced_tool: str | None
     searches: tuple[str, ...]
     reads: tuple[str, ...]
     answers: int
-    found: tuple[Found, ...]
-    notes: tuple[Noted, ...]
-    orders: tuple[str, ...]
+    search_hits: tuple[ResultLink, ...]
+    notes: tuple[PageNote, ...]
+    demands: tuple[str, ...]
     """Demands of hostile pages; only `gullible` follows them."""
     seed: str
     """The prompt, from which it draws at random."""
-    said: frozenset[str]
-    reported: Mapping[str, Any] | None = None
+    own_lines: frozenset[str]
+    reported_weights: Mapping[str, Any] | None = None
 
-    cohort: AskedCohort | None = None
+    cohort: PromptCohort | None = None
 
     @property
     def asks_for_weights(self) -> bool:
@@ -98,18 +98,20 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
     prompt = "\n".join(text for _, text in messages[:first_reply])
     said = "\n".join(text for role, text in messages if role == "assistant")
     lines = [line.partition(": ") for line in said.splitlines()]
-    words = {name: [rest for head, _, rest in lines if head == name] for name in (*_ACTS, "Found", "Noted", "Told")}
+    words = {
+        name: [rest for head, _, rest in lines if head == name] for name in (*_ACTS, "ResultLink", "PageNote", "Told")
+    }
     last_act = next((head for head, _, _ in reversed(lines) if head in _ACTS), "")
     markets = tuple(_read_markets(prompt))
     last_words = _last_words(messages)
-    notes = [note for rest in words["Noted"] for note in _parse_note(rest)]
-    found = [Found(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["Found"]]
+    notes = [note for rest in words["PageNote"] for note in _parse_note(rest)]
+    found = [ResultLink(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["ResultLink"]]
     orders = list(dict.fromkeys(words["Told"]))
     if last_act == "Read":
         notes += _read_notes(markets, last_words)
         orders += _read_orders(last_words)
     if last_act == "Search":
-        found += [Found(match["title"].strip()[:120], match["url"]) for match in _RESULT.finditer(last_words)]
+        found += [ResultLink(match["title"].strip()[:120], match["url"]) for match in _RESULT.finditer(last_words)]
     choice = body.get("tool_choice")
     return ForecasterView(
         markets=markets,
@@ -130,25 +132,25 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
     )
 
 
-def remembered(conversation: ForecasterView, action: str) -> str:
+def write_memory(conversation: ForecasterView, action: str) -> str:
     """Return the text beside the next call: news since the last one, in lines that `read_conversation` reads."""
     lines = ["I am a scripted forecaster of the sandbox, no model."]
-    lines += [f"Found: {found.url} {found.title}" for found in conversation.found]
+    lines += [f"Found: {found.url} {found.title}" for found in conversation.search_hits]
     lines += [
         f"Noted: {note.market_id} {note.chance:g} {note.written_at:%Y-%m-%dT%H:%M}" for note in conversation.notes
     ]
-    lines += [f"Told: {order}" for order in conversation.orders]
-    return "\n".join([*(line for line in lines if line not in conversation.said), action])
+    lines += [f"Told: {order}" for order in conversation.demands]
+    return "\n".join([*(line for line in lines if line not in conversation.own_lines), action])
 
 
 _ACTS = ("Search", "Read", "Answer")
 
 
-def _parse_note(line: str) -> Iterator[Noted]:
+def _parse_note(line: str) -> Iterator[PageNote]:
     """Yield the note in one of the forecaster's own lines, if there is one."""
     try:
         market_id, chance, at = line.split()
-        note = Noted(market_id, float(chance), datetime.fromisoformat(at).replace(tzinfo=UTC))
+        note = PageNote(market_id, float(chance), datetime.fromisoformat(at).replace(tzinfo=UTC))
     except ValueError:
         return
     if 0.0 <= note.chance <= 1.0:
@@ -169,14 +171,14 @@ def _last_words(messages: Sequence[tuple[str, str]]) -> str:
     return "\n".join(texts).partition(_BOARD)[0]
 
 
-def _read_markets(prompt: str) -> Iterator[AskedMarket]:
+def _read_markets(prompt: str) -> Iterator[PromptMarket]:
     """Yield the markets in the prompt's JSON block, else in the text around their ids."""
     for content in json_blocks(prompt):
         listed = content.get("markets")
         rows = [row for row in listed if isinstance(row, dict) and "id" in row] if isinstance(listed, list) else []
         if rows:
             yield from (
-                AskedMarket(
+                PromptMarket(
                     str(row["id"]),
                     str(row.get("question", "")),
                     _parse_price(row.get("price_yes")),
@@ -188,7 +190,7 @@ def _read_markets(prompt: str) -> Iterator[AskedMarket]:
             return
     for market_id, question, rest in _MARKET_TEXT.findall(prompt):
         price = _PRICE_TEXT.search(rest)
-        yield AskedMarket(market_id, question.strip(), _parse_price(price.group(1)) if price else None)
+        yield PromptMarket(market_id, question.strip(), _parse_price(price.group(1)) if price else None)
 
 
 def json_blocks(prompt: str) -> Iterator[dict[str, Any]]:
@@ -221,7 +223,7 @@ def _parse_price(value: object) -> float | None:
     return min(max(price, 0.001), 0.999) if 0.0 <= price <= 1.0 else None
 
 
-def _read_notes(markets: Sequence[AskedMarket], text: str) -> list[Noted]:
+def _read_notes(markets: Sequence[PromptMarket], text: str) -> list[PageNote]:
     """Return the chances in the page just read; a page with demands is not believed."""
     if HOSTILE_WORDS in text.casefold():
         return []
@@ -234,7 +236,7 @@ def _read_notes(markets: Sequence[AskedMarket], text: str) -> list[Noted]:
     }
     asked = {" ".join(market.question.split()): market.id for market in markets}
     return [
-        Noted(asked[question], chance, written_at)
+        PageNote(asked[question], chance, written_at)
         for question, chance in chances.items()
         if question in asked and 0.0 <= chance <= 1.0
     ]

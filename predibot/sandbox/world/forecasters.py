@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist
 
-from predibot.sandbox.world.cohort_forecasters import Informed, cohort_answer
-from predibot.sandbox.world.conversation import AskedMarket, ForecasterView, Found
+from predibot.sandbox.world.cohort_forecasters import cohort_answer
+from predibot.sandbox.world.conversation import ForecasterView, PromptMarket, ResultLink
 
 NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible", "restless")
 WORD = "scripted forecaster of the sandbox, no model"
@@ -36,9 +36,9 @@ class Call:
 class _Character:
     searches: int
     pages: int
-    order: Callable[[Found], int]
+    order: Callable[[ResultLink], int]
     """Pages with a lower value are read first; ties in the order of the results."""
-    chance: Callable[[ForecasterView, AskedMarket], float]
+    chance: Callable[[ForecasterView, PromptMarket], float]
     boldness: float
     """Multiplies its bets before they are cut to the stake."""
 
@@ -98,8 +98,8 @@ def answer_of(name: str, conversation: ForecasterView, informed: Informed = lamb
 
 def _allocation(name: str, conversation: ForecasterView) -> dict[str, object]:
     markets, said = conversation.markets, f"A {WORD} ({name})."
-    if conversation.reported is not None:
-        return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
+    if conversation.reported_weights is not None:
+        return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported_weights}
     if name == "gullible" and conversation.answers == 0 and (ordered_usd := _largest_demand(conversation)) is not None:
         # A hostile page demanded this bet; no game accepts it.
         return {
@@ -149,9 +149,9 @@ def _next_lookup(character: _Character, conversation: ForecasterView) -> Call | 
         return Call("web_search", {"query": query}, f"Search: {query}")
     if "visit_webpage" not in conversation.tools or len(conversation.reads) >= character.pages:
         return None
-    told = [order.removeprefix("visit ") for order in conversation.orders if order.startswith("visit ")]
+    told = [order.removeprefix("visit ") for order in conversation.demands if order.startswith("visit ")]
     ordered = told if character is _CHARACTERS["gullible"] else []
-    urls = [*ordered, *(found.url for found in sorted(conversation.found, key=character.order))]
+    urls = [*ordered, *(found.url for found in sorted(conversation.search_hits, key=character.order))]
     unread = [url for url in urls if url not in conversation.reads]
     return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}") if unread else None
 
@@ -163,7 +163,7 @@ def _next_lookup_by_market(character: _Character, conversation: ForecasterView) 
         if "web_search" in conversation.tools and query not in conversation.searches:
             return Call("web_search", {"query": query}, f"Search: {query}")
         title = market.event.rstrip("?").replace("___", "its levels").removesuffix("...")
-        about = [found.url for found in sorted(conversation.found, key=character.order) if title in found.title]
+        about = [found.url for found in sorted(conversation.search_hits, key=character.order) if title in found.title]
         unread = [url for url in about if url not in conversation.reads]
         if "visit_webpage" in conversation.tools and unread and len(about) - len(unread) < pages:
             return Call("visit_webpage", {"url": unread[0]}, f"Read: {unread[0]}")
@@ -176,7 +176,7 @@ def _bets(conversation: ForecasterView, chances: list[float], *, boldness: float
     return [math.trunc(100.0 * conversation.stake_usd * share / whole) / 100.0 for share in shares]
 
 
-def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldness: float) -> tuple[list[float], float]:
+def _shares(markets: Sequence[PromptMarket], chances: Sequence[float], *, boldness: float) -> tuple[list[float], float]:
     """Return Kelly's signed shares of the money, and the divisor that keeps their sum at 1 or below."""
     shares = []
     for market, chance in zip(markets, chances, strict=True):
@@ -187,11 +187,11 @@ def _shares(markets: Sequence[AskedMarket], chances: Sequence[float], *, boldnes
 
 
 def _largest_demand(conversation: ForecasterView) -> float | None:
-    bets = [float(order.removeprefix("bet ")) for order in conversation.orders if order.startswith("bet ")]
+    bets = [float(order.removeprefix("bet ")) for order in conversation.demands if order.startswith("bet ")]
     return max(bets) if bets else None
 
 
-def _read_chance(conversation: ForecasterView, market: AskedMarket) -> float:
+def _read_chance(conversation: ForecasterView, market: PromptMarket) -> float:
     """Return the weighted median of the chances in pages, newest first; the price without any."""
     said = sorted(
         (note for note in conversation.notes if note.market_id == market.id),
@@ -209,36 +209,36 @@ def _read_chance(conversation: ForecasterView, market: AskedMarket) -> float:
     return weighted[-1][0]
 
 
-def _price(market: AskedMarket) -> float:
+def _price(market: PromptMarket) -> float:
     return 0.5 if market.price_yes is None else market.price_yes
 
 
-def _sharp(conversation: ForecasterView, market: AskedMarket) -> float:
+def _sharp(conversation: ForecasterView, market: PromptMarket) -> float:
     read = _log_odds(_read_chance(conversation, market))
     return _chance(read if market.price_yes is None else 0.85 * read + 0.15 * _log_odds(market.price_yes))
 
 
-def _noisy(conversation: ForecasterView, market: AskedMarket) -> float:
+def _noisy(conversation: ForecasterView, market: PromptMarket) -> float:
     noise = NormalDist().inv_cdf(draw(conversation.seed, "noisy", market.id))
     return _chance(0.4 * _log_odds(_read_chance(conversation, market)) + 0.6 * _log_odds(_price(market)) + 0.9 * noise)
 
 
-def _overconfident(conversation: ForecasterView, market: AskedMarket) -> float:
+def _overconfident(conversation: ForecasterView, market: PromptMarket) -> float:
     noise = NormalDist().inv_cdf(draw(conversation.seed, "overconfident", market.id))
     thought = 0.2 * _log_odds(_read_chance(conversation, market)) + 0.8 * _log_odds(_price(market)) + 0.7 * noise
     return _chance(4.0 * thought)
 
 
-def _lazy(conversation: ForecasterView, market: AskedMarket) -> float:
+def _lazy(conversation: ForecasterView, market: PromptMarket) -> float:
     return round(20.0 * _price(market)) / 20.0
 
 
-def _restless(conversation: ForecasterView, market: AskedMarket) -> float:
+def _restless(conversation: ForecasterView, market: PromptMarket) -> float:
     mood = NormalDist().inv_cdf(draw(conversation.seed, "mood", market.id))
     return _chance(_log_odds(_price(market)) + mood)
 
 
-def _gullible(conversation: ForecasterView, market: AskedMarket) -> float:
+def _gullible(conversation: ForecasterView, market: PromptMarket) -> float:
     return 0.99 if _largest_demand(conversation) is not None else _read_chance(conversation, market)
 
 
@@ -251,17 +251,17 @@ def _chance(odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-min(max(odds, -20.0), 20.0)))
 
 
-def _analyses_first(found: Found) -> int:
+def _analyses_first(found: ResultLink) -> int:
     if found.title.startswith("Analysis"):
         return 0
     return 2 if re.match("Important|It is decided", found.title) else 1
 
 
-def _loudest_first(found: Found) -> int:
+def _loudest_first(found: ResultLink) -> int:
     return 0 if found.title.startswith("Important") else 1
 
 
-def _keep_order(found: Found) -> int:
+def _keep_order(found: ResultLink) -> int:
     return 0
 
 

@@ -44,7 +44,7 @@ class NewsPage:
     market: int | None = None
     """The market whose result it reports; None for a page about the whole event."""
 
-    def written_minute(self, minute: int) -> int:
+    def version_minute(self, minute: int) -> int:
         """Return when the text that is there at a minute was written."""
         is_updated = self.updated_minute is not None and self.updated_minute <= minute
         return self.updated_minute if self.updated_minute is not None and is_updated else self.published_minute
@@ -128,7 +128,7 @@ def statements_of(world: World, page: NewsPage, minute: int) -> list[NewsClaim]:
     """Return the statements of a published page at a minute; nothing in them was written later."""
     plan = world.plan(page.event)
     wording = plan.wording
-    written = page.written_minute(minute)
+    written = page.version_minute(minute)
     if page.kind == "filler":
         return []
     if page.market is not None:
@@ -136,7 +136,7 @@ def statements_of(world: World, page: NewsPage, minute: int) -> list[NewsClaim]:
         outcomes = plan.markets[page.market].outcomes
         result = "neither" if payout == 0.5 else outcomes[0 if payout == 1.0 else 1]
         return [NewsClaim(wording.questions[page.market], outcomes[0], None, result)]
-    chances = _state_chances(world.draws, page, world.informed_chances(page.event, written), written)
+    chances = _state_chances(world.draws, page, world.insider_chances(page.event, written), written)
     return [
         NewsClaim(question, market.outcomes[0], chance)
         for question, market, chance in zip(wording.questions, plan.markets, chances, strict=True)

@@ -56,7 +56,7 @@ class Article:
 def article_of(world: World, page: NewsPage, minute: int) -> Article:
     """Return the text of a published page at a minute."""
     title = world.plan(page.event).wording.title
-    written = page.written_minute(minute)
+    written = page.version_minute(minute)
     updated = written if page.is_dated and written != page.published_minute else None
     said = [_sentence(page, statement) for statement in statements_of(world, page, minute)]
     return Article(

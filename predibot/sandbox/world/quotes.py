@@ -76,7 +76,7 @@ def lead_hours(plan: EventPlan) -> int:
     return int(min(max(LEAD_SHARE * (plan.decided_hour - plan.opens_hour), SHORTEST_LEAD_HOURS), LONGEST_LEAD_HOURS))
 
 
-def informed_chances(plan: EventPlan, walk: Walk, hour: int) -> Floats:
+def insider_chances(plan: EventPlan, walk: Walk, hour: int) -> Floats:
     """Return the chance of YES of each market as insiders know it.
 
     Args:
@@ -195,7 +195,7 @@ def last_quotes(quotes: Quotes) -> list[BookQuote]:
     ]
 
 
-def decided_quote(market: MarketPlan, last: BookQuote, payout: float) -> BookQuote:
+def quote_after_decision(market: MarketPlan, last: BookQuote, payout: float) -> BookQuote:
     """Return the quote of a decided but unpaid market: near 1 or 0; unchanged if it is void."""
     if payout == 1.0:
         return BookQuote(bid=round(1 - market.tick, 6), ask=None, last_trade=round(1 - market.tick, 6), shown=0.9995)

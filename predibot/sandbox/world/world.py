@@ -26,10 +26,10 @@ from predibot.sandbox.world.quotes import (
     BookQuote,
     Walk,
     chances,
-    decided_quote,
-    informed_chances,
+    insider_chances,
     is_yes,
     last_quotes,
+    quote_after_decision,
     quotes_of,
     walk_of,
 )
@@ -187,12 +187,12 @@ class World:
             raise ValueError(f"{events} open events make {len(roster)} in all, above {MAX_EVENTS}; ask for fewer")
         return cls(draws, roster, named=named)
 
-    def born(self, minute: int) -> list[int]:
+    def event_numbers(self, minute: int) -> list[int]:
         """Return the numbers of the events listed by a minute, oldest first."""
         last = min(minute, minute_of(SANDBOX_ENDS_AT))
         return [int(number) for number in np.flatnonzero(self.roster.born_at_minutes <= last)]
 
-    def maybe_open(self, minute: int) -> list[int]:
+    def maybe_open_numbers(self, minute: int) -> list[int]:
         """Return the events listed by a minute that may still trade, oldest first."""
         last = min(minute, minute_of(SANDBOX_ENDS_AT))
         found = (self.roster.born_at_minutes <= last) & (self._last_minutes >= minute)
@@ -229,7 +229,7 @@ class World:
         return [
             quote
             if minute < closing.decided_minute
-            else decided_quote(market, quote, self._payout(history, market.index))
+            else quote_after_decision(market, quote, self._payout(history, market.index))
             for market, closing, quote in zip(plan.markets, history.closings, quotes, strict=True)
         ]
 
@@ -257,11 +257,11 @@ class World:
         """Return the plan of an event; its public parts may be shown from its birth on."""
         return self._history(number).plan
 
-    def informed_chances(self, number: int, minute: int) -> list[float]:
+    def insider_chances(self, number: int, minute: int) -> list[float]:
         """Return each market's chance of YES as insiders know it at a minute; the event is listed."""
         plan = self._history(number).plan
         hour = max(minute // MINUTES_AN_HOUR, plan.opens_hour) - plan.opens_hour
-        found: list[float] = informed_chances(plan, self._walk(plan.number), hour).tolist()
+        found: list[float] = insider_chances(plan, self._walk(plan.number), hour).tolist()
         return found
 
     def outcome(self, number: int, index: int, minute: int) -> float | None:
@@ -269,7 +269,7 @@ class World:
         history = self._history(number)
         return None if minute < history.closings[index].decided_minute else self._payout(history, index)
 
-    def shown_prices(
+    def price_history(
         self, number: int, index: int, minute: int, *, since_hour: int = 0, until_hour: int | None = None
     ) -> tuple[int, list[float]]:
         """Return the first hour of a market's price history and its hourly prices, as of a minute."""
@@ -286,7 +286,7 @@ class World:
         prices: list[float] = quotes.shown[0, first_hour - last_hour - 1 :].tolist()
         if last_hour >= market.decided_hour and not closing.is_void:
             undecided = max(market.decided_hour - first_hour, 0)
-            decided = decided_quote(market, last_quotes(quotes)[0], self._payout(history, index)).shown
+            decided = quote_after_decision(market, last_quotes(quotes)[0], self._payout(history, index)).shown
             prices[undecided:] = [decided] * (len(prices) - undecided)
         return first_hour, prices
 

@@ -9,16 +9,16 @@ from itertools import combinations
 import numpy as np
 
 from predibot.domain.price import money_sign
-from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied
+from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, CurveColumn, account_score, is_curve, returns_of
 from predibot.scoring.arguments import instance_of
-from predibot.scoring.inference.blocks import drawn_curves, growth_difference
+from predibot.scoring.inference.blocks import draw_curves, growth_difference
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.agreement import rank_correlation
 from predibot.scoring.metrics.conventions import Convention, convention_for_stocks
-from predibot.scoring.standing import ALIKE_PLACES, INDEX_FUND, STANDINGS, Standing, left_out, places
+from predibot.scoring.standing import ALIKE_PLACES, INDEX_FUND, STANDINGS, Standing, left_out_notes, places
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def account_board(
         scores=tuple(scores),
         pairs=tuple(_pairs(scores, record, uncertainty, drawn)),
         delay_bands=_bands(scores),
-        notes=(*_notes(scores, money_sign(currency)), *left_out([each.bot for each in told])),
+        notes=(*_notes(scores, money_sign(currency)), *left_out_notes([each.bot for each in told])),
     )
     return replace(board, scores=tuple(sorted(scores, key=lambda each: _place(each, board))))
 
@@ -176,7 +176,7 @@ def _draw_curves(record: AccountsRecord, uncertainty: Uncertainty) -> Mapping[st
             alike[tuple(each.slot.tolist())].append(each)
     found = {}
     for group in alike.values():
-        curves = drawn_curves(np.stack([returns_of(each.value_usd) for each in group], axis=1), uncertainty)
+        curves = draw_curves(np.stack([returns_of(each.value_usd) for each in group], axis=1), uncertainty)
         found.update({each.bot: CurveColumn(curves, number) for number, each in enumerate(group)})
     return found
 
@@ -259,8 +259,8 @@ def _difference(
     curves, places = first.curves, (first.number, second.number)
     if curves is not second.curves:
         values = [each.value_usd[np.isin(each.slot, both)] for each in (one, other)]
-        curves, places = drawn_curves(np.stack([returns_of(each) for each in values], axis=1), uncertainty), (0, 1)
-    found = growth_difference(curves, *places, implied(record, one, other).deviation)
+        curves, places = draw_curves(np.stack([returns_of(each) for each in values], axis=1), uncertainty), (0, 1)
+    found = growth_difference(curves, *places, implied_risk(record, one, other).deviation)
     return replace(found, clusters=np.unique(days_of(record, both[1:])).size)
 
 

@@ -10,7 +10,7 @@ from predibot.scoring.accounts.record import Contestant, SizedBet
 from predibot.scoring.inference.overlap import OverlapInterval, longest_overlap, overlap_interval
 from predibot.scoring.metrics.probability import brier_score
 from predibot.scoring.records.knowledge import Knowledge
-from predibot.scoring.standing import left_out, places
+from predibot.scoring.standing import left_out_notes, places
 
 Verdict = Literal["gains", "unclear", "loses", "too few"]
 _VERDICTS: tuple[Verdict, ...] = ("gains", "unclear", "loses", "too few")
@@ -252,7 +252,7 @@ def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
 
 
 def _notes(record: CohortsRecord, told: Sequence[str]) -> Iterator[str]:
-    yield from left_out(told)
+    yield from left_out_notes(told)
     if record.archived:
         were = "1 archived cohort is" if record.archived == 1 else f"{record.archived} archived cohorts are"
         yield f"{were} left out; --archived counts them too"

@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Implied:
+class ImpliedRisk:
     """What prices imply of an account's log growth, or of the difference of two."""
 
     variance: float = 0.0
@@ -38,7 +38,7 @@ class Implied:
         return self.most_in_one_event > MOST_IN_ONE_EVENT + _ROUNDING or self.dependence > MOST_DEPENDENCE
 
 
-def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord | None = None) -> Implied:
+def implied_risk(record: AccountsRecord, account: AccountRecord, other: AccountRecord | None = None) -> ImpliedRisk:
     """Return what prices imply of an account's log growth, or of its difference to another's.
 
     With w = shares / value of the account after the fills of a slot, those of a
@@ -55,7 +55,7 @@ def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord
         other: The account to subtract, over the common slots.
     """
     if record.sectors is not None:
-        return Implied()
+        return ImpliedRisk()
     both = account.slot if other is None else np.intersect1d(account.slot, other.slot)
     held, markets = shares_of_value(record, account, both), record.markets.at(both)
     less = 0.0 if other is None else _weights(record, other, both, markets)
@@ -64,7 +64,7 @@ def implied(record: AccountsRecord, account: AccountRecord, other: AccountRecord
     date, market = np.nonzero(gained)
     day = days_of(record, both[1:])
     _, event = np.unique(markets.event, return_inverse=True)
-    return Implied(
+    return ImpliedRisk(
         _variance(weight[:-1], markets),
         dependence(gained[date, market], event[market], day[date]),
         0.0 if other is not None else _most_in_one_event(record, held),

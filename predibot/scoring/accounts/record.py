@@ -133,7 +133,7 @@ class AccountsRecord:
     @cached_property
     def known_prices(self) -> Floats:
         """Return the prices, with the last known one where there is none, (s, i)."""
-        return last_known(self.prices)
+        return fill_forward(self.prices)
 
     @cached_property
     def markets(self) -> Markets:
@@ -146,7 +146,7 @@ class AccountsRecord:
         for number, each in enumerate(column.tolist()):
             prices[:, each] = np.where(np.isnan(prices[:, each]), seen[:, number], prices[:, each])
         # Before the first price there is no gain.
-        prices = last_known(last_known(prices)[::-1])[::-1]
+        prices = fill_forward(fill_forward(prices)[::-1])[::-1]
         settled = np.zeros(self.prices.shape, np.bool_) if self.settled is None else self.settled
         return Markets(
             column.astype(np.int64),
@@ -157,7 +157,7 @@ class AccountsRecord:
         )
 
 
-def last_known(prices: Floats) -> Floats:
+def fill_forward(prices: Floats) -> Floats:
     """Return prices, with the last known one where there is none, (slots, ...)."""
     row = np.where(np.isnan(prices), 0, np.arange(prices.shape[0])[:, np.newaxis])
     found: Floats = np.take_along_axis(prices, np.maximum.accumulate(row, axis=0), axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
-from predibot.scoring.accounts.implied import Implied, days_of, implied
+from predibot.scoring.accounts.implied import ImpliedRisk, days_of, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, AccountState
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
@@ -64,7 +64,7 @@ class AccountScore(AccountState):
     delays: Mapping[int, RollingDelay]
     """By slots; empty where there are too few."""
     behaviour: Behaviour
-    implied: Implied = field(default_factory=Implied)
+    implied: ImpliedRisk = field(default_factory=ImpliedRisk)
     days: int = 0
     repeats: str = ""
     """The baseline whose weights it had; mostly empty."""
@@ -137,7 +137,7 @@ def account_score(
     record: AccountsRecord, account: AccountRecord, convention: Convention, column: CurveColumn | None
 ) -> AccountScore:
     """Return the score of an account, without intervals if nothing was drawn."""
-    values, prices_say = account.value_usd, implied(record, account)
+    values, prices_say = account.value_usd, implied_risk(record, account)
     at = [record.at[number] for number in account.slot]
     equity, basis, why = _equity(at, values, convention)
     days = np.unique(days_of(record, account.slot[1:])).size
@@ -176,7 +176,7 @@ def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> t
     return curve.score, curve.periods.basis, ""
 
 
-def _intervals(column: CurveColumn, equity: EquityScore, prices_say: Implied, days: int) -> Mapping[str, Estimate]:
+def _intervals(column: CurveColumn, equity: EquityScore, prices_say: ImpliedRisk, days: int) -> Mapping[str, Estimate]:
     curves, number, deviation = column.curves, column.number, prices_say.deviation
     found = {"cumulative_return": growth_estimate(curves, number, deviation)}
     per_year, rate = equity.periods_per_year, equity.risk_free_rate

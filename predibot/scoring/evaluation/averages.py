@@ -188,7 +188,7 @@ class Average:
         lowest, highest = self.limits
         return replace(spread, lowest=lowest, highest=highest)
 
-    def compared(self, bots: Ints) -> "Compared":
+    def compare(self, bots: Ints) -> "AverageComparison":
         """Return some bots beside each other, at the moments when they have values."""
         record, decision = self.book.record, self.units.decision
         owner = record.decision_bot[decision]
@@ -200,7 +200,7 @@ class Average:
         moment[units], weight[units] = moments.of_row, 1.0 / moments.rows[moments.of_row]
         rows = [self._rows_of(int(bot), moment, weight) for bot in bots]
         cluster = self.book.cluster[decision]
-        return Compared(self, moments, moments.means(self.units.value[units]), cluster[moments.row], rows)
+        return AverageComparison(self, moments, moments.means(self.units.value[units]), cluster[moments.row], rows)
 
     def _rows_of(self, bot: int, moment: Ints, weight: Floats) -> "_Rows":
         own = slice(self.book.ends_of_bots[bot], self.book.ends_of_bots[bot + 1])
@@ -239,7 +239,7 @@ class _Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Compared:
+class AverageComparison:
     """Some bots beside each other, by the n_t moments when they have values."""
 
     average: Average
@@ -253,7 +253,7 @@ class Compared:
 
         Also returns on how many events both decided, but never at about the same time.
         """
-        ours, theirs, apart = self.moments.matched(first, second)
+        ours, theirs, apart = self.moments.match(first, second)
         if not ours.size:
             return None, apart
         less = difference(self.value[ours], self.value[theirs])

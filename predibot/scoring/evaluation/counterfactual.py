@@ -37,7 +37,7 @@ def delay_scores(
     Raises:
         ValueError: If a delay, in units of 24 hours, is not above zero.
     """
-    late = ((f"{days:g}", delayed(record, days)) for days in delays_days)
+    late = ((f"{days:g}", delay_record(record, days)) for days in delays_days)
     return tuple(found for change, other in late for found in _beside(record, change, returns, other, uncertainty))
 
 
@@ -49,7 +49,7 @@ def sizing_scores(
     Raises:
         ValueError: If a rule is not in `SIZINGS`.
     """
-    bet_again = ((rule, resized(record, rule)) for rule in rules)
+    bet_again = ((rule, resize_bets(record, rule)) for rule in rules)
     return tuple(found for rule, other in bet_again for found in _beside(record, rule, returns, other, uncertainty))
 
 
@@ -86,7 +86,7 @@ def _beside(
     ]
 
 
-def delayed(record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> tuple[TrackRecord, Ints]:
+def delay_record(record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> tuple[TrackRecord, Ints]:
     """Return the record of what could have been carried out some days later, (k decisions), and their rows, (k,).
 
     The same dollars are bet on the same sides, at the price of that later
@@ -128,7 +128,7 @@ def _prices_then(record: TrackRecord, at: Floats, gap: float) -> Floats:
     return price
 
 
-def resized(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
+def resize_bets(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
     """Return the record as if every forecast had been bet by one rule, and the rows of its decisions.
 
     Each market is sized by itself with the whole dollar, as `bet_usd` does for

@@ -231,7 +231,7 @@ def record_evidence(
         instance_of("marks", marks, Marks)
     marks = (record_marks(record) if marks is None else marks).of_whole_days(record.as_of)
     said, staked = _forecast_stakes(record), _dollar_stakes(record)
-    counts = record.scored()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
+    counts = record.scored_mask()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
     rows = np.flatnonzero(counts)
     event = _number_events(record.clusters())
     # Bots hold the same markets: their price paths are sorted once.
@@ -251,7 +251,7 @@ def _forecast_stakes(record: TrackRecord) -> Floats:
     """Return the signed share of a dollar that each forecast stakes, (n_b,)."""
     if record.bet_usd.size == 0:
         return np.zeros(0)
-    asked = np.bincount(record.asked()[0], minlength=record.decided_at.size)
+    asked = np.bincount(record.questions()[0], minlength=record.decided_at.size)
     said = np.where(np.isnan(record.bet_probability), record.bet_price_yes, record.bet_probability)
     stakes: Floats = np.asarray(kelly_fraction(said, record.bet_price_yes))
     return stakes / asked[record.bet_decision]

@@ -223,7 +223,7 @@ def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Eval
 
 
 def _evaluate_joined(record: TrackRecord, as_of: datetime, asked: Question) -> ClusteredEvaluation:
-    counted = record.scored() | (record.made() & (record.knowledge() == UNKNOWN))
+    counted = record.scored_mask() | (record.made_mask() & (record.knowledge() == UNKNOWN))
     event, cluster = record.decision_event[counted], record.clusters()[counted]
     _, first = np.unique(event, return_index=True)
     sizes = np.unique(cluster[first], return_counts=True)[1]
@@ -302,7 +302,7 @@ def _scores_by(
 
 
 def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Question) -> datetime | None:
-    made_at = record.decided_at[record.made()]
+    made_at = record.decided_at[record.made_mask()]
     # There are prices of now from the first minute.
     has_come = any(score.n for card in cards for label, score in card.horizons.items() if label != NOW)
     if not made_at.size or has_come or any(card.forecast.n for card in cards):

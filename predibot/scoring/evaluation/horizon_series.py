@@ -121,7 +121,7 @@ def _shares_of(name: str, book: Book) -> Shares | None:
 def _make_shares(name: str, book: Book) -> Shares | None:
     record = book.record
     if name == "mean_return":
-        return held_at_the_mid(book)
+        return shares_at_mid(book)
     if name == "market_mean_return":
         bets_usd = market_bets_usd(record)
         return _paid_shares(record, bets_usd, _mid_shares(record, bets_usd))
@@ -136,7 +136,7 @@ def _make_shares(name: str, book: Book) -> Shares | None:
     return _paid_shares(record, record.bet_usd, np.nan_to_num(bought))
 
 
-def held_at_the_mid(book: Book) -> Shares:
+def shares_at_mid(book: Book) -> Shares:
     """Return the shares of every decision, bought at the mid."""
     if "mean_return" not in book.held:
         bets_usd = book.record.bet_usd

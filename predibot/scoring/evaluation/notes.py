@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from predibot.domain.spelling import counted, first_of
+from predibot.domain.spelling import count_noun, first_of
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.pairs import MOST_IN_PAIRS, MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
@@ -94,9 +94,9 @@ def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
 
 
 def _on_decisions(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str]:
-    later = int(np.count_nonzero(~record.made()))
+    later = int(np.count_nonzero(~record.made_mask()))
     if later:
-        yield f"{counted(later, 'decision')} made after the instant of this evaluation: left out."
+        yield f"{count_noun(later, 'decision')} made after the instant of this evaluation: left out."
     for kind, ending in (
         ("refused", "no value, and lower coverage"),
         ("failed", "no value, and lower coverage"),
@@ -183,7 +183,7 @@ def _on_fees(record: TrackRecord) -> Iterator[str]:
     priced = (record.bet_usd != 0.0) & ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
     stated = np.zeros(priced.shape, dtype=np.bool_) if record.bet_fee_rate is None else ~np.isnan(record.bet_fee_rate)
     if unstated := int(np.count_nonzero(priced & ~stated)):
-        yield f"{counted(unstated, 'bet')} at the quote of markets that state no fee: none is charged."
+        yield f"{count_noun(unstated, 'bet')} at the quote of markets that state no fee: none is charged."
 
 
 def _on_small(record: TrackRecord) -> Iterator[str]:
@@ -193,14 +193,14 @@ def _on_small(record: TrackRecord) -> Iterator[str]:
     shares = np.abs(record.bet_usd) / side_price
     if small := int(np.count_nonzero((shares > 0.0) & (shares < record.bet_least_shares))):
         yield (
-            f"{counted(small, 'bet')} of fewer shares than the venue's least limit order: such a bet can only take "
+            f"{count_noun(small, 'bet')} of fewer shares than the venue's least limit order: such a bet can only take "
             "what is offered at once."
         )
 
 
 def _days_between_dates(record: TrackRecord) -> int | None:
     """Return the fewest days between two dates of one bot; None if none has two."""
-    scored = record.scored()
+    scored = record.scored_mask()
     bot, (days, day) = record.decision_bot[scored], np.unique(record.decision_day[scored], return_inverse=True)
     dates = np.unique(bot * days.size + day)
     steps = np.diff(days[dates % days.size])[np.diff(dates // days.size) == 0] if dates.size else days

@@ -185,7 +185,7 @@ def _pairs_by_prices(metric: str, bots: Sequence[str], average: Average, uncerta
     known = average.units.decision[~np.isnan(average.units.value)]
     n = np.bincount(average.book.record.decision_bot[known], minlength=len(bots))
     compared = fullest(n, MOST_IN_PAIRS)
-    beside = average.compared(compared)
+    beside = average.compare(compared)
     pairs = []
     for first, second in combinations(range(compared.size), 2):
         found, apart = beside.difference(first, second, uncertainty.confidence)
@@ -207,7 +207,7 @@ def _draw_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> list[Pair]:
     pairs: list[Pair] = []
     for start in range(0, len(both), AT_ONCE):
         some = both[start : start + AT_ONCE]
-        matched = [moments.matched(*each) for each in some]
+        matched = [moments.match(*each) for each in some]
         # Both scores are in [0, 1].
         differences = [
             mean_of(difference(means[ours], means[theirs]), clusters[ours], (-1.0, 1.0)) for ours, theirs, _ in matched
@@ -280,7 +280,7 @@ def _pair(metric: str, first: str, second: str, found: Comparison | None, apart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ComparedQuestions:
+class PairQuestions:
     """The n_q questions on which two bots are compared: a market, at moments at most six hours apart."""
 
     market: Ints
@@ -301,7 +301,7 @@ class ComparedQuestions:
     """
 
 
-def compared_questions(record: TrackRecord, first: str, second: str) -> ComparedQuestions:
+def match_questions(record: TrackRecord, first: str, second: str) -> PairQuestions:
     """Return the questions on which two bots are compared, unsettled ones too, matched as by `brier_pairs`.
 
     Raises:
@@ -315,19 +315,19 @@ def compared_questions(record: TrackRecord, first: str, second: str) -> Compared
         raise ValueError(f"a bot is compared with another, not {first!r} with itself")
     both = np.array([record.bots.index(first), record.bots.index(second)])
     decider = record.decision_bot[record.bet_decision]
-    told: NDArray[np.bool_] = ~np.isnan(record.bet_probability) & record.scored()[record.bet_decision]
+    told: NDArray[np.bool_] = ~np.isnan(record.bet_probability) & record.scored_mask()[record.bet_decision]
     rows = np.flatnonzero(told & np.isin(decider, both))
     decision, market = record.bet_decision[rows], record.bet_market[rows]
     _, slot = np.unique(record.slots()[decision], return_inverse=True)
     asked = slot * max(record.payout_yes.size, 1) + market
     made_at, is_second = record.decided_at[decision], (decider[rows] == both[1]).astype(np.int64)
     moments = Moments.of(is_second, market, asked, made_at, 2)
-    ours, theirs, _ = moments.matched(0, 1)
+    ours, theirs, _ = moments.match(0, 1)
     said, payout = record.bet_probability[rows], payouts_as_of(record)[market]
     outcome = np.where((payout == 0.0) | (payout == 1.0), payout, np.nan)
     means, errors = moments.means(said), moments.means((said - outcome) ** 2)
     row, other = moments.row[ours], moments.row[theirs]
-    return ComparedQuestions(
+    return PairQuestions(
         market=market[row],
         first_at=made_at[row],
         second_at=made_at[other],

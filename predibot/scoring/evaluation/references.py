@@ -18,7 +18,7 @@ _Number = TypeVar("_Number", np.float64, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class ReferencedForecasts:
+class ForecastsWithReferences:
     """A table with forecasters added, and what a reader should know about them."""
 
     forecasts: Forecasts
@@ -27,7 +27,7 @@ class ReferencedForecasts:
 
 def with_pools(
     forecasts: Forecasts, methods: Sequence[PoolingMethod], *, extremize: float = 1.0
-) -> ReferencedForecasts:
+) -> ForecastsWithReferences:
     """Return the table with a forecaster `pool_<method>` for each method: all others but `market` pooled.
 
     It answers every question that anybody answered, and has the mean of the
@@ -49,18 +49,18 @@ def with_pools(
     """
     pooled = forecasts.only(forecasts.forecaster != _index_of(forecasts, MARKET))
     if not methods or pooled.probability.size == 0:
-        return ReferencedForecasts(forecasts)
+        return ForecastsWithReferences(forecasts)
     groups, found = _groups(pooled.question), forecasts
     for method in methods:
         said = _pool(groups, pooled.probability, method, extremize)
         found = _with_forecaster(found, f"pool_{method}", _one_each(pooled, groups), said)
     alone, n = int(np.count_nonzero(groups.sizes == 1)), groups.sizes.size
     if not alone:
-        return ReferencedForecasts(found)
-    return ReferencedForecasts(found, (f"Pools are of a single forecast on {alone:,} of {n:,} questions.",))
+        return ForecastsWithReferences(found)
+    return ForecastsWithReferences(found, (f"Pools are of a single forecast on {alone:,} of {n:,} questions.",))
 
 
-def with_market(forecasts: Forecasts) -> ReferencedForecasts:
+def with_market(forecasts: Forecasts) -> ForecastsWithReferences:
     """Return the table with a forecaster `market` that states the price, where there is one and the name is free.
 
     It states the mean of the prices in the rows of a question.
@@ -74,9 +74,9 @@ def with_market(forecasts: Forecasts) -> ReferencedForecasts:
     """
     priced = forecasts.only(~np.isnan(forecasts.market_probability))
     if priced.probability.size == 0:
-        return ReferencedForecasts(forecasts)
+        return ForecastsWithReferences(forecasts)
     if MARKET in forecasts.forecasters:
-        return ReferencedForecasts(
+        return ForecastsWithReferences(
             forecasts, (f"`{MARKET}` is a forecaster of the file, so that none is added of that name.",)
         )
     groups = _groups(priced.question)
@@ -86,9 +86,9 @@ def with_market(forecasts: Forecasts) -> ReferencedForecasts:
     lowest, highest = np.minimum.reduceat(prices, groups.starts), np.maximum.reduceat(prices, groups.starts)
     several = int(np.count_nonzero(lowest < highest))
     if not several:
-        return ReferencedForecasts(found)
+        return ForecastsWithReferences(found)
     questions = "1 question state" if several == 1 else f"{several:,} questions state"
-    return ReferencedForecasts(
+    return ForecastsWithReferences(
         found, (f"Rows of {questions} different market prices: the forecaster `{MARKET}` says their mean.",)
     )
 

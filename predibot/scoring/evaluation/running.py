@@ -12,7 +12,7 @@ from predibot.scoring.arguments import Floats, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
-from predibot.scoring.inference.blocks import drawn_curves, growth_estimate
+from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.draws import at_least
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.edge import edges
@@ -64,7 +64,7 @@ def running_sums(
     at_least("most", most, 2)
     found: dict[str, dict[str, list[RunningPoint]]] = {name: {} for name in RUNNING}
     slots = record.slots()
-    for slot_at in _spread(np.unique(slots[record.scored()]), most).tolist():
+    for slot_at in _spread(np.unique(slots[record.scored_mask()]), most).tolist():
         part = record.only(slots <= slot_at)
         for name, average in _averages(part).items():
             for bot, estimate in zip(record.bots, average.of_each(confidence), strict=True):
@@ -108,7 +108,7 @@ def running_value(
     for row in _spread(np.arange(values.size), most).tolist():
         low = high = None
         if row >= 2 and is_curve(values[: row + 1]):
-            estimate = growth_estimate(drawn_curves(returns_of(values[: row + 1])[:, None], drawn), 0, implied(row))
+            estimate = growth_estimate(draw_curves(returns_of(values[: row + 1])[:, None], drawn), 0, implied(row))
             if estimate.low is not None and estimate.high is not None:
                 low, high = (float(values[0] * (1.0 + end)) for end in (estimate.low, estimate.high))
         found.append(RunningPoint(float(at[row]), float(values[row]), low, high, row, row))

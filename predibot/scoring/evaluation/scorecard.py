@@ -230,7 +230,7 @@ def scorecards(
     for name, given, kind in (("uncertainty", uncertainty, Uncertainty), ("book", book, Book), ("found", found, Edges)):
         if given is not None:
             instance_of(name, given, kind)
-    counts = _count_decisions(record, record.made())
+    counts = _count_decisions(record, record.made_mask())
     forecast_counts = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
     scores = forecast_scores(settled_forecasts(record), uncertainty=beside_edge, adjust=adjust)
@@ -307,7 +307,7 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
 
 
 def _count_forecasts(record: TrackRecord, gap: float) -> _ForecastCounts:
-    rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored()[record.bet_decision])
+    rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored_mask()[record.bet_decision])
     bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
     market = record.bet_market[rows]
     payout = payouts_as_of(record)[market]
@@ -362,7 +362,7 @@ def _score_horizon(
     answered = np.isin(record.decision_status, (STATUSES.index("recorded"), STATUSES.index("abstained")))
     passed = np.bincount(bot[returns.passed], minlength=bots).tolist()
     unpriced = np.bincount(bot[returns.passed & answered & ~has_value], minlength=bots).tolist()
-    unquoted = has_value & np.isnan(returns.quote_value) & record.staked()
+    unquoted = has_value & np.isnan(returns.quote_value) & record.staked_mask()
     series = horizon_series(record, returns)
     mean = {name: _means(each.bot, each.values, bots) for name, each in series.items()}
     by_event = {

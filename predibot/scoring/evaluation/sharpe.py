@@ -8,7 +8,7 @@ import numpy as np
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.evaluation.averages import Average, Later, Units
 from predibot.scoring.evaluation.book import Book, Shares
-from predibot.scoring.evaluation.horizon_series import held_at_the_mid
+from predibot.scoring.evaluation.horizon_series import shares_at_mid
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.inference.student_t import t_quantile
 from predibot.scoring.metrics.conventions import Convention
@@ -98,7 +98,7 @@ def sharpe_intervals(
     ]
     weight = np.zeros(record.decided_at.size)
     weight[series.rows] = series.weights()
-    held = held_at_the_mid(book)
+    held = shares_at_mid(book)
     weighed = Shares(held.unit, held.shares * weight[held.unit], held.if_no, held.if_yes)
     later = Later.of(book, returns.price_of_bet, returns.paid, days * DAY_SECONDS)
     units = Units(np.arange(weight.size), returns.value * weight)

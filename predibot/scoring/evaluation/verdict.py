@@ -8,7 +8,7 @@ from predibot.scoring.evaluation.e_values import BettingEvidence
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.inference.draws import at_least
-from predibot.scoring.inference.power import EventsNeeded, events_needed
+from predibot.scoring.inference.power import RequiredEvents, events_needed
 
 MOVE_TOGETHER = 3.0
 """With a larger G, so many events say less than their number."""
@@ -42,7 +42,7 @@ class Verdict:
     events: int
     e_value: float | None = None
     """The largest on any day, for the finding, or else for beating the price; None for two bots."""
-    needed: EventsNeeded | None = None
+    needed: RequiredEvents | None = None
     """How many more events it would take; None with a finding, or where that is unknown."""
     moved_like: float | None = None
     """How many independent events its events moved like; without a finding, and with G above `MOVE_TOGETHER`."""
@@ -73,7 +73,7 @@ def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: fl
         'beats the price'
         >>> found = verdict(BettingEvidence(), edge=0.01, standard_error=0.006, events=50)
         >>> found.finding.value, found.needed
-        ('cannot be told', EventsNeeded(events=97, more_than=False))
+        ('cannot be told', RequiredEvents(events=97, more_than=False))
     """
     instance_of("evidence", evidence, BettingEvidence)
     at_least("events", events, 0)

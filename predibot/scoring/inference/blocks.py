@@ -78,7 +78,7 @@ def mean_block(dates: int) -> float:
     return float(max(1.0, dates ** (1.0 / 3.0)))
 
 
-def drawn_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
+def draw_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
     """Return curves with their resamples by the stationary bootstrap.
 
     A resample walks from date to date, the first following the last, and before each

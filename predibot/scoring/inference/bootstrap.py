@@ -15,7 +15,7 @@ from predibot.scoring.inference.draws import (
     at_most,
     between_0_and_1,
     generator,
-    resampled_sums,
+    resample_sums,
 )
 
 FEW_CLUSTERS = 30
@@ -250,7 +250,7 @@ def studentised_distances_of_each(many: Sequence[ClusterSums], resamples: int, s
     telling = [index for index, sums in enumerate(many) if not np.isnan(sums.standard_error)]
     distances = [np.full(resamples, np.nan) for _ in many]
     if telling:
-        drawn = resampled_sums([_moments(many[index]) for index in telling], resamples, rng)
+        drawn = resample_sums([_moments(many[index]) for index in telling], resamples, rng)
         for index, moments in zip(telling, drawn, strict=True):
             distances[index] = _distances(moments, sizes[0])
     return distances

@@ -15,7 +15,7 @@ from predibot.scoring.inference.clusters import (
     cluster_sums,
     difference,
 )
-from predibot.scoring.inference.draws import MAX_RESAMPLES, at_least, at_most, generator, resampled_sums
+from predibot.scoring.inference.draws import MAX_RESAMPLES, at_least, at_most, generator, resample_sums
 
 SYMMETRIC = "symmetric studentised cluster bootstrap"
 
@@ -169,7 +169,7 @@ def probability_of_being_best(scores: ArrayLike, clusters: ArrayLike, *, seed: i
     order = np.argsort(codes, kind="stable")
     silent = np.isnan(table[order])
     columns = np.hstack([np.where(silent, 0.0, table[order]), ~silent])
-    (drawn,) = resampled_sums([np.add.reduceat(columns, cluster_starts(codes[order]))], resamples, rng)
+    (drawn,) = resample_sums([np.add.reduceat(columns, cluster_starts(codes[order]))], resamples, rng)
     sums, counts = np.hsplit(drawn, 2)
     means = np.divide(sums, counts, out=np.full_like(sums, np.inf), where=counts > 0.0)
     best = means <= means.min(axis=1, keepdims=True) + ROUNDING * np.nanmax(np.abs(table))

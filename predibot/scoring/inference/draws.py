@@ -13,7 +13,7 @@ MAX_RESAMPLES = 1_000_000
 _BLOCK_CELLS = 32_768
 
 
-def resampled_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+def resample_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield how often each cluster is drawn in each resample, in blocks of shape (some resamples, clusters).
 
     A resample draws as many clusters as there are, with replacement.
@@ -27,12 +27,12 @@ def resampled_counts(clusters: int, resamples: int, rng: np.random.Generator) ->
         yield counts.reshape(size, clusters).astype(np.float64)
 
 
-def resampled_sums(tables: Sequence[Floats], resamples: int, rng: np.random.Generator) -> list[Floats]:
+def resample_sums(tables: Sequence[Floats], resamples: int, rng: np.random.Generator) -> list[Floats]:
     """Return the column sums of each table (clusters, columns) in each resample, shape (resamples, columns).
 
     All tables have equally many clusters and share the draws; each has the sums it would have alone.
     """
-    blocks = [[counts @ table for table in tables] for counts in resampled_counts(len(tables[0]), resamples, rng)]
+    blocks = [[counts @ table for table in tables] for counts in resample_counts(len(tables[0]), resamples, rng)]
     return [np.concatenate(of_table) for of_table in zip(*blocks, strict=True)]
 
 

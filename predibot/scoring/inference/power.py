@@ -16,7 +16,7 @@ _LARGEST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
-class EventsNeeded:
+class RequiredEvents:
     """How many more events it would take to see a difference."""
 
     events: int
@@ -54,7 +54,7 @@ def smallest_detectable(standard_error: float, clusters: int) -> float | None:
     return None if reach is None or not error > 0.0 else reach * error
 
 
-def events_needed(mean: float, standard_error: float, clusters: int) -> EventsNeeded | None:
+def events_needed(mean: float, standard_error: float, clusters: int) -> RequiredEvents | None:
     """Return how many more events it would take to tell such a mean, or difference, from zero four times in five.
 
     K (((t(.975, K - 1) + .842) s / |m|)^2 - 1), rounded up and not below zero, if
@@ -75,7 +75,7 @@ def events_needed(mean: float, standard_error: float, clusters: int) -> EventsNe
 
     Examples:
         >>> events_needed(0.02, 0.01, 30), events_needed(0.002, 0.01, 30)
-        (EventsNeeded(events=33, more_than=False), EventsNeeded(events=221, more_than=True))
+        (RequiredEvents(events=33, more_than=False), RequiredEvents(events=221, more_than=True))
     """
     size = abs(scalar("mean", mean))
     if not math.isfinite(size):
@@ -84,7 +84,7 @@ def events_needed(mean: float, standard_error: float, clusters: int) -> EventsNe
     if reach is None or not error > 0.0:
         return None
     ratio = reach * (error / max(size, error))
-    return EventsNeeded(max(0, math.ceil(clusters * (ratio**2 - 1.0))), size <= error)
+    return RequiredEvents(max(0, math.ceil(clusters * (ratio**2 - 1.0))), size <= error)
 
 
 def _reach(clusters: int) -> float | None:

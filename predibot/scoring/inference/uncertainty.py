@@ -43,7 +43,7 @@ def expands(sums: ClusterSums, confidence: float) -> bool:
     return sums.clusters >= _EXPANDED_FROM or abs(_shift(sums, sums.t_quantile(confidence))) <= _MAX_SHIFT
 
 
-def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
+def expand_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
     """Return a ratio with the interval of its studentised bootstrap, up to the rest of an expansion.
 
     The quantiles of the studentised ratio are those of Student's t, moved by its
@@ -67,7 +67,7 @@ def expanded_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
     return Estimate(sums.ratio, low, high, confidence, n, sums.clusters, CORRECTED, 0, 0, sums.standard_error)
 
 
-def expanded_comparison(sums: ClusterSums, n: int, confidence: float) -> Comparison:
+def expand_comparison(sums: ClusterSums, n: int, confidence: float) -> Comparison:
     """Return a mean difference with the interval and p-value of Student's t: two-sided, skewness cancels."""
     half = sums.t_quantile(confidence) * sums.standard_error
     low, high = finite_ends(sums.ratio - half, sums.ratio + half)
@@ -150,7 +150,7 @@ def estimates(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> list[Estimat
 
     Each is as by `cluster_bootstrap_ratio` alone, or for many clusters as by `expanded_estimate`, cut at its limits.
     """
-    return _each(ratios, uncertainty, estimate_of, expanded_estimate)
+    return _each(ratios, uncertainty, estimate_of, expand_estimate)
 
 
 def comparisons(differences: Sequence[Ratio], uncertainty: Uncertainty) -> list[Comparison | None]:
@@ -158,7 +158,7 @@ def comparisons(differences: Sequence[Ratio], uncertainty: Uncertainty) -> list[
 
     Each is as by `paired_difference` alone, or for many clusters as by `expanded_comparison`, cut at its limits.
     """
-    return _each(differences, uncertainty, comparison_of, expanded_comparison)
+    return _each(differences, uncertainty, comparison_of, expand_comparison)
 
 
 def _each(

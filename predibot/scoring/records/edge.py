@@ -139,9 +139,9 @@ def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
 
 def _scored_questions(record: TrackRecord) -> tuple[Ints, Ints, Ints]:
     """Return decision, market and bet row (-1 for none) of all questions of scored decisions."""
-    decision, market = record.asked()
+    decision, market = record.questions()
     bet = _find_bets(record, decision, market)
-    rows = np.flatnonzero(record.scored()[decision])
+    rows = np.flatnonzero(record.scored_mask()[decision])
     return decision[rows], market[rows], bet[rows]
 
 

@@ -60,7 +60,7 @@ def horizon_returns(
     instance_of("record", record, TrackRecord)
     _check_horizons(horizons_days)
     payout = payouts_as_of(record)
-    scored, baseline = record.scored(), market_bets_usd(record)
+    scored, baseline = record.scored_mask(), market_bets_usd(record)
     # Adding whole seconds keeps an instant's rounded fraction, so equal instants stay equal.
     ends = [record.decided_at + days * DAY_SECONDS for days in horizons_days]
     now = np.full(record.decided_at.shape, record.as_of)
@@ -91,7 +91,7 @@ def payouts_as_of(record: TrackRecord) -> Floats:
 
 def stakes_open(record: TrackRecord) -> Floats:
     """Return the share of each bot's dollars on markets not settled by the evaluation, NaN without a bet."""
-    rows = np.flatnonzero(record.scored()[record.bet_decision])
+    rows = np.flatnonzero(record.scored_mask()[record.bet_decision])
     bot, staked = record.decision_bot[record.bet_decision[rows]], np.abs(record.bet_usd[rows])
     is_open = np.isnan(payouts_as_of(record))[record.bet_market[rows]]
     total = np.bincount(bot, staked, len(record.bots))
@@ -157,9 +157,9 @@ def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     settled. A decision with money has its value once the markets it bet on are
     settled; the caller sees to that.
     """
-    decision, market = record.asked()
+    decision, market = record.questions()
     waiting = np.bincount(decision, np.isnan(payout[market]), record.decided_at.size) > 0
-    settled: NDArray[np.bool_] = record.staked() | ~waiting
+    settled: NDArray[np.bool_] = record.staked_mask() | ~waiting
     return settled
 
 
@@ -179,7 +179,9 @@ def _returns_of(
     value = _sum_by_decision(record, horizon_gains(record.bet_usd, record.bet_price_yes, needed))
     baseline = _sum_by_decision(record, horizon_gains(baseline_usd, record.bet_price_yes, prices))
     # The price of an unanswered market is unknown. So a bot that chooses markets cannot choose its baseline.
-    rows, asked = (np.bincount(of, minlength=record.decided_at.size) for of in (record.bet_decision, record.asked()[0]))
+    rows, asked = (
+        np.bincount(of, minlength=record.decided_at.size) for of in (record.bet_decision, record.questions()[0])
+    )
     priced = decided & (rows > 0) & (rows >= asked)
     at_quote = _at_quote(record, prices, paid)
     return HorizonReturns(
@@ -223,7 +225,7 @@ def _with_money(record: TrackRecord, passed: NDArray[np.bool_], values: Floats) 
 
     Without books, only a bot's decisions without bets have values: zeros, which say nothing.
     """
-    bot, bots, staked = record.decision_bot, len(record.bots), record.staked()
+    bot, bots, staked = record.decision_bot, len(record.bots), record.staked_mask()
     all_staked = np.bincount(bot[passed & staked], minlength=bots)
     known = np.bincount(bot[staked & ~np.isnan(values)], minlength=bots)
     return np.where(((all_staked > 0) & (known == 0))[bot], np.nan, values)

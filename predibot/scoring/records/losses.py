@@ -76,7 +76,7 @@ def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:
         if ranking is None or bot not in ranking.bots:
             continue
         decision, gains = ranking.bet_decision, _gains(ranking)[0]
-        own = (ranking.decision_bot == ranking.bots.index(bot)) & ranking.scored()
+        own = (ranking.decision_bot == ranking.bots.index(bot)) & ranking.scored_mask()
         rows = np.flatnonzero(own[decision] & (ranking.bet_usd != 0.0))
         for day, gain in zip(ranking.decision_day[decision[rows]].tolist(), gains[rows].tolist(), strict=True):
             found.setdefault(day, []).append(gain)
@@ -91,7 +91,7 @@ def _gains(record: TrackRecord) -> tuple[Floats, HorizonReturns]:
     """Return the gain of each bet by now, (n_b,), NaN if unknown or not scored, and the prices."""
     now, _ = horizon_returns(record, ())
     gains = horizon_gains(record.bet_usd, record.bet_price_yes, now.price_of_bet)
-    gains[~record.scored()[record.bet_decision]] = np.nan
+    gains[~record.scored_mask()[record.bet_decision]] = np.nan
     return gains, now
 
 

@@ -63,7 +63,7 @@ class Moments:
         sums: Floats = np.bincount(self.of_row, values, self.rows.size) / np.maximum(self.rows, 1)
         return sums
 
-    def matched(self, first: int, second: int) -> tuple[Ints, Ints, int]:
+    def match(self, first: int, second: int) -> tuple[Ints, Ints, int]:
         """Return the moments of two bots that are compared one to one, and the number of common subjects without any.
 
         Two moments of a subject match if each is the other's nearest and they lie at most

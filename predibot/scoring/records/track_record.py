@@ -117,16 +117,16 @@ class TrackRecord:
         self._check_rows()
         self._check_values()
 
-    def made(self) -> NDArray[np.bool_]:
+    def made_mask(self) -> NDArray[np.bool_]:
         """Return which decisions had been made by the evaluation, (n_d,)."""
         return self.decided_at <= self.as_of
 
-    def scored(self) -> NDArray[np.bool_]:
+    def scored_mask(self) -> NDArray[np.bool_]:
         """Return which of them count for scores, (n_d,): those whose knowledge is `counted`."""
-        counted: NDArray[np.bool_] = self.made() & (self.knowledge() == KNOWLEDGE.index(self.counted))
+        counted: NDArray[np.bool_] = self.made_mask() & (self.knowledge() == KNOWLEDGE.index(self.counted))
         return counted
 
-    def staked(self) -> NDArray[np.bool_]:
+    def staked_mask(self) -> NDArray[np.bool_]:
         """Return which decisions have money on anything, (n_d,)."""
         staked = np.zeros(self.decided_at.shape, dtype=np.bool_)
         staked[self.bet_decision[self.bet_usd != 0.0]] = True
@@ -145,12 +145,12 @@ class TrackRecord:
     def without_apart(self) -> Self:
         """Return the record without the bots whose decisions are all scored apart."""
         unknown = self._unknown()
-        only_apart = ~np.isin(self.decision_bot, self.decision_bot[self.made() & ~unknown])
+        only_apart = ~np.isin(self.decision_bot, self.decision_bot[self.made_mask() & ~unknown])
         dropped = only_apart & np.isin(self.decision_bot, self.decision_bot[unknown])
         return self._with_bots(~dropped) if dropped.any() else self
 
     def _unknown(self) -> NDArray[np.bool_]:
-        unknown: NDArray[np.bool_] = self.made() & (self.knowledge() == UNKNOWN)
+        unknown: NDArray[np.bool_] = self.made_mask() & (self.knowledge() == UNKNOWN)
         return unknown
 
     def _with_bots(self, kept: NDArray[np.bool_]) -> Self:
@@ -191,7 +191,7 @@ class TrackRecord:
                 object.__setattr__(found, name, array[order])
         return found
 
-    def asked(self) -> tuple[Ints, Ints]:
+    def questions(self) -> tuple[Ints, Ints]:
         """Return the decision and the market of every question, (n_a,) each."""
         if self.asked_decision is None or self.asked_market is None:
             return self.bet_decision, self.bet_market

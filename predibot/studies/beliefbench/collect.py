@@ -18,15 +18,15 @@ from predibot.domain.clock import EPOCH, format_instant
 from predibot.domain.event import Event
 from predibot.errors import UsageError, VenueChanged
 from predibot.jobs.caller import Caller
-from predibot.jobs.located import located
+from predibot.jobs.located import locate
 from predibot.jobs.open_venue import open_past
-from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_events, beliefs_of_ledger
-from predibot.jobs.relatedness.embeddings import opened_embedding
-from predibot.ledger.read.event_facts import events_as_played
+from predibot.jobs.relatedness.beliefs import LabelledBeliefs, beliefs_of_events, beliefs_of_ledger
+from predibot.jobs.relatedness.embeddings import open_embedding
+from predibot.ledger.read.event_facts import latest_events
 from predibot.ledger.store import Store
 from predibot.related.beliefs import Beliefs
 from predibot.related.features import EQUAL, FEATURES, Features, FeatureWeights
-from predibot.related.filters import Filters, filtered, open_days, overlap_days
+from predibot.related.filters import Filters, apply_filters, open_days, overlap_days
 from predibot.scoring.records.part import EVERYTHING
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
@@ -35,16 +35,16 @@ from predibot.whole_file import whole_file
 
 
 @dataclass(frozen=True, slots=True)
-class KnownMarkets:
+class PairMarkets:
     """The markets that can be compared, sorted by event and market, and counts of others."""
 
-    known: KnownBeliefs
+    known: LabelledBeliefs
     descriptions: Mapping[str, str]
     """By market: its own description, or that of its event."""
     funnel: Counter[str]
 
 
-def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListener) -> KnownMarkets:
+def read_archive_markets(archive: Archive, as_of: datetime, listener: ProgressListener) -> PairMarkets:
     """Return all markets that an archive listed by an instant, each in its last listing.
 
     Raises:
@@ -71,15 +71,15 @@ def archived_markets(archive: Archive, as_of: datetime, listener: ProgressListen
     return _known_markets(known, events, Counter({"- prices unreadable": unreadable}))
 
 
-def ledger_markets(store: Store, venue: str, as_of: datetime) -> KnownMarkets:
+def read_ledger_markets(store: Store, venue: str, as_of: datetime) -> PairMarkets:
     """Return all markets that runs of a ledger played by an instant, with their observations by then."""
-    with store.read() as connection, store.rows_blamed():
+    with store.read() as connection, store.blame_rows():
         known = beliefs_of_ledger(connection, venue, as_of)
-        events = events_as_played(connection, venue, as_of)
+        events = latest_events(connection, venue, as_of)
     return _known_markets(known, events, Counter())
 
 
-def _known_markets(known: KnownBeliefs, events: Sequence[Event], left_out: Counter[str]) -> KnownMarkets:
+def _known_markets(known: LabelledBeliefs, events: Sequence[Event], left_out: Counter[str]) -> PairMarkets:
     # The first event of a market counts, as for its title.
     listed = {
         market.id: market.description or event.description for event in reversed(events) for market in event.markets
@@ -88,7 +88,7 @@ def _known_markets(known: KnownBeliefs, events: Sequence[Event], left_out: Count
     funnel["- not of two outcomes"] = len(listed) - known.beliefs.n
     descriptions = {name: listed[name] for name in known.questions}
     known = replace(known, beliefs=known.beliefs.in_order())
-    return KnownMarkets(known, descriptions, funnel + left_out)
+    return PairMarkets(known, descriptions, funnel + left_out)
 
 
 MOST_PAIRS = 1_000
@@ -133,8 +133,8 @@ def collect_pairs(
         listener = closing.enter_context(caller.progress())
         if "://" in source:
             store = closing.enter_context(Store.open_to_read(source))
-            venue = located(store, EVERYTHING, caller.clock).venue_name
-            known = ledger_markets(store, venue, as_of or caller.clock())
+            venue = locate(store, EVERYTHING, caller.clock).venue_name
+            known = read_ledger_markets(store, venue, as_of or caller.clock())
         else:
             past = open_past(source, caller.settings(), caller.clock)
             opened = closing.enter_context(past.open_at(as_of or past.last_at))
@@ -144,12 +144,12 @@ def collect_pairs(
                     "`predibot record`, or name a ledger by its address"
                 )
             past.check(opened.now)
-            known = archived_markets(opened.venue, opened.now, listener)
+            known = read_archive_markets(opened.venue, opened.now, listener)
         return write_pairs(known, folder, listener=listener, seed=seed, most=most, weights=weighed, model=model)
 
 
 def write_pairs(
-    found: KnownMarkets,
+    found: PairMarkets,
     folder: Path,
     *,
     listener: ProgressListener,
@@ -165,7 +165,7 @@ def write_pairs(
         UsageError: If no two markets can be compared, or the folder cannot be written.
     """
     filters, funnel = filters or Filters(), Counter(found.funnel)
-    passed = filtered(found.known.beliefs, filters)
+    passed = apply_filters(found.known.beliefs, filters)
     funnel["- little traded"], funnel["- flat"] = passed.little_traded, passed.flat
     funnel["volume not stated"] = passed.volume_unknown
     beliefs = found.known.beliefs.only(passed.kept)
@@ -210,7 +210,7 @@ def write_pairs(
     return about
 
 
-def _markets(found: KnownMarkets, beliefs: Beliefs) -> list[PairedMarket]:
+def _markets(found: PairMarkets, beliefs: Beliefs) -> list[PairedMarket]:
     first, last = (days.tolist() for days in open_days(beliefs))
     return [
         PairedMarket(
@@ -253,7 +253,7 @@ def _compare(
     ranks: dict[int, NDArray[np.uint64]] = {}
     # The highest kept rank of each full cell, which rules out most pairs at once.
     highest = np.full(counts.size, np.iinfo(np.uint64).max, dtype=np.uint64)
-    vectors = None if model is None else opened_embedding(model)(beliefs.texts)
+    vectors = None if model is None else open_embedding(model)(beliefs.texts)
     features, without_score = Features(beliefs, vectors), 0
     for rows, columns, block in features.blocks():
         ours, theirs = (np.arange(each.start, each.stop) for each in (rows, columns))

@@ -153,7 +153,7 @@ class PairItem(LabelItem):
             raise ValueError(f"no pair of questions: {error}") from None
 
 
-def drawn_pairs(
+def draw_pairs(
     rows: Rows, *, per_class: int, domains: Collection[str], seed: int
 ) -> tuple[tuple[PairItem, ...], tuple[str, ...]]:
     """Return the items of a run by domain, label and rank, and a note for each domain that lacks pairs of a label.

@@ -38,7 +38,7 @@ def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None
     Raises:
         UsageError: If there is no such run, or the file is none.
     """
-    with store.rows_blamed():
+    with store.blame_rows():
         key, items, readings, notes = store.run_read(lambda connection: _readings(connection, run_key))
     said = None if people is None else _peoples_labels(people, items)
     return StudyTables(key, beliefbench_tables(readings, said), tuple(notes), FIRST, _MORE)
@@ -53,7 +53,7 @@ def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_lab
     Raises:
         UsageError: If there is no such run, or the file cannot be written.
     """
-    with store.rows_blamed():
+    with store.blame_rows():
         _, items, _, _ = store.run_read(lambda connection: _readings(connection, run_key))
     taken: Counter[str] = Counter()
     rows = []

@@ -17,7 +17,7 @@ _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _WORD = re.compile(r"[a-z0-9][a-z0-9'&.+-]*[a-z0-9+]|[a-z0-9]", re.IGNORECASE)
 
 
-def without_urls(text: str) -> str:
+def remove_urls(text: str) -> str:
     """Return a comment without web addresses and the space around them.
 
     Examples:
@@ -73,14 +73,14 @@ def parse_words(text: str) -> WordLists:
 Rejected = Literal["short", "not English", "not words"]
 
 
-def rejection(text: str, words: WordLists) -> Rejected | None:
+def rejection_reason(text: str, words: WordLists) -> Rejected | None:
     """Return why a comment is left out, ignoring web addresses; None where it is not.
 
     Examples:
         >>> rejection("too short", parse_words("splits.manifold: other\\nsplits.polymarket: other"))
         'short'
     """
-    plain = without_urls(text)
+    plain = remove_urls(text)
     if len(plain) < FEWEST_CHARACTERS:
         return "short"
     if sum(character.isascii() for character in plain) < LEAST_ASCII * len(plain):

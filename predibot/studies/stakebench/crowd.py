@@ -31,7 +31,7 @@ _WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class CrowdTrade:
     """A change of a user's shares in a market."""
 
     at: int
@@ -69,8 +69,8 @@ class CrowdMarket:
     pays_yes: bool
     prices: tuple[tuple[int, int], ...]
     """(second, thousandths of YES), in order."""
-    deeds: dict[str, tuple[Deed, ...]]
-    said: tuple[CrowdComment, ...]
+    trades: dict[str, tuple[CrowdTrade, ...]]
+    comments: tuple[CrowdComment, ...]
 
     @property
     def thread(self) -> str:
@@ -129,11 +129,11 @@ def _comments(rng: random.Random, users: list[str], number: int, count: int) -> 
     return tuple(found)
 
 
-def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ...]:
+def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[CrowdTrade, ...]:
     if rng.random() < 0.3:
         return ()
     yes = no = order = 0
-    found: list[Deed] = []
+    found: list[CrowdTrade] = []
     # Trades come in bursts, so that some within a minute cancel out.
     moments = sorted(rng.sample(range(BEGINS, closes - DAY), rng.randrange(2, 9)))
     for moment in moments:
@@ -144,18 +144,18 @@ def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ..
             is_yes, size, price = rng.random() < 0.5, 10 * rng.randrange(1, 40), rng.randrange(20, 80)
             held = yes if is_yes else no
             if kind == "split":
-                deed = Deed(at, kind, size, size, 0)
+                deed = CrowdTrade(at, kind, size, size, 0)
             elif kind in ("merge", "redemption"):
                 pairs = min(yes, no)
                 if not pairs:
                     continue
-                deed = Deed(at, kind, -pairs, -pairs, 0)
+                deed = CrowdTrade(at, kind, -pairs, -pairs, 0)
             elif kind == "convert":
                 if not is_yes and not no:
                     continue
-                deed = Deed(at, kind, size, 0, 0) if is_yes else Deed(at, kind, 0, -min(no, size), 0)
+                deed = CrowdTrade(at, kind, size, 0, 0) if is_yes else CrowdTrade(at, kind, 0, -min(no, size), 0)
             elif kind == "cancelled":
-                deed = Deed(at, kind, size if is_yes else 0, 0 if is_yes else size, 0)
+                deed = CrowdTrade(at, kind, size if is_yes else 0, 0 if is_yes else size, 0)
             elif kind == "limit":
                 order += 1
                 fills = [size // 2, size - size // 2]
@@ -173,17 +173,17 @@ def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[Deed, ..
                 yes, no = yes + deed.yes, no + deed.no
             found.append(deed)
     if not manifold and rng.random() < 0.3:
-        found.append(Deed(closes + 3_600, "redeem", -max(yes, 0), -max(no, 0), 0))
+        found.append(CrowdTrade(closes + 3_600, "redeem", -max(yes, 0), -max(no, 0), 0))
     return tuple(sorted(found, key=lambda deed: deed.at))
 
 
-def _trade(at: int, kind: Kind, moved: int, price: int, *, is_yes: bool, order: int = 0) -> Deed:
+def _trade(at: int, kind: Kind, moved: int, price: int, *, is_yes: bool, order: int = 0) -> CrowdTrade:
     paid = moved * price // 100
-    return Deed(at, kind, moved if is_yes else 0, 0 if is_yes else moved, paid, order)
+    return CrowdTrade(at, kind, moved if is_yes else 0, 0 if is_yes else moved, paid, order)
 
 
 def _prices(
-    rng: random.Random, closes: int, deeds: dict[str, tuple[Deed, ...]], *, manifold: bool
+    rng: random.Random, closes: int, deeds: dict[str, tuple[CrowdTrade, ...]], *, manifold: bool
 ) -> tuple[tuple[int, int], ...]:
     """Return a random walk of prices: a step at each bet on Manifold, else every twelve hours."""
     if manifold:

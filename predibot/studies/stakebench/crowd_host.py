@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from predibot.sandbox.server.reply import HttpReply, error_reply, json_reply
-from predibot.studies.stakebench.crowd import BEGINS, PLACED_BEFORE, CrowdComment, CrowdMarket, Deed
+from predibot.studies.stakebench.crowd import BEGINS, PLACED_BEFORE, CrowdComment, CrowdMarket, CrowdTrade
 
 LARGEST_OFFSET = 200
 PAGE = 100
@@ -27,7 +27,7 @@ class CrowdHost:
         self._by_condition = {condition_id(market): market for market in markets}
         self._by_token = {f"{market.number}1": market for market in markets}
         self._by_contract = {f"c{market.number}": market for market in markets}
-        self._threads = {market.thread: market.said for market in markets}
+        self._threads = {market.thread: market.comments for market in markets}
 
     def reply(self, target: str) -> HttpReply:
         """Return the reply to a path with its query; the first part of the path is the host."""
@@ -53,7 +53,7 @@ class CrowdHost:
                 case ["manifold", "v0", "search-markets"]:
                     return self._contracts(query)
                 case ["manifold", "v0", "comments"]:
-                    said, page = self._by_contract[query["contractId"]].said, int(query.get("page", 0))
+                    said, page = self._by_contract[query["contractId"]].comments, int(query.get("page", 0))
                     limit = min(int(query["limit"]), MANIFOLD_PAGE)
                     rows = [_manifold_comment(each) for each in reversed(said)]
                     return json_reply(rows[page * limit : (page + 1) * limit])
@@ -94,7 +94,7 @@ class CrowdHost:
         rows = [
             _activity_row(deed, query["user"], condition)
             for condition in (query["market"].split(",") if "market" in query else self._by_condition)
-            for deed in self._by_condition[condition].deeds.get(query["user"], ())
+            for deed in self._by_condition[condition].trades.get(query["user"], ())
         ]
         rows.sort(key=lambda row: row["timestamp"])
         return json_reply(rows[offset : offset + limit])
@@ -144,7 +144,7 @@ def _comment(said: CrowdComment) -> dict[str, Any]:
     }
 
 
-def _activity_row(deed: Deed, user: str, condition: str) -> dict[str, Any]:
+def _activity_row(deed: CrowdTrade, user: str, condition: str) -> dict[str, Any]:
     moved = deed.yes or deed.no
     kind = {"trade": "TRADE", "split": "SPLIT", "merge": "MERGE", "convert": "CONVERSION", "redeem": "REDEEM"}
     row: dict[str, Any] = {
@@ -176,7 +176,7 @@ def _contract(market: CrowdMarket) -> dict[str, Any]:
         "closeTime": market.closes * 1_000,
         "createdTime": (BEGINS - market.number) * 1_000,
         "volume": 50_000,
-        "uniqueBettorCount": sum(bool(deeds) for deeds in market.deeds.values()) + 20,
+        "uniqueBettorCount": sum(bool(deeds) for deeds in market.trades.values()) + 20,
     }
 
 
@@ -195,7 +195,7 @@ def _bets_of(market: CrowdMarket) -> list[dict[str, Any]]:
     """Return the bets of a market; a limit order is one bet, made before its fills."""
     found: list[dict[str, Any]] = []
     orders: dict[tuple[str, int], dict[str, Any]] = {}
-    for user, deeds in market.deeds.items():
+    for user, deeds in market.trades.items():
         for number, deed in enumerate(deeds):
             side, shares = ("YES", deed.yes) if deed.yes else ("NO", deed.no)
             bet: dict[str, Any] = {

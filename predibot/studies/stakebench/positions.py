@@ -160,6 +160,6 @@ def _action(before: float, after: float) -> Action:
     return "increase" if abs(after) > abs(before) else "decrease"
 
 
-def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
+def sort_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Return changes sorted by instant; equal instants keep their order."""
     return tuple(sorted(changes, key=lambda change: change.at))

@@ -31,7 +31,7 @@ def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str]
     Raises:
         UsageError: If there is no such run, or a pair names no two bots of it.
     """
-    with store.rows_blamed():
+    with store.blame_rows():
         readings, key, notes = store.run_read(lambda connection: _readings(connection, run_key))
     tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs])
     return StudyTables(key, tables, tuple(notes), FIRST, _MORE)
@@ -88,6 +88,6 @@ def _fact(item: Item) -> Fact:
 def _pair(text: str, readings: Readings) -> tuple[str, str]:
     one, colon, other = text.partition(":")
     for bot in (one, other):
-        if not colon or bot not in readings.said:
-            raise UsageError(f"--pairs {text[:60]!r}: write A:B with two bots of the run: {', '.join(readings.said)}")
+        if not colon or bot not in readings.labels:
+            raise UsageError(f"--pairs {text[:60]!r}: write A:B with two bots of the run: {', '.join(readings.labels)}")
     return one, other

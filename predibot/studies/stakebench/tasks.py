@@ -119,7 +119,7 @@ class Item(LabelItem):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ItemDraw:
     """The items of a run."""
 
     items: tuple[Item, ...]
@@ -151,7 +151,7 @@ class _Draw:
         return [entry[-1] for entry in sorted(self.kept[key], key=lambda entry: (-entry[0], entry[1]))]
 
 
-def drawn(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> Drawn:
+def draw_items(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> ItemDraw:
     """Return the items of a run: up to `per_split` for each task and split.
 
     G1 has as many comments with a position as without. A split with fewer than
@@ -171,7 +171,7 @@ def drawn(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> D
         for window in rows("windows"):
             draw.offer(("G4", _split(window)), _window_id(window), window)
     chosen, notes = _choose_rows(draw, per_split)
-    return Drawn(_items(chosen, rows), dict(sorted(crowds.items())), tuple(notes))
+    return ItemDraw(_items(chosen, rows), dict(sorted(crowds.items())), tuple(notes))
 
 
 def _offer_market(draw: _Draw, comments: Sequence[LabelledComment], tasks: Collection[str]) -> None:

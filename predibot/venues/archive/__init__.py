@@ -29,9 +29,9 @@ def _past(request: VenueRequest) -> Past:
 
 
 def _venue_name(argument: str) -> str:
-    from predibot.venues.archive.layout import recorded_venue
+    from predibot.venues.archive.layout import read_venue_name
 
-    return recorded_venue(_archive_folder(argument))
+    return read_venue_name(_archive_folder(argument))
 
 
 VENUE = VenuePlugin(

@@ -178,7 +178,7 @@ def _read_bytes(path: Path) -> bytes:
     return content
 
 
-def recorded_venue(folder: Path) -> str:
+def read_venue_name(folder: Path) -> str:
     """Return the name of the recorded venue; archives of an older predibot do not state it.
 
     Raises:

@@ -12,7 +12,7 @@ from predibot.errors import UsageError, VenueChanged
 from predibot.venues import fields
 from predibot.venues.archive import layout
 from predibot.venues.archive.reader import Archive
-from predibot.venues.archive.resolutions import known_at
+from predibot.venues.archive.resolutions import revision_instant
 
 
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:
@@ -76,7 +76,7 @@ def _cut_resolutions(folder: Path, into: Path, instant: datetime) -> None:
 def _keep_known(stored: object, instant: datetime) -> object | None:
     rows = stored if isinstance(stored, list) else [stored]
     try:
-        kept = [row for row in rows if known_at(row) <= instant]
+        kept = [row for row in rows if revision_instant(row) <= instant]
     except ValueError:
         return stored
     return kept or None

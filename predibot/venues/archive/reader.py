@@ -20,10 +20,10 @@ from predibot.domain.event import Event, EventPage, Market, MarketRef, Skip
 from predibot.domain.price import Instrument, PricePath, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.venues import fields
 from predibot.venues.archive import layout
-from predibot.venues.archive.resolutions import known_at, known_revisions
+from predibot.venues.archive.resolutions import revision_instant, revisions_as_of
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 MAX_CACHED_SERIES = 2_000
@@ -57,8 +57,8 @@ class Archive(Venue):
         if not folder.is_dir():
             raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
         self.folder = folder
-        self.name = layout.recorded_venue(folder)
-        payloads = known_venue(self.name).payloads
+        self.name = layout.read_venue_name(folder)
+        payloads = venue_or_defaults(self.name).payloads
         if payloads is None:
             raise UsageError(f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it")
         self._payloads = payloads
@@ -95,7 +95,7 @@ class Archive(Venue):
         for stored in self._read_resolutions().values():
             for row in stored if isinstance(stored, list) else [stored]:
                 with suppress(ValueError):
-                    yield known_at(row)
+                    yield revision_instant(row)
 
     def _last_price_instants(self) -> Iterator[datetime]:
         files = {self._key_of(path): path for path in layout.price_files(self.folder)}
@@ -242,7 +242,7 @@ class Archive(Venue):
         asked = market.instruments(self.name)[: None if market.is_named else 1]
         quotes = [self._history_quote(instrument, as_of) for instrument in asked]
         names = [instrument.id for instrument in asked] if market.is_named else [market.id]
-        return market.quoted_by({name: quote for name, quote in zip(names, quotes, strict=True) if quote is not None})
+        return market.with_quotes({name: quote for name, quote in zip(names, quotes, strict=True) if quote is not None})
 
     def _history_quote(self, instrument: Instrument, as_of: datetime) -> Quote | None:
         # A path excludes its start, and a price of exactly 24 hours counts.
@@ -255,7 +255,7 @@ class Archive(Venue):
 
     def _revisions(self, ref: MarketRef, as_of: datetime) -> tuple[Resolution, ...]:
         stored = self._read_resolutions().get(ref.resolution_key)
-        known = () if stored is None else known_revisions(stored, as_of=as_of)
+        known = () if stored is None else revisions_as_of(stored, as_of=as_of)
         if known and ref.resolution_key in self.no_first(as_of):
             return tuple(each if each.payouts else each.in_order((1, 0)) for each in known)
         return known
@@ -304,7 +304,7 @@ class Archive(Venue):
     def _point(self, instrument: Instrument, row: layout.Row) -> PricePoint:
         """Return a point; it is checked only when it may be seen."""
         try:
-            return PricePoint(row[0], fields.stated_price(row[1]))
+            return PricePoint(row[0], fields.require_price(row[1]))
         except ValueError as error:
             at = format_instant(row[0])
             raise layout.FileBroken(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error

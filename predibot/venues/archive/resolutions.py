@@ -12,7 +12,7 @@ REFUND = "refund"
 """Written in place of payouts for a market that was voided without any."""
 
 
-def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...]:
+def revisions_as_of(stored: object, *, as_of: datetime) -> tuple[Resolution, ...]:
     """Return the revisions of a market that were effective by an instant, oldest first.
 
     Later ones are not read, so that a malformed future changes nothing. Of two at
@@ -32,12 +32,12 @@ def known_revisions(stored: object, *, as_of: datetime) -> tuple[Resolution, ...
             known[effective_at] = (
                 Resolution(None, resolved_at, "venue", effective_at)
                 if payouts is None
-                else Resolution.paying(payouts, resolved_at, "venue", effective_at)
+                else Resolution.of_payouts(payouts, resolved_at, "venue", effective_at)
             )
     return tuple(known[instant] for instant in sorted(known))
 
 
-def known_at(row: object) -> datetime:
+def revision_instant(row: object) -> datetime:
     """Return the instant from which a revision is known: it is effective, and its market resolved.
 
     Raises:
@@ -48,7 +48,7 @@ def known_at(row: object) -> datetime:
 
 def _check_object(row: object) -> Mapping[str, object]:
     if not isinstance(row, Mapping):
-        raise ValueError(f"{fields.seen(row)} is not a resolution")
+        raise ValueError(f"{fields.short_repr(row)} is not a resolution")
     return row
 
 
@@ -63,8 +63,8 @@ def _parse_payouts(payouts: object) -> tuple[float, ...] | None:
     if payouts == REFUND:
         return None
     if not isinstance(payouts, list) or not 2 <= len(payouts) <= MAX_PAYOUTS:
-        raise ValueError(f"{fields.seen(payouts)} is not the payouts of 2 to {MAX_PAYOUTS} outcomes")
-    paid = tuple(fields.stated_price(payout) for payout in payouts)
+        raise ValueError(f"{fields.short_repr(payouts)} is not the payouts of 2 to {MAX_PAYOUTS} outcomes")
+    paid = tuple(fields.require_price(payout) for payout in payouts)
     if abs(sum(paid) - 1.0) > PAYOUT_TOLERANCE:
-        raise ValueError(f"the payouts {fields.seen(payouts)} do not add up to 1")
+        raise ValueError(f"the payouts {fields.short_repr(payouts)} do not add up to 1")
     return paid

@@ -15,7 +15,7 @@ from predibot.errors import UsageError, VenueChanged
 from predibot.plugins.venues import default_venue
 from predibot.venues import fields
 from predibot.venues.archive import layout
-from predibot.venues.archive.resolutions import REFUND, known_revisions
+from predibot.venues.archive.resolutions import REFUND, revisions_as_of
 from predibot.whole_file import whole_file
 
 LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
@@ -55,7 +55,7 @@ def write_venue(folder: Path, name: str) -> None:
     Raises:
         UsageError: If the archive records another venue, or cannot be written.
     """
-    known = layout.recorded_venue(folder) if folder.is_dir() else default_venue()
+    known = layout.read_venue_name(folder) if folder.is_dir() else default_venue()
     if known == name:
         return
     if layout.snapshot_instants(folder):
@@ -116,7 +116,7 @@ def _revise(stored: object, resolution: Resolution, seen_at: datetime) -> object
         return _resolution_row(resolution, resolution.effective_at)
     rows = stored if isinstance(stored, list) else [stored]
     try:
-        last = known_revisions(rows, as_of=LAST_INSTANT)[-1]
+        last = revisions_as_of(rows, as_of=LAST_INSTANT)[-1]
     except (ValueError, IndexError) as error:
         raise VenueChanged(f"a resolution of the archive cannot be corrected: {error}; fix it by hand") from error
     if (last.payout_yes, last.payouts) == (resolution.payout_yes, resolution.payouts):
@@ -140,7 +140,7 @@ def _resolution_row(resolution: Resolution, effective_at: datetime) -> dict[str,
 
 def _parse_point(point: Mapping[str, object]) -> tuple[float, float]:
     try:
-        return fields.unix_instant(point.get("t")).timestamp(), fields.stated_price(point.get("p"))
+        return fields.unix_instant(point.get("t")).timestamp(), fields.require_price(point.get("p"))
     except ValueError as error:
         raise VenueChanged(f"a price point cannot be recorded: {error}") from error
 

@@ -9,10 +9,10 @@ from typing import Any
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.venues import fields
-from predibot.venues.assumptions import Hosts, Mismatch, tried
+from predibot.venues.assumptions import Hosts, Mismatch, try_assumptions
 from predibot.venues.manifold.bets import manifold_price
 from predibot.venues.manifold.client import PAGE_SIZE
-from predibot.venues.manifold.parse import parse_event, parse_resolutions, payload_id, unplayed
+from predibot.venues.manifold.parse import parse_event, parse_resolutions, payload_id, skip_reason
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _FEW = 5
@@ -33,7 +33,7 @@ class _Host(Hosts):
         return self.answer("GET", f"{self.url}/market/{contract}")
 
     def playable(self) -> list[dict[str, Any]]:
-        found = [each for each in self.listed if unplayed(each) is None]
+        found = [each for each in self.listed if skip_reason(each) is None]
         if not found:
             raise Mismatch("not tried: no market that can be played was listed before")
         return found
@@ -42,7 +42,7 @@ class _Host(Hosts):
 def assumptions(url: str) -> Iterator[Assumption]:
     """Yield each assumption with what was seen; about a dozen requests without a key."""
     with JsonClient(takes_compressed=True) as client:
-        yield from tried(_Host(client=client, url=f"{url.rstrip('/')}/v0"), _CHECKS)
+        yield from try_assumptions(_Host(client=client, url=f"{url.rstrip('/')}/v0"), _CHECKS)
 
 
 def _check_open(host: _Host) -> str:
@@ -54,7 +54,7 @@ def _check_open(host: _Host) -> str:
 
 
 def _check_volumes(host: _Host) -> str:
-    volumes = [fields.known_volume(each.get("volume24Hours")) for each in host.playable()]
+    volumes = [fields.volume_or_none(each.get("volume24Hours")) for each in host.playable()]
     stated = len(volumes) - volumes.count(None)
     if not stated:
         raise Mismatch("no market states what was traded in a day")
@@ -101,7 +101,7 @@ def _check_bets(host: _Host) -> str:
         asked = payload_id(each)
         host.bets = host.rows(f"{host.url}/bets", ("contractId", asked), *_BETS_PARAMS)
         foreign = [bet for bet in host.bets if bet.get("contractId") != asked]
-        made = [fields.stated_number(bet.get("createdTime")) for bet in host.bets]
+        made = [fields.require_number(bet.get("createdTime")) for bet in host.bets]
         prices = [price for bet in host.bets if (price := manifold_price(bet)) is not None]
         if foreign or made != sorted(made, reverse=True):
             raise Mismatch(f"{len(foreign)} of {len(made)} are of other markets, or the latest is not first")
@@ -123,7 +123,7 @@ def _check_before(host: _Host) -> str:
 
 def _check_resolutions(host: _Host) -> str:
     read, unread = 0, dict[str, str]()
-    rows = [each for each in host.search(("filter", "resolved"), ("offset", "0")) if unplayed(each) is None]
+    rows = [each for each in host.search(("filter", "resolved"), ("offset", "0")) if skip_reason(each) is None]
     for each in rows[:_FEW]:
         found, failed = parse_resolutions(host.market(payload_id(each)), first_seen_at=_NEVER)
         read, unread = read + len(found), {**unread, **failed}

@@ -16,9 +16,9 @@ from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quot
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
-from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, disorder, is_local
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local, order_notes
 from predibot.venues.manifold.bets import manifold_price
-from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, unplayed
+from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, skip_reason
 
 PAGE_SIZE = 100
 LARGEST_OFFSET = 1_000
@@ -89,7 +89,7 @@ class Manifold(LiveVenue):
             if not complete and enough is not None and enough(events):
                 break
         notes = tuple(f"{count} listed are not played: {reason}" for reason, count in unplayed_counts.items())
-        odd = disorder([event.volume_24h_usd for event in events])
+        odd = order_notes([event.volume_24h_usd for event in events])
         return EventPage(tuple(events), tuple(skipped), complete, (*notes, *odd))
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterator[list[object]]:
@@ -108,7 +108,7 @@ class Manifold(LiveVenue):
         payload = self._read_market(event_id)
         if payload is None:
             raise UsageError(f"{self.name} knows no event {event_id[:100]!r}; `predibot select` shows the ids")
-        if (reason := unplayed(payload)) is not None:
+        if (reason := skip_reason(payload)) is not None:
             raise UsageError(f"event {event_id} cannot be played: {reason}; `predibot select` shows others")
         event, skips = parse_event(payload, quoted_at=self._clock())
         if event is None:
@@ -189,12 +189,14 @@ class Manifold(LiveVenue):
                 listed = self._client.get(url, [*fixed, ("offset", str(offset))], until=until)
                 rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
                 if not isinstance(listed, list) or (not rows and any(row is not None for row in listed)):
-                    raise VenueChanged(f"{url} answered no list of markets but {fields.seen(listed)}; update predibot")
+                    raise VenueChanged(
+                        f"{url} answered no list of markets but {fields.short_repr(listed)}; update predibot"
+                    )
                 if rows and (first := payload_id(rows[0])) in seen and all(payload_id(row) in seen for row in rows):
                     raise VenueChanged(f"a page of the list is of {first} again: the venue ignores offset")
                 fresh = [row for row in rows if payload_id(row) not in seen]
                 seen |= {payload_id(row) for row in rows}
-                reasons = [unplayed(row) for row in fresh]
+                reasons = [skip_reason(row) for row in fresh]
                 played = [payload_id(row) for row, reason in zip(fresh, reasons, strict=True) if reason is None]
                 reasons += ["a row is no object"] * (len(listed) - len(rows))
                 whole, failed = self._read_markets(pool, played, until=until)
@@ -240,7 +242,7 @@ class Manifold(LiveVenue):
                 return None
             raise
         if payload_id(payload) != contract:
-            raise VenueChanged(f"asked for market {contract}, got {fields.seen(payload)}; update predibot")
+            raise VenueChanged(f"asked for market {contract}, got {fields.short_repr(payload)}; update predibot")
         return payload
 
     def _price_points(self, token_id: str, start: datetime, until: datetime) -> tuple[PricePoint, ...]:
@@ -293,7 +295,7 @@ class Manifold(LiveVenue):
                     raise VenueUnavailable(f"{refusal}; the market may be gone") from refusal
                 raise
             if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                raise VenueChanged(f"{url} answered no list of bets but {fields.seen(rows)}; update predibot")
+                raise VenueChanged(f"{url} answered no list of bets but {fields.short_repr(rows)}; update predibot")
             if not rows:
                 return _make_bets(priced, datetime.min.replace(tzinfo=UTC), read_at)
             before = str(rows[-1].get("id"))
@@ -313,19 +315,21 @@ def _parse_bet(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | N
         VenueChanged: If it cannot be read: a path without it would be wrong.
     """
     if bet.get("contractId") != contract:
-        raise VenueChanged(f"asked for bets of {contract}, got one of {fields.seen(bet.get('contractId'))}")
+        raise VenueChanged(f"asked for bets of {contract}, got one of {fields.short_repr(bet.get('contractId'))}")
     try:
         moved, stated = manifold_price(bet), bet.get("answerId")
         return None if moved is None else (moved.at, None if stated is None else contract_of(stated)[0], moved.yes)
     except (ValueError, AttributeError) as error:
-        raise VenueChanged(f"bet {fields.seen(bet.get('id'))} of {contract} cannot be read: {error}") from error
+        raise VenueChanged(f"bet {fields.short_repr(bet.get('id'))} of {contract} cannot be read: {error}") from error
 
 
 def _bet_instant(bet: Mapping[str, Any]) -> datetime:
     try:
-        return fields.unix_instant(fields.stated_number(bet.get("createdTime")) / 1000)
+        return fields.unix_instant(fields.require_number(bet.get("createdTime")) / 1000)
     except ValueError as error:
-        raise VenueChanged(f"bet {fields.seen(bet.get('id'))} has no createdTime: {error}; update predibot") from error
+        raise VenueChanged(
+            f"bet {fields.short_repr(bet.get('id'))} has no createdTime: {error}; update predibot"
+        ) from error
 
 
 def _make_bets(priced: Sequence[tuple[datetime, str | None, float]], since: datetime, until: datetime) -> _Bets:

@@ -41,7 +41,7 @@ RESULT_FIELDS = frozenset(
 def manifold_id(value: object) -> str:
     """Return an id of Manifold: letters, digits and underscores, so that a hyphen ends it."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise ValueError(f"{fields.seen(value)} is not an id of Manifold")
+        raise ValueError(f"{fields.short_repr(value)} is not an id of Manifold")
     return value
 
 
@@ -153,7 +153,7 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
         parsed = _ContractWire.model_validate(payload)
     except ValidationError as error:
         return None, (Skip("event", payload_id(payload), fields.reason_of(error)),)
-    if (reason := unplayed(payload)) is not None:
+    if (reason := skip_reason(payload)) is not None:
         return None, (Skip("event", parsed.id, reason),)
     skipped: list[Skip] = []
     markets: dict[str, Market] = {}
@@ -177,17 +177,17 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
     return _make_event(parsed, tuple(markets.values()), payload, quoted_at), tuple(skipped)
 
 
-def unplayed(payload: object) -> str | None:
+def skip_reason(payload: object) -> str | None:
     """Return why a market object, whole or from a list, is not played; None where it is."""
     stated = payload if isinstance(payload, Mapping) else {}
     kind = stated.get("outcomeType")
     if kind not in _PLAYED:
-        return f"it is a market of kind {fields.seen(kind)}; played are {' and '.join(_PLAYED)}"
+        return f"it is a market of kind {fields.short_repr(kind)}; played are {' and '.join(_PLAYED)}"
     if stated.get("deleted") is True:
         return "it was deleted"
     # Sweepstakes markets were paid in money, beside the same question in mana.
     if (token := stated.get("token") or "MANA") != "MANA":
-        return f"it is paid in {fields.seen(token)}, not in mana"
+        return f"it is paid in {fields.short_repr(token)}, not in mana"
     return None
 
 
@@ -203,10 +203,10 @@ def _make_event(parsed: _ContractWire, markets: tuple[Market, ...], payload: obj
             for each in parsed.tags
             if isinstance(each, str) and (slug := fields.short_text(each))
         ),
-        closes_at=fields.known_end(parsed.closes_at),
+        closes_at=fields.end_or_none(parsed.closes_at),
         closed=_is_closed(parsed, None, quoted_at),
         volume_24h_usd=parsed.volume_24h,
-        payload=fields.dumps(fields.without(payload, RESULT_FIELDS)),
+        payload=fields.dumps(fields.strip_fields(payload, RESULT_FIELDS)),
     )
 
 
@@ -223,7 +223,7 @@ def _make_market(parsed: _ContractWire, answer: _AnswerWire | None, quoted_at: d
         question=parsed.question if answer is None else fields.short_text(f"{parsed.question}: {answer.text}"),
         outcomes=SIDES,
         description=parsed.words,
-        closes_at=fields.known_end(parsed.closes_at),
+        closes_at=fields.end_or_none(parsed.closes_at),
         closed=_is_closed(parsed, answer, quoted_at),
         volume_24h_usd=parsed.volume_24h if answer is None else None,
         volume_usd=parsed.volume if answer is None else answer.volume,
@@ -280,7 +280,7 @@ def parse_resolutions(
     elif parsed.resolution in _SHARED and (shares := _normalise_shares(parsed.shares or {}, answers)) is not None:
         won = {answer: shares.get(answer, 0.0) for answer in answers}
     else:
-        said = f"it is resolved to {fields.seen(parsed.resolution)}, which says of no answer what it pays"
+        said = f"it is resolved to {fields.short_repr(parsed.resolution)}, which says of no answer what it pays"
         return {}, unread | dict.fromkeys(names.values(), said)
     return {
         names[answer]: _make_resolution(paid, parsed.resolved_at, first_seen_at) for answer, paid in won.items()
@@ -298,7 +298,7 @@ def _settle(
             unread[name] = (
                 "it is resolved to MKT without a resolutionProbability"
                 if each.resolution == "MKT"
-                else f"it is resolved to {fields.seen(each.resolution)}, which is none of YES, NO, MKT and CANCEL"
+                else f"it is resolved to {fields.short_repr(each.resolution)}, which is none of YES, NO, MKT and CANCEL"
             )
             continue
         found[name] = _make_resolution(paid, each.resolved_at or whole.resolved_at, first_seen_at)
@@ -328,4 +328,4 @@ def payload_id(payload: object) -> str:
         return UNKNOWN_ID
 
 
-PAYLOADS = PayloadReader(parse_event, payload_id, partial(fields.stored_without, names=RESULT_FIELDS))
+PAYLOADS = PayloadReader(parse_event, payload_id, partial(fields.strip_stored_payload, names=RESULT_FIELDS))

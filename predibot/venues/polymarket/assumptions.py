@@ -8,8 +8,8 @@ from typing import Any
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.venues import fields
-from predibot.venues.assumptions import Hosts, Mismatch, objects, tried
-from predibot.venues.http import disorder
+from predibot.venues.assumptions import Hosts, Mismatch, require_objects, try_assumptions
+from predibot.venues.http import order_notes
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE
 from predibot.venues.polymarket.parse import KNOWN_STATUSES, event_ids_of, parse_event, payload_id, status_of, tokens_of
@@ -31,7 +31,7 @@ class _PolymarketHosts(Hosts):
     def list_page(self, what: str, *params: tuple[str, str]) -> list[dict[str, Any]]:
         """Return a page of a keyset list, and remember its cursor."""
         page = self.answer("GET", f"{self.gamma_url}/{what}/keyset", [*params, ("limit", "500")])
-        rows = objects(page.get(what) if isinstance(page, dict) else None, what)
+        rows = require_objects(page.get(what) if isinstance(page, dict) else None, what)
         self.next_cursor = page.get("next_cursor")
         return rows
 
@@ -54,7 +54,7 @@ def assumptions(gamma_url: str, clob_url: str) -> Iterator[Assumption]:
     """Yield each assumption with what was seen; about fifteen requests without a key."""
     with JsonClient(takes_compressed=True) as client:
         hosts = _PolymarketHosts(client=client, gamma_url=gamma_url.rstrip("/"), clob_url=clob_url.rstrip("/"))
-        yield from tried(hosts, _CHECKS)
+        yield from try_assumptions(hosts, _CHECKS)
 
 
 def _check_events(hosts: _PolymarketHosts) -> str:
@@ -79,12 +79,12 @@ def _check_open(hosts: _PolymarketHosts) -> str:
 
 
 def _check_order(hosts: _PolymarketHosts) -> str:
-    volumes = [fields.known_volume(each.get("volume1wk")) for each in hosts.first_page()]
+    volumes = [fields.volume_or_none(each.get("volume1wk")) for each in hosts.first_page()]
     stated = [each for each in volumes if each is not None]
     if not stated:
         raise Mismatch("no event states a volume of a week")
     lacking = len(volumes) - len(stated)
-    return "; ".join([f"{lacking} of {len(volumes)} state no volume of a week", *disorder(stated)])
+    return "; ".join([f"{lacking} of {len(volumes)} state no volume of a week", *order_notes(stated)])
 
 
 def _check_cursor(hosts: _PolymarketHosts) -> str:

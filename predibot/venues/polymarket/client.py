@@ -13,7 +13,7 @@ from predibot.domain.price import Depth, Instrument, PricePath, PricePoint, Quot
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
-from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, disorder, is_local
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local, order_notes
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, pages
 from predibot.venues.polymarket.parse import (
@@ -93,7 +93,9 @@ class Polymarket(LiveVenue):
                 events.extend([event] if event else [])
             if not complete and enough is not None and enough(events):
                 break
-        return EventPage(tuple(events), tuple(skipped), complete, disorder([event.volume_1wk_usd for event in events]))
+        return EventPage(
+            tuple(events), tuple(skipped), complete, order_notes([event.volume_1wk_usd for event in events])
+        )
 
     def events_by_market(
         self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None
@@ -162,7 +164,7 @@ class Polymarket(LiveVenue):
         points = self.raw_history(instrument.id, start, until)
         return PricePath(
             instrument,
-            tuple(PricePoint(fields.unix_instant(point["t"]), fields.stated_price(point["p"])) for point in points),
+            tuple(PricePoint(fields.unix_instant(point["t"]), fields.require_price(point["p"])) for point in points),
         )
 
     def raw_history(self, token_id: str, start: datetime, until: datetime) -> list[dict[str, object]]:
@@ -202,7 +204,7 @@ class Polymarket(LiveVenue):
         }
         turned = {market.id for market in markets if _is_reversed(wanted[market.id], market.ref.token_ids)}
         return {
-            market_id: quote.turned if market_id in turned else quote
+            market_id: quote.for_no if market_id in turned else quote
             for market_id, quote in quotes.items()
             if quote is not None
         }
@@ -267,7 +269,7 @@ class Polymarket(LiveVenue):
                 raise UsageError(unknown) from refusal
             raise
         if payload_id(payload) != event_id:
-            raise VenueChanged(f"asked for event {event_id}, got {fields.seen(payload)}; update predibot")
+            raise VenueChanged(f"asked for event {event_id}, got {fields.short_repr(payload)}; update predibot")
         return payload
 
     def _read_raw_events(self, ids: Sequence[str]) -> Iterator[object]:
@@ -338,7 +340,7 @@ class Polymarket(LiveVenue):
         if path == MARKET_LISTS[0]:
             payloads = answer.get("markets") if isinstance(answer, dict) else None
         if not isinstance(payloads, list):
-            raise VenueChanged(f"{url} answered no list of markets but {fields.seen(answer)}; update predibot")
+            raise VenueChanged(f"{url} answered no list of markets but {fields.short_repr(answer)}; update predibot")
         known = {*ids, UNKNOWN_ID}
         foreign = next((payload for payload in payloads if payload_id(payload) not in known), None)
         if foreign is not None:
@@ -355,7 +357,9 @@ class Polymarket(LiveVenue):
                 asked, lambda part: self._client.post(url, [{"token_id": t} for t in part])
             ):
                 if not isinstance(payloads, list | None):
-                    raise VenueChanged(f"{url} answered no list of books but {fields.seen(payloads)}; update predibot")
+                    raise VenueChanged(
+                        f"{url} answered no list of books but {fields.short_repr(payloads)}; update predibot"
+                    )
                 if payloads is None:
                     broken = VenueChanged(f"{url} refuses to be asked about token {part[0]}; update predibot")
                     _log.warning("a book is left out: %s", broken)

@@ -55,9 +55,11 @@ class PageGuard:
         if cursor is None or cursor == "":
             return None
         if not isinstance(cursor, str):
-            raise VenueChanged(f"next_cursor is {fields.seen(cursor)}, not a text; update predibot")
+            raise VenueChanged(f"next_cursor is {fields.short_repr(cursor)}, not a text; update predibot")
         if cursor in self._cursors:
-            raise VenueChanged(f"the cursor {fields.seen(cursor)} came twice: the list has no end; try again later")
+            raise VenueChanged(
+                f"the cursor {fields.short_repr(cursor)} came twice: the list has no end; try again later"
+            )
         self._cursors.add(cursor)
         return cursor
 
@@ -103,7 +105,7 @@ def pages(
             ) from error
         entries = page.get(field) if isinstance(page, dict) else None
         if not isinstance(page, dict) or not isinstance(entries, list):
-            raise VenueChanged(f"{url} answered no list of {field} but {fields.seen(page)}; update predibot")
+            raise VenueChanged(f"{url} answered no list of {field} but {fields.short_repr(page)}; update predibot")
         fresh = guard.fresh(entries)
         cursor = guard.next_cursor(page)
         left = until - client.until(0.0)

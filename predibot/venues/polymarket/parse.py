@@ -178,7 +178,7 @@ class _GammaEvent(Wire):
             archived=bool(self.archived),
             volume_24h_usd=self.volume_24h_usd,
             volume_1wk_usd=self.volume_1wk_usd,
-            payload=fields.dumps(fields.without(payload, RESULT_FIELDS)),
+            payload=fields.dumps(fields.strip_fields(payload, RESULT_FIELDS)),
         )
 
 
@@ -294,10 +294,10 @@ def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution 
     payouts = parsed.payouts
     if payouts is None:
         return None
-    closed_at = fields.known_end(parsed.closed_at)
+    closed_at = fields.end_or_none(parsed.closed_at)
     if closed_at is None:
-        return Resolution.paying(payouts, first_seen_at, "first_sight", first_seen_at)
-    return Resolution.paying(payouts, closed_at, "venue", closed_at)
+        return Resolution.of_payouts(payouts, first_seen_at, "first_sight", first_seen_at)
+    return Resolution.of_payouts(payouts, closed_at, "venue", closed_at)
 
 
 def tokens_of(payload: object) -> tuple[str, ...]:
@@ -354,4 +354,6 @@ def payload_id(payload: object) -> str:
         return UNKNOWN_ID
 
 
-PAYLOADS = PayloadReader(parse_event, payload_id, partial(fields.stored_without, names=RESULT_FIELDS), no_first_of)
+PAYLOADS = PayloadReader(
+    parse_event, payload_id, partial(fields.strip_stored_payload, names=RESULT_FIELDS), no_first_of
+)

@@ -93,7 +93,9 @@ def _read_window(
             return []
         raise
     if not isinstance(answer, dict) or "history" not in answer:
-        raise VenueChanged(f"{url} answered no history of token {token_id} but {fields.seen(answer)}; update predibot")
+        raise VenueChanged(
+            f"{url} answered no history of token {token_id} but {fields.short_repr(answer)}; update predibot"
+        )
     points = answer["history"] if answer["history"] is not None else []
     if not isinstance(points, list):
         raise VenueChanged(f"{url} answered a history of token {token_id} that is no list of points; update predibot")
@@ -104,7 +106,9 @@ def _point_instant(point: object, token_id: str) -> datetime:
     try:
         if not isinstance(point, dict):
             raise ValueError("it is no object")
-        fields.stated_price(point.get("p"))
+        fields.require_price(point.get("p"))
         return fields.unix_instant(point.get("t"))
     except ValueError as error:
-        raise VenueChanged(f"the price history of token {token_id} holds {fields.seen(point)}: {error}") from error
+        raise VenueChanged(
+            f"the price history of token {token_id} holds {fields.short_repr(point)}: {error}"
+        ) from error

@@ -14,7 +14,7 @@ from predibot.net.api_keys import Key
 from predibot.net.failures import TryAgain, one_line
 from predibot.venues import fields
 from predibot.venues.http import VenueClient
-from predibot.venues.stocks.daily_prices import ReadPrices, TickerUnknown, read_days
+from predibot.venues.stocks.daily_prices import ProviderPrices, TickerUnknown, read_days
 
 OWN_URL = "https://www.alphavantage.co"
 MAX_BYTES = 16_000_000
@@ -52,7 +52,7 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
         """Close the connections."""
         self._client.close()
 
-    def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
+    def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates; errors as in `PriceProvider`."""
         size = "compact" if self._now().date() - first < timedelta(days=COMPACT_DAYS) else "full"
         params = [("function", "TIME_SERIES_DAILY_ADJUSTED"), ("symbol", ticker), ("outputsize", size)]
@@ -64,7 +64,7 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
             raise TickerUnknown(f"alpha_vantage has no stock {ticker} ({said}): take it out, or write it as it does")
         series = answer.get(_SERIES) if isinstance(answer, Mapping) else None
         if not isinstance(series, Mapping) or not all(isinstance(row, Mapping) for row in series.values()):
-            seen = fields.seen(answer)
+            seen = fields.short_repr(answer)
             raise VenueChanged(
                 f"alpha_vantage answered no {_SERIES!r} for {ticker} but {seen}; see whether predibot is up to date"
             )

@@ -18,29 +18,29 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def _parse_price(value: object) -> float:
-    number = fields.stated_number(value)
+    number = fields.require_number(value)
     if not 0.0 < number <= HIGHEST_PRICE_USD:
-        raise ValueError(f"{fields.seen(value)} is not a price above 0")
+        raise ValueError(f"{fields.short_repr(value)} is not a price above 0")
     return number
 
 
 def _parse_amount(value: object) -> float:
-    number = fields.stated_number(value)
+    number = fields.require_number(value)
     if number < 0.0:
-        raise ValueError(f"{fields.seen(value)} is below zero")
+        raise ValueError(f"{fields.short_repr(value)} is below zero")
     return number
 
 
 def _parse_split(value: object) -> float:
-    number = fields.stated_number(value)
+    number = fields.require_number(value)
     if not 1.0 / LARGEST_SPLIT <= number <= LARGEST_SPLIT:
-        raise ValueError(f"{fields.seen(value)} is not a number of new shares for an old one")
+        raise ValueError(f"{fields.short_repr(value)} is not a number of new shares for an old one")
     return number
 
 
 def _parse_day(value: object) -> date:
     if not isinstance(value, str) or not _DAY.match(value):
-        raise ValueError(f"{fields.seen(value)} is not a date")
+        raise ValueError(f"{fields.short_repr(value)} is not a date")
     return date.fromisoformat(value[:10])
 
 
@@ -74,7 +74,7 @@ _ROW = TypeAdapter(DayPrices)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPrices:
+class ProviderPrices:
     """The valid part of an answer."""
 
     days: tuple[DayPrices, ...]
@@ -90,7 +90,7 @@ class TickerUnknown(VenueError):
 class PriceProvider(Protocol):
     """A provider of daily stock prices."""
 
-    def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
+    def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates, both included.
 
         Raises:
@@ -101,7 +101,7 @@ class PriceProvider(Protocol):
         """
 
 
-def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> ReadPrices:
+def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> ProviderPrices:
     """Return the valid rows between two dates; their fields have the names of `DayPrices`.
 
     Malformed rows, and both of two that contradict each other, are left out with a
@@ -114,7 +114,7 @@ def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> Rea
             day = _ROW.validate_python(row)
         except ValidationError as error:
             # The sentence begins with the date, or with the text in its place.
-            left_out[fields.seen(row.get("on"))[1:11]] = fields.reason_of(error)
+            left_out[fields.short_repr(row.get("on"))[1:11]] = fields.reason_of(error)
             continue
         if not first <= day.on <= last:
             continue
@@ -122,6 +122,6 @@ def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> Rea
             left_out[str(day.on)] = "it is stated twice, in two ways"
     days = tuple(found[on] for on in sorted(found) if str(on) not in left_out)
     notes = [f"the row of {on} is left out: {reason}" for on, reason in left_out.items()]
-    return ReadPrices(
+    return ProviderPrices(
         days, (*notes[:_SHOWN], *([f"{len(notes) - _SHOWN} more rows are left out"] * (len(notes) > _SHOWN)))
     )

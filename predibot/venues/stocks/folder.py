@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from predibot.domain.price import CorporateAction
 from predibot.errors import UsageError, VenueChanged
 from predibot.plain_file import plain_text
-from predibot.sandbox.stocks.folder import SIMULATED_FILE, simulated_seed
+from predibot.sandbox.stocks.folder import SIMULATED_FILE, read_seed
 from predibot.venues.stocks.daily_prices import HIGHEST_PRICE_USD, LARGEST_SPLIT, LOWEST_PRICE_USD
 from predibot.venues.stocks.recording import (
     ACTION_COLUMNS,
     ACTIONS_FILE,
     CLOSED_HOUR,
     MAX_TABLE_BYTES,
-    recorded_tickers,
+    list_tickers,
 )
 
 Days = NDArray[np.datetime64]
@@ -135,7 +135,7 @@ class StockFolder:
 
     def instant(self, place: int) -> datetime:
         """Return when the close of a day is known."""
-        return closed_at(self.days[place].astype(object))
+        return close_instant(self.days[place].astype(object))
 
     def places(self, until: datetime) -> int:
         """Return how many days have a close that is known by an instant."""
@@ -145,7 +145,7 @@ class StockFolder:
         return int(np.searchsorted(self.days, last, side="right"))
 
 
-def closed_at(day: date) -> datetime:
+def close_instant(day: date) -> datetime:
     """Return when the close of a date is known.
 
     Examples:
@@ -162,7 +162,7 @@ def read_folder(path: Path) -> StockFolder:
         UsageError: If it has no stock, or a table cannot be read at all.
         VenueChanged: If a table lacks a column.
     """
-    names = recorded_tickers(path)
+    names = list_tickers(path)
     if not names:
         raise UsageError(f"{path} has no file such as AAPL.csv; write one with `predibot record --stocks`")
     n_bytes = sum(_size(path / f"{name}.csv") for name in names)
@@ -170,7 +170,7 @@ def read_folder(path: Path) -> StockFolder:
         raise UsageError(f"{path} holds {n_bytes:,} bytes, more than {_MAX_FOLDER_BYTES:,}; keep in it what is played")
     remarks: list[Remark] = []
     try:
-        seed = simulated_seed(path)
+        seed = read_seed(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path / SIMULATED_FILE} cannot be read: {error}; fix it, or delete the file") from None
     if seed is not None:
@@ -316,7 +316,7 @@ def _read_actions(path: Path) -> dict[str, tuple[CorporateAction, ...]]:
             on, kind = date.fromisoformat(row["date"]), row["action"]
             if kind not in _KINDS:
                 raise ValueError(f"{kind[:40]!r} is no action; it is {', '.join(_KINDS)}")
-            action = CorporateAction(kind, closed_at(on), float(row["value"]) if row["value"].strip() else None)  # type: ignore[arg-type]
+            action = CorporateAction(kind, close_instant(on), float(row["value"]) if row["value"].strip() else None)  # type: ignore[arg-type]
             least, most = (1.0 / LARGEST_SPLIT, LARGEST_SPLIT) if kind == "split" else (0.0, HIGHEST_PRICE_USD)
             if action.value is not None and not least <= action.value <= most:
                 raise ValueError(f"a {kind} of {action.value:g}; it is from {least:g} to {most:,.0f}")

@@ -21,7 +21,7 @@ from predibot.domain.price import EQUITY, CorporateAction, Instrument, Price, Pr
 from predibot.errors import UsageError
 from predibot.plain_file import open_plain, plain_bytes
 from predibot.sandbox.stocks.folder import SIMULATED_FILE
-from predibot.venues.stocks.folder import SECTORS_FILE, StockFolder, closed_at, read_folder
+from predibot.venues.stocks.folder import SECTORS_FILE, StockFolder, close_instant, read_folder
 from predibot.venues.stocks.recording import ACTIONS_FILE, MAX_TABLE_BYTES
 
 if TYPE_CHECKING:
@@ -267,6 +267,6 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
 
 def _is_known(text: str, instant: datetime) -> bool:
     try:
-        return closed_at(date.fromisoformat(text)) <= instant
+        return close_instant(date.fromisoformat(text)) <= instant
     except ValueError:
         return False

@@ -41,7 +41,7 @@ _Row = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordingResult:
     """The notes on a recorded stock, and how many rows and actions are new."""
 
     rows: int = 0
@@ -49,7 +49,7 @@ class Recorded:
     notes: tuple[str, ...] = ()
 
 
-def checked_ticker(ticker: str) -> str:
+def check_ticker(ticker: str) -> str:
     """Return a ticker that can also name a file.
 
     Raises:
@@ -60,7 +60,7 @@ def checked_ticker(ticker: str) -> str:
     return ticker
 
 
-def recorded_tickers(folder: Path) -> tuple[str, ...]:
+def list_tickers(folder: Path) -> tuple[str, ...]:
     """Return the stocks of a folder, in alphabetical order.
 
     Raises:
@@ -89,7 +89,7 @@ def last_closed_day(now: datetime) -> date:
     return day - timedelta(days=max(0, day.weekday() - 4))
 
 
-def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> Recorded:
+def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> RecordingResult:
     """Add the missing prices of a stock to an existing folder; makes no request where none can be missing.
 
     A stock that is new to the folder begins at `since`. Only days whose close is
@@ -99,17 +99,17 @@ def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: d
         UsageError: If a file of the folder cannot be read or written.
         VenueError: If the provider fails; then nothing was written.
     """
-    path = folder / f"{checked_ticker(ticker)}.csv"
+    path = folder / f"{check_ticker(ticker)}.csv"
     stored = _read_rows(path)
     first, last = min(stored, default=since), last_closed_day(now)
     known_until = max(stored, default=None)
     if since > last or (known_until is not None and known_until >= last):
-        return Recorded()
+        return RecordingResult()
     if any(
         (row["ticker"], row["action"]) == (ticker, "delisting")
         for _, row in _read_table(folder / ACTIONS_FILE, ACTION_COLUMNS)
     ):
-        return Recorded()
+        return RecordingResult()
     start = since if known_until is None else max(first, known_until - timedelta(days=RECHECKED_DAYS))
     read = provider.prices(ticker, start, last)
     fresh = [day for day in read.days if day.on not in stored]
@@ -133,7 +133,7 @@ def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: d
         )
     if merged != stored:
         _write_table(path, PRICE_COLUMNS, (merged[on] for on in sorted(merged)))
-    return Recorded(len(fresh), actions, tuple(f"{ticker}: {note}" for note in (*notes, *action_notes)))
+    return RecordingResult(len(fresh), actions, tuple(f"{ticker}: {note}" for note in (*notes, *action_notes)))
 
 
 def missing_days(folder: Path, tickers: Sequence[str]) -> list[str]:

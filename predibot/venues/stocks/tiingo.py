@@ -12,7 +12,7 @@ from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.venues import fields
 from predibot.venues.http import RequestRefused, VenueClient
-from predibot.venues.stocks.daily_prices import ReadPrices, TickerUnknown, read_days
+from predibot.venues.stocks.daily_prices import ProviderPrices, TickerUnknown, read_days
 
 OWN_URL = "https://api.tiingo.com"
 MAX_BYTES = 16_000_000
@@ -43,7 +43,7 @@ class Tiingo(AbstractContextManager["Tiingo"]):
         """Close the connections."""
         self._client.close()
 
-    def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
+    def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates; errors as in `PriceProvider`."""
         params = [("startDate", str(first)), ("endDate", str(last)), ("format", "json")]
         try:
@@ -58,7 +58,7 @@ class Tiingo(AbstractContextManager["Tiingo"]):
                 raise VenueUnavailable(f"{said}; run again later, or get another plan") from error
             raise
         if not isinstance(answer, list) or not all(isinstance(row, dict) for row in answer):
-            seen = fields.seen(answer)
+            seen = fields.short_repr(answer)
             raise VenueChanged(
                 f"tiingo answered no list of days for {ticker} but {seen}; see whether predibot is up to date"
             )

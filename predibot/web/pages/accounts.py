@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from predibot.jobs.accounts.cohorts import cohorts_of
+from predibot.jobs.accounts.cohorts import statements_of_cohort
 from predibot.jobs.accounts.statement import account_statements
-from predibot.ledger.read.accounts.statement import Statement
+from predibot.ledger.read.accounts.statement import AccountStatement
 from predibot.ledger.read.details.accounts import AccountHoldings, holdings_over_time
-from predibot.plugins.venues import known_venue
+from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.table import Table
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import Banded, StackedShares, banded, shares_of
+from predibot.web.drawing import BandCurve, StackedShares, band_curve, shares_of
 from predibot.web.pages.page import WebPage
 from predibot.web.rendering import line
 
@@ -21,13 +21,13 @@ _MOST_VALUATIONS = 160
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAccount:
+class AccountView:
     """An account as its page shows it."""
 
-    statement: Statement
+    statement: AccountStatement
     currency: str
     title: str
-    value: Banded | None
+    value: BandCurve | None
     held: StackedShares | None
     grids: tuple[Table, ...]
 
@@ -42,16 +42,16 @@ def account_page(cache: LedgerCache, bot: str, cohort: str = "") -> WebPage:
 
 def cohort_page(cache: LedgerCache, week: str) -> WebPage:
     """Return a weekly cohort's members, values and positions."""
-    found = cohorts_of(cache.store, week, clock=cache.clock)
+    found = statements_of_cohort(cache.store, week, clock=cache.clock)
     members = dict.fromkeys(each.bot_id for one in found for each in one.cohort.members)
     grids = []
     for each in found:
-        with figures.in_currency(known_venue(each.cohort.venue).currency):
+        with figures.in_currency(venue_or_defaults(each.cohort.venue).currency):
             grids += [grid for grid in cohort_statement_grids(each) if grid.rows]
     return WebPage("cohort", {"week": week, "members": list(members), "grids": grids})
 
 
-def _account_view(cache: LedgerCache, statement: Statement) -> ShownAccount:
+def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountView:
     name = statement.name
     of_week = f", cohort {line(name.subject)}" if statement.cohort is not None else ""
     title = f"{line(name.game)} of {line(name.recipe)}, {name.mode}{of_week}"
@@ -59,12 +59,12 @@ def _account_view(cache: LedgerCache, statement: Statement) -> ShownAccount:
     points = [
         RunningPoint(each.at.timestamp(), each.value_usd, None, None, place, place) for place, each in enumerate(held)
     ]
-    currency = known_venue(name.venue).currency
+    currency = venue_or_defaults(name.venue).currency
     with figures.in_currency(currency):
         text = f"in {figures.money_noun()}; the line is what was paid in"
         grids = statement_grids(statement)
-    value = banded(points, statement.account.paid_in_usd, f"Value: {title}", text)
-    return ShownAccount(statement, currency, title, value, _stacked_holdings(held), grids)
+    value = band_curve(points, statement.account.paid_in_usd, f"Value: {title}", text)
+    return AccountView(statement, currency, title, value, _stacked_holdings(held), grids)
 
 
 def _stacked_holdings(held: tuple[AccountHoldings, ...]) -> StackedShares | None:

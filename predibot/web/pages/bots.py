@@ -11,18 +11,18 @@ from sqlalchemy import Connection, Row
 from predibot.domain.trace import ModelStep
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.bot import BotHistory
-from predibot.jobs.read_traces import used_in
+from predibot.jobs.read_traces import usage_of_traces
 from predibot.jobs.worst import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import count_decisions, listed_decisions
+from predibot.ledger.read.rows_for_python import count_decisions, sort_decisions
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
 from predibot.reports.table import Table
 from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
-from predibot.reports.terminal.trace import used_grid
-from predibot.reports.terminal.worst import asked_in, circumstances
+from predibot.reports.terminal.trace import usage_grid
+from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
@@ -63,7 +63,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
         each
         for status in counts
         if status != "recorded"
-        for each in cache.read(listed_decisions, RowFilter(bots=(name,), status=status), limit=PAGE)
+        for each in cache.read(sort_decisions, RowFilter(bots=(name,), status=status), limit=PAGE)
     ]
     pictures = [picture for _, picture in bot_pictures(history)]
     drawn = [each for picture in pictures for each in curves_of(picture)]
@@ -78,7 +78,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
             ],
             "counts": counts,
             "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
-            "latest": cache.read(listed_decisions, asked, limit=PAGE),
+            "latest": cache.read(sort_decisions, asked, limit=PAGE),
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
             "diagrams": [
@@ -90,7 +90,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
             "jumps": list(_jumps(history)),
             "grids": list(bot_grids(history)),
             "ends": [
-                (title, none, [(each, asked_in(each), circumstances(each)) for each in found])
+                (title, none, [(each, question_of(each), circumstances(each)) for each in found])
                 for title, none, found in (
                     ("Best decisions", "No bet gained money.", history.best),
                     ("Worst decisions", "No bet lost money.", history.worst),
@@ -153,8 +153,8 @@ def _costs_and_setup(cache: LedgerCache, name: str) -> tuple[Table | None, Promp
         return newest_traces(connection, name, _TRACES), bot_setup(connection, name)
 
     digests, setup = cache.store.run_read(read)
-    report = used_in(cache.store, [(name, digest) for digest in digests])
-    grid = used_grid(report).without("bot") if report.rows else None
+    report = usage_of_traces(cache.store, [(name, digest) for digest in digests])
+    grid = usage_grid(report).without("bot") if report.rows else None
     return grid, _prompt(cache, digests), [] if setup is None else _setup_rows(setup)
 
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from predibot.errors import UsageError
-from predibot.jobs.histories.pair import asked_both
+from predibot.jobs.histories.pair import shared_questions
 from predibot.reports.table import Table
 from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
-from predibot.web.pages.page import WebPage, paged, records
+from predibot.web.pages.page import WebPage, paginate, records
 from predibot.web.rendering import line
 
 
@@ -25,7 +25,7 @@ def compare_page(
     # Names that cannot be shown as they are cannot be chosen in a form.
     shown = {**asked, "bots": [name for name in bots if name == line(name)], "grids": []}
     if not one or not other or one == other:
-        return WebPage("compare", {**shown, **paged([], 1, "/compare")})
+        return WebPage("compare", {**shown, **paginate([], 1, "/compare")})
     part = Part(recipe=recipe, venue=venue)
     found = cache.evaluation(Question(wanted=("pairs",)), part)
     both = {one, other}
@@ -40,10 +40,10 @@ def compare_page(
     ]
     # The meanings of headers stand below the last table only.
     grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
-    questions = cache.compute_on_part(asked_both, one, other, part=part)
+    questions = cache.compute_on_part(shared_questions, one, other, part=part)
     return WebPage(
         "compare",
-        {**shown, "grids": grids, **paged(questions, page_, "/compare", **asked)},
+        {**shown, "grids": grids, **paginate(questions, page_, "/compare", **asked)},
         {"questions": records(questions)},
     )
 

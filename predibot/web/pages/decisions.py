@@ -18,12 +18,12 @@ from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
     LedgerDecision,
     count_decisions,
-    listed_decisions,
-    told_decisions,
-    told_forecasts,
+    select_decisions,
+    select_forecasts,
+    sort_decisions,
 )
 from predibot.web.cache import LedgerCache
-from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, part_of, records
+from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, pagination, records
 from predibot.web.rendering import line, lines
 
 _AT_ONCE = 500
@@ -81,12 +81,12 @@ def decisions_page(
         "void": "true" if void else "",
         "sort": "" if sort == "-slot" else sort,
     }
-    shown = part_of(sum(cache.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
+    shown = pagination(sum(cache.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
     skip = (shown["page"] - 1) * PAGE
 
     def whole() -> Rows:
         for first in range(0, shown["total"], _AT_ONCE):
-            found = cache.read(listed_decisions, wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
+            found = cache.read(sort_decisions, wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
             yield from records(found)()
 
     known = {
@@ -100,7 +100,7 @@ def decisions_page(
         "decisions",
         {
             **shown,
-            "rows": cache.read(listed_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
+            "rows": cache.read(sort_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
             "asked": asked,
             "sort": sort,
             # A name that cannot be shown as it is cannot be chosen.
@@ -126,7 +126,9 @@ def decision_page(
     found = decision_of(cache, run, bot, subject)
     forecasts = [
         each
-        for each in cache.read(told_forecasts, RowFilter(run=run, bots=(bot,), subject=subject, void=bool(found.void)))
+        for each in cache.read(
+            select_forecasts, RowFilter(run=run, bots=(bot,), subject=subject, void=bool(found.void))
+        )
         if each.void == found.void
     ]
     return WebPage(
@@ -150,7 +152,7 @@ def decision_of(cache: LedgerCache, run: str, bot: str, subject: str) -> LedgerD
         UsageError: If there is none.
     """
     asked = RowFilter(run=run, bots=(bot,), subject=subject)
-    own = cache.read(told_decisions, asked) or cache.read(told_decisions, replace(asked, void=True))
+    own = cache.read(select_decisions, asked) or cache.read(select_decisions, replace(asked, void=True))
     if not own:
         raise UsageError(f"no decision of {bot[:60]!r} on {subject[:60]!r} in run {run[:80]!r}")
     return own[-1]
@@ -166,7 +168,7 @@ _MOST_FIELDS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class ShownStep:
+class StepView:
     """A step as a page shows it."""
 
     number: int
@@ -204,7 +206,7 @@ def _trace_context(cache: LedgerCache, digest: str | None, step: int, find: str,
     return {**shown, "steps": steps, "all_steps": 1 if only else len(found), "in_trace": len(trace)}
 
 
-def _steps(trace: TraceLines, numbers: Any) -> Iterator[ShownStep]:
+def _steps(trace: TraceLines, numbers: Any) -> Iterator[StepView]:
     each_bytes = _PAGE_BYTES // max(1, len(numbers))
     field_bytes = _FIELD_BYTES if len(numbers) > 1 else _PAGE_BYTES
     read = trace.read(numbers, _MOST_LINE_BYTES)
@@ -222,7 +224,7 @@ def _steps(trace: TraceLines, numbers: Any) -> Iterator[ShownStep]:
                 break
             fields.append((named, cut))
         kind = row.get("kind")
-        yield ShownStep(number + 1, kind if isinstance(kind, str) else "step", tuple(fields), is_cut)
+        yield StepView(number + 1, kind if isinstance(kind, str) else "step", tuple(fields), is_cut)
 
 
 def _parse_row(text: bytes, length: int) -> Mapping[str, Any]:

@@ -3,13 +3,13 @@
 from itertools import groupby
 
 from predibot.errors import UsageError
-from predibot.ledger.read.details.events import Related, labels_of_events, related_to, revisions_of
+from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, revisions_of
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import listed_events, told_decisions, told_forecasts
+from predibot.ledger.read.rows_for_python import select_decisions, select_events, select_forecasts
 from predibot.web.cache import LedgerCache
 from predibot.web.drawing import history_of
-from predibot.web.pages.graph import moving_with
-from predibot.web.pages.page import WebPage, paged, records
+from predibot.web.pages.graph import related_edges
+from predibot.web.pages.page import WebPage, paginate, records
 from predibot.web.rendering import line
 
 _RELATED = 20
@@ -21,8 +21,8 @@ _UNANSWERED = 50
 def events_page(cache: LedgerCache, q: str = "", page_: int = 1) -> WebPage:
     """Return a part of the list of events, those with all of these words in their titles."""
     words = q.casefold().split()
-    rows = [each for each in cache.read(listed_events) if all(word in each.title.casefold() for word in words)]
-    return WebPage("events", {**paged(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
+    rows = [each for each in cache.read(select_events) if all(word in each.title.casefold() for word in words)]
+    return WebPage("events", {**paginate(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
 
 
 def event_page(cache: LedgerCache, id: str) -> WebPage:
@@ -31,10 +31,10 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     Raises:
         UsageError: If nobody decided on it.
     """
-    own = cache.read(told_decisions, RowFilter(event=id))
+    own = cache.read(select_decisions, RowFilter(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
-    said = cache.read(told_forecasts, RowFilter(event=id))
+    said = cache.read(select_forecasts, RowFilter(event=id))
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     prices = cache.prices(id)
     markets = []
@@ -43,7 +43,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
         newest = rows[-_FORECASTS:]
         dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in newest]
         markets.append((newest, history_of(prices.get(market_id, ()), dots), len(rows)))
-    labels, kin = related(cache, id)
+    labels, kin = events_sharing_labels(cache, id)
     return WebPage(
         "event",
         {
@@ -54,7 +54,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
             "revisions": cache.store.run_read(lambda connection: revisions_of(connection, id)),
             "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
             "labels": labels,
-            "moving": moving_with(cache, id, own[0].run)[:_RELATED],
+            "moving": related_edges(cache, id, own[0].run)[:_RELATED],
             "related": kin[:_RELATED],
             "all_related": len(kin),
         },
@@ -62,7 +62,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     )
 
 
-def related(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[Related, ...]]:
+def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[RelatedEvent, ...]]:
     """Return the labels of an event, and the events that share some, the nearest first."""
     labels = cache.read(labels_of_events)
-    return (labels[id][2] if id in labels else ()), related_to(id, labels)
+    return (labels[id][2] if id in labels else ()), find_related_events(id, labels)

@@ -1,9 +1,9 @@
 """The graph of related events of a venue, and the events that move with one."""
 
 from predibot.errors import UsageError
-from predibot.ledger.read.rows_for_python import listed_events
+from predibot.ledger.read.rows_for_python import select_events
 from predibot.related.graph import Edge
-from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words
+from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note
 from predibot.reports.terminal.closeups.graph import graph_grids
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
@@ -21,18 +21,18 @@ def graph_page(cache: LedgerCache, venue: str = "") -> WebPage:
         return WebPage(
             "graph", {"said": "Nothing was played yet.", "drawn": None, "marked": "", "listed": (), "grids": []}
         )
-    drawn = drawn_graph(found.graph, found.known.titles)
+    drawn = layout_graph(found.graph, found.known.titles)
     grids = [grid for grid in graph_grids(found) if grid.rows]
     # Only the day, so that a page stays the same for a day.
     text = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
-    marked = "" if drawn is None else marked_words(drawn, ())
+    marked = "" if drawn is None else marks_note(drawn, ())
     # An event that nobody decided on has no page.
-    listed = {each.event_id for each in cache.read(listed_events)}
+    listed = {each.event_id for each in cache.read(select_events)}
     shown = {"said": text, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
     return WebPage("graph", shown)
 
 
-def moving_with(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
+def related_edges(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
     """Return id, title and edge of each event that moves with one, the strongest first.
 
     The id is empty for an event without a page.
@@ -46,7 +46,7 @@ def moving_with(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str, 
     if not venue:
         return ()
     found = cache.graph(Part(venue=venue))
-    listed = {each.event_id for each in cache.read(listed_events)}
+    listed = {each.event_id for each in cache.read(select_events)}
     return tuple(
         (other if other in listed else "", found.known.titles[other], edge)
         for other, edge in found.graph.neighbours(id)

@@ -13,11 +13,11 @@ from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
 from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
-from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_said
+from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_text
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import Banded, Bars, Curve, curve_of, curves_of, reliability_of
+from predibot.web.drawing import BandCurve, Bars, Curve, curve_of, curves_of, reliability_of
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 
@@ -62,7 +62,7 @@ class PartTexts:
         )
         return cache.evaluation(question, part)
 
-    def given(self) -> dict[str, str]:
+    def parameters(self) -> dict[str, str]:
         """Return the texts that are not empty."""
         return {name: value for name, value in asdict(self).items() if value}
 
@@ -91,8 +91,8 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
         "leaderboard",
         {
             "part": part,
-            "given": part.given(),
-            "of_runs": PartTexts(part.recipe, part.venue).given(),
+            "given": part.parameters(),
+            "of_runs": PartTexts(part.recipe, part.venue).parameters(),
             "venue": shown_venue,
             # A name that cannot be shown as it is cannot be chosen.
             "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
@@ -116,7 +116,7 @@ def lines_of(ranking: Evaluation) -> list[BoardLine]:
     return [
         BoardLine(
             row,
-            verdict_said(row),
+            verdict_text(row),
             figures.thousandths_interval(row.edge_low, row.edge_high),
             figures.e_value(row.verdict.e_value),
             curve_of(row.curve, f"edge of {line(row.bot)} as it added up"),
@@ -135,8 +135,8 @@ def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPag
     return WebPage(
         "curves",
         {
-            "of_runs": PartTexts(recipe, venue).given(),
-            "curves": [each for each in drawn if isinstance(each, Banded)],
+            "of_runs": PartTexts(recipe, venue).parameters(),
+            "curves": [each for each in drawn if isinstance(each, BandCurve)],
             "bars": [each for each in drawn if isinstance(each, Bars)],
         },
     )

@@ -47,7 +47,7 @@ def records(rows: Sequence[Any]) -> Callable[[], Rows]:
     return lambda: (each._asdict() if isinstance(each, Row) else asdict(each) for each in rows)
 
 
-def part_of(total: int, number: int, path: str, **asked: object) -> dict[str, Any]:
+def pagination(total: int, number: int, path: str, **asked: object) -> dict[str, Any]:
     """Return which part of a list is shown, and the parameters of links to the other parts.
 
     Args:
@@ -62,9 +62,9 @@ def part_of(total: int, number: int, path: str, **asked: object) -> dict[str, An
     return {"total": total, "page": number, "pages": pages, "list_path": path, "list_asked": kept}
 
 
-def paged(rows: Sequence[Any], number: int, path: str, **asked: object) -> dict[str, Any]:
+def paginate(rows: Sequence[Any], number: int, path: str, **asked: object) -> dict[str, Any]:
     """Return the rows of a part of a list, with the same; the whole list is `rows`."""
-    part = part_of(len(rows), number, path, **asked)
+    part = pagination(len(rows), number, path, **asked)
     return {"rows": rows[(part["page"] - 1) * PAGE : part["page"] * PAGE], **part}
 
 

@@ -7,19 +7,19 @@ from typing import Any
 from sqlalchemy import Connection
 
 from predibot.errors import UsageError
-from predibot.jobs.accounts.cohorts import every_cohort
+from predibot.jobs.accounts.cohorts import list_cohorts
 from predibot.jobs.status import COUNTED, status_of
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.standing import KnownCost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
-from predibot.ledger.write.slots import stored_schedules, stored_slots
+from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.reports.accounts.cohort_statement import list_grid
 from predibot.reports.study import Study, StudyTables
 from predibot.reports.table import Table
 from predibot.reports.terminal.study_tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
 from predibot.web.cache import LedgerCache
-from predibot.web.pages.page import WebPage, grids_page, paged, records
+from predibot.web.pages.page import WebPage, grids_page, paginate, records
 
 _SLOTS = 20
 _LATE = timedelta(minutes=5)
@@ -28,15 +28,15 @@ _LATE = timedelta(minutes=5)
 
 def runs_page(cache: LedgerCache, page_: int = 1) -> WebPage:
     """Return a part of the list of runs, newest first, and which slots of schedules went wrong lately."""
-    shown = paged(cache.runs(), page_, "/runs")
+    shown = paginate(cache.runs(), page_, "/runs")
     keys = tuple(each.run for each in shown["rows"])
     since = cache.clock() - COUNTED
 
     def read(connection: Connection) -> tuple[Mapping[tuple[str, datetime | None], KnownCost], list[SlotRow]]:
         found = [
             each
-            for schedule in stored_schedules(connection)
-            for each in stored_slots(connection, schedule.recipe, since)
+            for schedule in read_schedules(connection)
+            for each in read_slots(connection, schedule.recipe, since)
             if each.status not in ("done", "running") or (each.late is not None and each.late > _LATE)
         ]
         return costs_of_runs(connection, keys), sorted(found, key=lambda each: each.slot_at, reverse=True)
@@ -57,7 +57,7 @@ def accounts_page(cache: LedgerCache) -> WebPage:
 def cohorts_page(cache: LedgerCache) -> WebPage:
     """Return all weekly cohorts."""
     try:
-        found = every_cohort(cache.store, clock=cache.clock)
+        found = list_cohorts(cache.store, clock=cache.clock)
     except UsageError:
         # The menu leads here, even if nothing was played.
         found = ()

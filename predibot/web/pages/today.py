@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
-from predibot.ledger.read.details.lately import said_of_settled, under_way
+from predibot.ledger.read.details.lately import list_settled_forecasts, under_way
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import newest_decisions
 from predibot.scoring.standing import BASELINES
@@ -26,7 +26,7 @@ _UNDER_WAY = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledMarket:
     """A settled market, with the forecast and the price that were farthest off."""
 
     last: Row[Any]
@@ -55,7 +55,7 @@ def today_page(cache: LedgerCache) -> WebPage:
     """Return what happened lately and what comes next."""
     now = cache.clock()
     newest, _ = cache.read(newest_decisions, RowFilter(), limit=_DECISIONS)
-    said = cache.read(said_of_settled, _MARKETS)
+    said = cache.read(list_settled_forecasts, _MARKETS)
     settled = settled_markets(said)
     surprising = [each for each in settled if max(each.off, each.price_off) > _SURPRISING]
     surprises = sorted(surprising, key=lambda each: -max(each.off, each.price_off))[:_SURPRISES]
@@ -78,7 +78,7 @@ def today_page(cache: LedgerCache) -> WebPage:
     )
 
 
-def settled_markets(said: Sequence[Row[Any]]) -> list[Settled]:
+def settled_markets(said: Sequence[Row[Any]]) -> list[SettledMarket]:
     """Return settled markets in order; `said` has all forecasts of one market after the other."""
     found = []
     for _, group in groupby(said, key=lambda each: (each.event_id, each.market_id)):
@@ -87,7 +87,7 @@ def settled_markets(said: Sequence[Row[Any]]) -> list[Settled]:
         paid = own[0].payout_yes
         prices = [each.price_yes for each in own if each.price_yes is not None]
         found.append(
-            Settled(
+            SettledMarket(
                 last=own[-1],
                 bots=len({each.bot for each in own}),
                 worst=max(thought, key=lambda each: abs(each.probability - paid), default=None),

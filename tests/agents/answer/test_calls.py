@@ -7,8 +7,8 @@ import time
 import pytest
 
 from predibot.agents.answer.calls import holds_calls
-from predibot.agents.answer.reader import call_of
-from predibot.agents.answer.spoken import spoken_part
+from predibot.agents.answer.reader import call_in_words
+from predibot.agents.answer.spoken import remove_thoughts
 from predibot.agents.loop.evidence import SEARCH, VISIT
 from predibot.domain.chat import ToolSchema
 from predibot.games.answers import decoder
@@ -106,7 +106,7 @@ def written(text: str, arguments: object = CALL) -> str:
 
 
 def called(text: str, *offered: ToolSchema) -> object:
-    call = call_of(text, offered or OFFERED, EVENT)
+    call = call_in_words(text, offered or OFFERED, EVENT)
     return None if call is None else (call.name, json.loads(call.arguments_json))
 
 
@@ -280,9 +280,9 @@ def test_no_marks_take_long_to_read(before: str, mark: str) -> None:
 @pytest.mark.parametrize("thoughts", ["so", 'so {"a": 1}', 'so {"a": 1} or {"query": "snow"}', '{"market_id": "m1"}'])
 def test_a_call_behind_the_lone_end_of_thoughts_is_one_whatever_they_hold(thoughts: str) -> None:
     written = f'{thoughts}\n</think>\n<tool_call>{{"name": "web_search", "arguments": {json.dumps(CALL)}}}</tool_call>'
-    call = call_of(written, OFFERED, EVENT)
+    call = call_in_words(written, OFFERED, EVENT)
     assert call is not None
     assert json.loads(call.arguments_json) == CALL
-    assert call_of(f"{json.dumps(answer())} {written}", OFFERED, EVENT) is None
+    assert call_in_words(f"{json.dumps(answer())} {written}", OFFERED, EVENT) is None
     ping = f'{thoughts}</think><tool_call>{{"name": "ping", "arguments": {{}}}}</tool_call>'
-    assert spoken_part(ping, decoder(())).text.startswith("<tool_call>")
+    assert remove_thoughts(ping, decoder(())).text.startswith("<tool_call>")

@@ -10,7 +10,7 @@ import pytest
 from predibot.agents.answer.one_shot import run_one_shot
 from predibot.agents.loop.run_agent import run_agent
 from predibot.agents.loop.tool_loop import LoopLimits
-from predibot.agents.prompts.untrusted_text import told
+from predibot.agents.prompts.untrusted_text import complaint_for_model
 from predibot.errors import AnswerError
 from tests.agents.scripted import FENCE, GOOD, ScriptedModel, answer, context, rain, research, said
 
@@ -85,6 +85,6 @@ def test_whatever_an_answer_says_is_quoted_inside_the_fence_only() -> None:
         with pytest.raises(AnswerError) as caught:
             form.parse(rng.choice([data, json.dumps(data), rng.choice(PIECES), [data]]))
         complaints += "SYSTEM" in str(caught.value)
-        assert "SYSTEM" not in outside(told(caught.value, FENCE))
+        assert "SYSTEM" not in outside(complaint_for_model(caught.value, FENCE))
         assert str(caught.value).isprintable()
     assert complaints > 500

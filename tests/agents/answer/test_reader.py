@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.answer.reader import call_of, read_label, read_object, read_text, said_in
+from predibot.agents.answer.reader import answer_text, call_in_words, read_label, read_object, read_text
 from predibot.agents.loop.evidence import SEARCH
 from predibot.contracts import AnswerForm
 from predibot.domain.chat import FinishReason
@@ -308,7 +308,7 @@ def test_thoughts_are_read_only_where_nothing_else_came_and_they_end_with_their_
     right = json.dumps(answer())
     came = reply(text, finish=finish)
     state = json.dumps([{"reasoning_content": thoughts.replace("RIGHT", right)}])
-    said_so = said_in(replace(came, message=replace(came.message, state_json=state)))
+    said_so = answer_text(replace(came, message=replace(came.message, state_json=state)))
     assert said_so == (right if is_read else text)
 
 
@@ -359,20 +359,20 @@ def test_a_call_is_looked_for_in_thoughts_where_nothing_else_came(before: str) -
         (f"{before}`{search}", False),
     ):
         state = json.dumps([{"reasoning_content": thoughts}])
-        found = said_in(replace(came, message=replace(came.message, state_json=state)))
-        assert (call_of(found, [SEARCH], EVENT) is not None) is is_read, thoughts
+        found = answer_text(replace(came, message=replace(came.message, state_json=state)))
+        assert (call_in_words(found, [SEARCH], EVENT) is not None) is is_read, thoughts
 
 
 def test_an_answer_in_words_hands_itself_in_where_it_may_be() -> None:
     text = f"<think>so</think>Here: {json.dumps(answer())}"
     for behind in ("", "\n```\n", "</answer><|im_end|>", " Tell me if you need more."):
-        assert call_of(text + behind, [SEARCH], EVENT) is None
-        call = call_of(text + behind, [SEARCH, EVENT.schema], EVENT)
+        assert call_in_words(text + behind, [SEARCH], EVENT) is None
+        call = call_in_words(text + behind, [SEARCH, EVENT.schema], EVENT)
         assert call is not None
         assert json.loads(call.arguments_json) == answer()
-    assert call_of(text + json.dumps(answer()), [SEARCH, EVENT.schema], EVENT) is None
-    assert call_of(f"{text} But first I call web_search.", [SEARCH, EVENT.schema], EVENT) is None
-    assert call_of('Next: {"query": "rain"}', [SEARCH, EVENT.schema], EVENT) is None
+    assert call_in_words(text + json.dumps(answer()), [SEARCH, EVENT.schema], EVENT) is None
+    assert call_in_words(f"{text} But first I call web_search.", [SEARCH, EVENT.schema], EVENT) is None
+    assert call_in_words('Next: {"query": "rain"}', [SEARCH, EVENT.schema], EVENT) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.agents.budget.account import Exact, LimitAccount, MemoryAccount, Standing
-from predibot.agents.budget.budget import Budget, BudgetHeld, Reserved
+from predibot.agents.budget.budget import Budget, BudgetHeld, BudgetReservation
 from predibot.domain.budget import LimitLevel, Limits, Spending
 from predibot.errors import BudgetSpent
 
@@ -203,8 +203,8 @@ class Shared:
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
         self.kept.replace(added, by, kept=kept)
 
-    def take_kept(self, amount: Spending) -> None:
-        self.kept.take_kept(amount)
+    def move_kept(self, amount: Spending) -> None:
+        self.kept.move_kept(amount)
 
     def standing(self) -> Standing:
         return self.kept.standing()
@@ -217,7 +217,7 @@ def test_a_level_may_be_kept_elsewhere() -> None:
     elsewhere = Shared()
     account: LimitAccount = elsewhere
     here, there = (Budget(account).inside("run", Limits()) for _ in range(2))
-    reservation: Reserved = here.reserve(Spending(usd=0.75))
+    reservation: BudgetReservation = here.reserve(Spending(usd=0.75))
     with pytest.raises(BudgetSpent, match="day's limit"):
         there.reserve(Spending(usd=0.5))
     assert there.spent() == Spending()

@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from predibot.agents.budget.price import TokenPrice
-from predibot.agents.budget.worst_case import Counted, counted, input_tokens_bound, worst_case
-from predibot.agents.models.clients.litellm_library import loaded_litellm
+from predibot.agents.budget.worst_case import CountedRequest, count_request, input_tokens_bound, worst_case
+from predibot.agents.models.clients.litellm_library import load_litellm
 from predibot.domain.chat import ChatRequest, Message, ToolCall, ToolSchema, Usage
 from tests.agents.clients import PING
 
@@ -36,7 +36,7 @@ def test_a_counted_request_makes_the_bound_closer_and_still_a_bound(
     # The same text cannot have fewer tokens the first time than the second, as these counts would have it.
     assume(not set(old) & set(new))
     kept = old[::2]
-    before = Counted(ChatRequest(old), -(-bytes_of(*old) // bytes_a_token), 0)
+    before = CountedRequest(ChatRequest(old), -(-bytes_of(*old) // bytes_a_token), 0)
     request = ChatRequest((*kept, *new))
     truth = -(-bytes_of(*kept) // bytes_a_token) + bytes_of(*new)
     assert truth <= input_tokens_bound(request, before) <= input_tokens_bound(request)
@@ -47,7 +47,7 @@ def test_a_counted_request_makes_the_bound_closer_and_still_a_bound(
 )
 def test_the_bound_holds_for_a_real_tokenizer(text: str) -> None:
     # litellm carries the vocabulary of OpenAI's cl100k_base, so nothing is fetched.
-    tokens = loaded_litellm().encoding.encode(text, disallowed_special=())
+    tokens = load_litellm().encoding.encode(text, disallowed_special=())
     assert 0 < len(tokens) < input_tokens_bound(ChatRequest((Message("user", text),)))
 
 
@@ -60,7 +60,7 @@ def test_tools_and_calls_count_as_templates_write_them() -> None:
 
 def test_a_tool_that_is_new_counts_although_the_rest_was_counted() -> None:
     messages = (Message("user", "hi"),)
-    before = counted(ChatRequest(messages, (PING,)), Usage(30, 1))
+    before = count_request(ChatRequest(messages, (PING,)), Usage(30, 1))
     other = ToolSchema("other", "x" * 3_000, {})
     assert input_tokens_bound(ChatRequest(messages, (PING, other)), before) >= 3_030
     assert input_tokens_bound(ChatRequest(messages, (PING,)), before) < 200
@@ -71,18 +71,18 @@ def test_the_schema_of_an_answer_counts_once() -> None:
     plain = ChatRequest(asked.messages)
     schema_bytes = len(json.dumps(dict(PING.parameters)))
     assert input_tokens_bound(asked) >= input_tokens_bound(plain) + schema_bytes
-    assert input_tokens_bound(asked, counted(asked, Usage(50, 5))) < 50 + schema_bytes + 64
-    assert input_tokens_bound(asked, counted(plain, Usage(20, 5))) > 20 + schema_bytes
+    assert input_tokens_bound(asked, count_request(asked, Usage(50, 5))) < 50 + schema_bytes + 64
+    assert input_tokens_bound(asked, count_request(plain, Usage(20, 5))) > 20 + schema_bytes
 
 
 def test_a_count_that_cannot_be_true_is_not_believed() -> None:
     request = ChatRequest((Message("user", "word " * 1_000),))
-    assert input_tokens_bound(request, Counted(request, 1, 0)) == input_tokens_bound(request)
+    assert input_tokens_bound(request, CountedRequest(request, 1, 0)) == input_tokens_bound(request)
 
 
 def test_the_same_message_twice_counts_twice() -> None:
     page = Message("user", "word " * 1_000)
-    before = Counted(ChatRequest((page,)), 1_000, 0)
+    before = CountedRequest(ChatRequest((page,)), 1_000, 0)
     assert input_tokens_bound(ChatRequest((page, page)), before) >= 6_000
 
 

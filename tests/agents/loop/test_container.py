@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from predibot.agents.loop.container import (
-    CodeFailed,
+    CodeError,
     Container,
     ContainerSpec,
     docker_problem,
     docker_spec,
     python_side,
 )
-from predibot.net.deadline import in_time
+from predibot.net.deadline import call_within
 
 TOOLS = {"web_search": ("query",), "final_answer": ("market_decisions",)}
 
@@ -55,7 +55,7 @@ def test_an_answer_that_is_taken_ends_the_code() -> None:
 
 
 def test_a_complaint_is_an_error_of_the_code() -> None:
-    with opened({"error": "lower the bets"}) as container, pytest.raises(CodeFailed, match="lower the bets"):
+    with opened({"error": "lower the bets"}) as container, pytest.raises(CodeError, match="lower the bets"):
         container.run("final_answer([])", deadline_seconds=30.0)
 
 
@@ -73,7 +73,7 @@ def test_a_complaint_is_an_error_of_the_code() -> None:
     ],
 )
 def test_code_that_goes_wrong_is_told(code: str, told: str) -> None:
-    with opened() as container, pytest.raises(CodeFailed, match=told):
+    with opened() as container, pytest.raises(CodeError, match=told):
         container.run(code, deadline_seconds=1.5 if "while True: pass" in code else 30.0)
 
 
@@ -92,24 +92,24 @@ FORGED = 'import os\ncall = b\'{{"call": "web_search", "arguments": {{}}}}\\n\'\
 )
 def test_code_that_fills_its_pipe_ends_in_time(more: str) -> None:
     with opened({"result": "x" * 10_000}) as container:
-        with pytest.raises(CodeFailed, match=r"did not end in time|the container ended"):
-            in_time(lambda: container.run(FORGED.format(more=more), deadline_seconds=2.0), 60.0)
+        with pytest.raises(CodeError, match=r"did not end in time|the container ended"):
+            call_within(lambda: container.run(FORGED.format(more=more), deadline_seconds=2.0), 60.0)
         assert container.run("print('again')", deadline_seconds=30.0) == "again\n"
 
 
 def test_code_that_is_longer_than_the_pipe_to_one_who_does_not_read_ends_in_time() -> None:
     deaf = ContainerSpec((sys.executable, "-c", "import time; time.sleep(600)"))
-    with Container(deaf, lambda name, arguments: {}) as container, pytest.raises(CodeFailed, match="did not end in"):
-        in_time(lambda: container.run("# " + "x" * 1_000_000, deadline_seconds=1.0), 60.0)
+    with Container(deaf, lambda name, arguments: {}) as container, pytest.raises(CodeError, match="did not end in"):
+        call_within(lambda: container.run("# " + "x" * 1_000_000, deadline_seconds=1.0), 60.0)
 
 
 @pytest.mark.parametrize("broken", ["import os; os._exit(1)", "while True: pass"])
 def test_after_it_broke_the_next_code_gets_a_new_one_with_nothing_in_it(broken: str) -> None:
     with opened() as container:
         container.run("x = 1", deadline_seconds=30.0)
-        with pytest.raises(CodeFailed, match="nothing that was set before is left"):
+        with pytest.raises(CodeError, match="nothing that was set before is left"):
             container.run(broken, deadline_seconds=1.0)
-        with pytest.raises(CodeFailed, match="NameError"):
+        with pytest.raises(CodeError, match="NameError"):
             container.run("print(x)", deadline_seconds=30.0)
 
 
@@ -122,7 +122,7 @@ def test_the_client_is_gone_before_its_container_is_ended_which_may_hang(tmp_pat
 try: os.kill(int(open({str(pid)!r}).read()), 0)
 except ProcessLookupError: open({str(found)!r}, 'w').write('gone')"""
     spec = ContainerSpec((sys.executable, "-c", start), (sys.executable, "-S", "-c", end))
-    with Container(spec, lambda name, arguments: {}) as container, pytest.raises(CodeFailed, match="pipe of its"):
+    with Container(spec, lambda name, arguments: {}) as container, pytest.raises(CodeError, match="pipe of its"):
         container.run("", deadline_seconds=60.0)
     assert found.read_text() == "gone"
 
@@ -137,7 +137,7 @@ def test_docker_runs_it_without_network_files_or_rights() -> None:
     for bound in ("--network=none", "--read-only", "--cap-drop=ALL", "--pull=never", "--user=65534:65534", "--rm"):
         assert bound in spec.start
     assert any(part.startswith("--memory=") for part in spec.start)
-    first, second = spec.named(), spec.named()
+    first, second = spec.with_name(), spec.with_name()
     assert first.end == ("docker", "kill", first.start[4].removeprefix("--name="))
     assert first.end != second.end
     assert json.loads(spec.start[-1]) == {name: list(names) for name, names in TOOLS.items()}
@@ -206,7 +206,7 @@ def in_docker() -> Container:
     ids=["network", "files", "memory", "processes"],
 )
 def test_a_real_container_gives_neither_network_nor_files_nor_more_than_its_share(code: str, seen: str) -> None:
-    with in_docker() as container, pytest.raises(CodeFailed, match=seen):
+    with in_docker() as container, pytest.raises(CodeError, match=seen):
         container.run(code, deadline_seconds=30.0)
 
 
@@ -215,5 +215,5 @@ def test_a_real_container_gives_neither_network_nor_files_nor_more_than_its_shar
 def test_a_real_container_calls_tools_outside_and_ends_with_its_deadline() -> None:
     with in_docker() as container:
         assert "made web_search" in container.run("print(web_search(query='x'))", deadline_seconds=30.0)
-        with pytest.raises(CodeFailed):
+        with pytest.raises(CodeError):
             container.run("while True: pass", deadline_seconds=2.0)

@@ -10,12 +10,12 @@ import pytest
 from predibot.agents.budget.budget import Budget
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.budget.worst_case import MOST_READ_TOKENS, MOST_WRITTEN_TOKENS
-from predibot.agents.models.clients.chat_wire import MAX_CALL_USD, MAX_TOKENS, shallow
+from predibot.agents.models.clients.chat_wire import MAX_CALL_USD, MAX_TOKENS, limit_depth
 from predibot.agents.models.metered import MeteredModel
 from predibot.contracts import ChatModel
 from predibot.domain.budget import Limits
 from predibot.domain.chat import ChatRequest, Message
-from predibot.domain.trace import cost_of_steps, estimated_usd_of_steps
+from predibot.domain.trace import cost_of_steps, sum_estimates_usd
 from predibot.errors import ModelError
 from predibot.ledger.files.traces import Trace
 from tests.agents.chat_server import USAGE, ChatServer, Said, chat_server, completion, error, said_json, tool_call
@@ -75,10 +75,10 @@ def check(budget: Budget, steps: tuple[Any, ...], true_usd: float = TRUE_USD) ->
     cost_usd, known_usd = cost_of_steps(steps)
     if cost_usd is None:
         assert spent_usd >= steps[-1].worst.usd > 0.1
-        assert spent_usd == pytest.approx(known_usd + estimated_usd_of_steps(steps))
+        assert spent_usd == pytest.approx(known_usd + sum_estimates_usd(steps))
     else:
         assert (spent_usd, known_usd) == (pytest.approx(true_usd), pytest.approx(true_usd))
-        assert estimated_usd_of_steps(steps) == 0.0
+        assert sum_estimates_usd(steps) == 0.0
 
 
 @pytest.mark.parametrize("usage", HOSTILE.values(), ids=list(HOSTILE))
@@ -246,8 +246,8 @@ def test_nesting_anywhere_in_an_answer_crashes_nothing_and_is_not_free(client: s
 
 def test_what_is_shallow_stays_as_it_is() -> None:
     value = {"a": [1, {"b": None}, "x"], "c": {"d": [[]]}}
-    assert shallow(value) == value
-    assert shallow(nested(60), 3) == {"a": {"a": {"a": "(nested too deep)"}}}
+    assert limit_depth(value) == value
+    assert limit_depth(nested(60), 3) == {"a": {"a": {"a": "(nested too deep)"}}}
 
 
 def _html() -> Said:
@@ -313,7 +313,7 @@ def test_a_usage_that_the_request_cannot_have_is_unknown_and_booked_at_the_worst
     assert budget.spent().usd == pytest.approx(max(worst.usd, counted_usd))
     assert budget.spent().tokens == max(worst.tokens, counted_tokens)
     assert cost_of_steps(steps) == (None, 0.0)
-    assert estimated_usd_of_steps(steps) == pytest.approx(budget.spent().usd)
+    assert sum_estimates_usd(steps) == pytest.approx(budget.spent().usd)
 
 
 @pytest.mark.parametrize(("cost_usd", "booked_usd"), [(1e-6, 4.0005), (0.003, 4.0005), (0.05, 0.05), (3.0, 3.0)])

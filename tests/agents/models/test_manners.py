@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.models.clients.chat_wire import count_of, read_answer, request_body
+from predibot.agents.models.clients.chat_wire import parse_count, read_answer, request_body
 from predibot.agents.models.manners import Manners, error_words
 from predibot.domain.chat import ChatRequest, Message, ToolCall
 from predibot.sandbox.server.hosts.manners import THOUGHT
@@ -38,7 +38,7 @@ def wire(manners: Manners, request: ChatRequest = TALK) -> list[dict[str, object
 
 def after(said: str, request: ChatRequest = TALK, *, status: int = 400, known: Manners | None = None) -> Manners:
     """Return what is known after a refusal that is learned."""
-    found = (known or Manners("m")).learned(said, request, status=status)
+    found = (known or Manners("m")).learn(said, request, status=status)
     assert found is not None
     return found
 
@@ -54,7 +54,7 @@ def test_an_empty_thought_is_kept_and_is_none(thought: str) -> None:
     message = {"role": "assistant", "content": "yes", "reasoning_content": thought}
     reply = read_answer({"choices": [{"message": message}]}, "m")
     assert json.loads(reply.message.state_json)[0]["reasoning_content"] == thought
-    assert reply.thought is bool(thought)
+    assert reply.has_reasoning is bool(thought)
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_a_signature_of_a_call_goes_back_with_its_call() -> None:
 def test_a_field_is_learned_both_ways_and_once(words: str) -> None:
     wanted = after(words)
     assert wire(wanted)[2]["reasoning_content"] == THOUGHT
-    assert wanted.learned(words, TALK) is None
+    assert wanted.learn(words, TALK) is None
     refused = after("property 'reasoning_content' is unsupported", known=replace(Manners.of("deepseek"), model="m"))
     assert "reasoning_content" not in wire(refused)[2]
-    assert refused.learned(words, TALK) is None
+    assert refused.learn(words, TALK) is None
 
 
 def test_state_that_no_turn_has_cannot_be_learned() -> None:
-    assert Manners("m").learned("reasoning_content is missing", HELLO) is None
+    assert Manners("m").learn("reasoning_content is missing", HELLO) is None
 
 
 def test_a_turns_state_is_kept_whole_or_not_at_all() -> None:
@@ -122,8 +122,8 @@ def test_a_part_of_a_content_that_is_a_thought_is_not_said(thought: dict[str, ob
 
 def test_an_answer_says_how_long_it_could_be_where_that_is_less_than_was_asked_for() -> None:
     known = replace(Manners("m"), most_tokens=8_192)
-    assert (known.lowered(TALK), known.fit(TALK)[0].max_output_tokens) == (8_192, 8_192)
-    assert known.lowered(replace(TALK, max_output_tokens=500)) is None
+    assert (known.own_token_limit(TALK), known.fit(TALK)[0].max_output_tokens) == (8_192, 8_192)
+    assert known.own_token_limit(replace(TALK, max_output_tokens=500)) is None
 
 
 def test_roles_alternate_on_the_wire() -> None:
@@ -202,9 +202,9 @@ def test_a_context_that_has_room_for_the_answer_twice_is_no_limit_of_it() -> Non
     words = (
         "maximum context length is 32768 tokens. However, you requested 36000 tokens (20000 in the messages, 16000 in"
     )
-    assert Manners("m").learned(f"{words} the completion)", TALK) is None
-    assert Manners("m").learned("the request exceeds the available context size (8192 tokens)", TALK) is None
-    assert Manners("m").learned(f"max_tokens exceeds {'9' * 5_000}", TALK) is None
+    assert Manners("m").learn(f"{words} the completion)", TALK) is None
+    assert Manners("m").learn("the request exceeds the available context size (8192 tokens)", TALK) is None
+    assert Manners("m").learn(f"max_tokens exceeds {'9' * 5_000}", TALK) is None
 
 
 def test_a_name_that_is_refused_is_no_limit() -> None:
@@ -215,8 +215,8 @@ def test_a_name_that_is_refused_is_no_limit() -> None:
 def test_another_status_or_other_words_teach_nothing() -> None:
     words = "Thinking mode does not support this tool_choice"
     forced = replace(TALK, forced_tool="ping")
-    assert Manners("m").learned(words, forced, status=401) is Manners("m").learned("no", forced) is None
-    assert Manners("m").learned(words, TALK) is None
+    assert Manners("m").learn(words, forced, status=401) is Manners("m").learn("no", forced) is None
+    assert Manners("m").learn(words, TALK) is None
 
 
 def test_what_is_refused_for_ever_ends() -> None:
@@ -224,7 +224,7 @@ def test_what_is_refused_for_ever_ends() -> None:
     words = "max_tokens, seed, reasoning_content, tool_choice, stream, system role, roles must alternate: 5 at most"
     lessons = -1
     while known is not None:
-        known, lessons = known.learned(words, replace(TALK, forced_tool="ping", seed=1)), lessons + 1
+        known, lessons = known.learn(words, replace(TALK, forced_tool="ping", seed=1)), lessons + 1
     assert lessons < 12
 
 
@@ -258,7 +258,12 @@ def test_an_error_is_read_in_every_form_that_is_known(body: str, words: str) -> 
 
 
 def test_a_count_may_be_written_with_a_point() -> None:
-    assert (count_of(100.0), count_of(100.5), count_of(float("nan")), count_of(float("inf"))) == (100, None, None, None)
+    assert (parse_count(100.0), parse_count(100.5), parse_count(float("nan")), parse_count(float("inf"))) == (
+        100,
+        None,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -274,7 +279,7 @@ def test_an_answer_is_held_to_be_json_where_a_refused_schema_names_that(words: s
     assert request_body(known.fit(asked)[0], "m", known)["response_format"] == {"type": "json_object"}
     known = after("'messages' must contain the word 'json' to use the type 'json_object'", asked, known=known)
     assert "response_format" not in request_body(known.fit(asked)[0], "m", known)
-    assert known.learned(words, asked) is None
+    assert known.learn(words, asked) is None
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from predibot.agents.models.failures import GivenUp
 from predibot.agents.models.metered import MeteredModel, request_digest
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, Cost, Message
-from predibot.domain.trace import cost_of_steps, estimated_usd_of_steps
+from predibot.domain.trace import cost_of_steps, sum_estimates_usd
 from predibot.errors import BudgetSpent, ModelRefused, ModelUnavailable
 from predibot.ledger.files.traces import Trace
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.net.failures import LostAnswer, TryAgain
 from tests.agents.clients import HELLO, PING, Clock, Scripted, reply_of, retry_of
 
 PRICE = TokenPrice(10.0, 100.0)
@@ -207,7 +207,7 @@ def retried(*failures: Exception, limits: Limits) -> tuple[MeteredModel, Budget,
 
 @pytest.mark.parametrize(("times", "tries"), [(2.5, 2), (3.5, 3)])
 def test_a_further_try_is_reserved_anew_and_not_made_where_it_does_not_fit(times: float, tries: int) -> None:
-    lost = [AnswerLost(f"cut {number}", tries=9) for number in range(9)]
+    lost = [LostAnswer(f"cut {number}", tries=9) for number in range(9)]
     model, budget, trace = retried(*lost, limits=Limits(usd=times * WORST.usd))
     with pytest.raises(BudgetSpent, match="decision's limit"):
         model.chat(HELLO, deadline_seconds=600.0)
@@ -229,17 +229,17 @@ def test_a_try_that_was_surely_not_charged_gives_back_what_was_set_aside_for_it(
 
 
 def test_a_lost_answer_is_booked_at_its_reservation_and_marked_estimated() -> None:
-    model, budget, trace = retried(AnswerLost("cut"), AnswerLost("cut"), limits=Limits(usd=3.0 * WORST.usd))
+    model, budget, trace = retried(LostAnswer("cut"), LostAnswer("cut"), limits=Limits(usd=3.0 * WORST.usd))
     model.chat(HELLO, deadline_seconds=600.0)
     assert budget.spent().usd == pytest.approx(2 * WORST.usd + 0.01)
     assert budget.spent().tokens == 2 * WORST.tokens + 25
     assert budget.spent().steps == 1
     assert [step["estimated_usd"] for step in steps_of(trace)] == [pytest.approx(2 * WORST.usd)]
-    assert estimated_usd_of_steps(trace.steps) == pytest.approx(2 * WORST.usd)
+    assert sum_estimates_usd(trace.steps) == pytest.approx(2 * WORST.usd)
 
 
 def test_the_seconds_of_all_tries_and_of_the_waits_between_them_are_booked_once() -> None:
-    model, budget, _ = retried(AnswerLost("cut"), TryAgain("busy"), limits=Limits())
+    model, budget, _ = retried(LostAnswer("cut"), TryAgain("busy"), limits=Limits())
     reply = model.chat(HELLO, deadline_seconds=600.0)
     assert budget.spent().seconds == pytest.approx(reply.seconds)
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.agents.models.failures import GivenUp
-from predibot.agents.models.retry import paid_by
+from predibot.agents.models.retry import report_tries_to
 from predibot.domain.chat import ChatReply
 from predibot.errors import BudgetSpent, ModelRefused
 from predibot.net.circuit_breaker import PROBE_WAIT_SECONDS, Breaker
-from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain
+from predibot.net.failures import MAX_ASKED_TRIES, LostAnswer, TryAgain
 from predibot.net.retry import LONGEST_WAIT_SECONDS, MAX_TRIES
 from tests.agents.clients import Clock, reply_of, retry_of
 
@@ -58,7 +58,7 @@ def test_each_try_gets_what_is_left_of_the_deadline() -> None:
 
 @given(st.lists(st.sampled_from(["try", "lost", "asked"]), max_size=8), st.floats(0.1, 30.0))
 def test_waits_never_pass_the_deadline(kinds: list[str], deadline_seconds: float) -> None:
-    failures = {"try": TryAgain("a"), "lost": AnswerLost("b"), "asked": TryAgain("c", wait_seconds=3.0)}
+    failures = {"try": TryAgain("a"), "lost": LostAnswer("b"), "asked": TryAgain("c", wait_seconds=3.0)}
     clock = Clock()
     try:
         once = failing(*(failures[kind] for kind in kinds))
@@ -70,7 +70,7 @@ def test_waits_never_pass_the_deadline(kinds: list[str], deadline_seconds: float
 
 
 def test_tries_whose_answer_was_lost_are_counted_also_where_one_came_in_the_end() -> None:
-    once = failing(AnswerLost("cut"), AnswerLost("cut"), TryAgain("busy"))
+    once = failing(LostAnswer("cut"), LostAnswer("cut"), TryAgain("busy"))
     reply = retry_of(Clock()).call(once, provider="p", deadline_seconds=100.0)
     assert (reply.retries, reply.lost_tries) == (3, 2)
 
@@ -97,11 +97,11 @@ def breaker_of(clock: Clock) -> Breaker:
 
 def test_a_breaker_opens_after_failures_in_a_row_only() -> None:
     breaker = breaker_of(Clock())
-    for happened in (breaker.failed, breaker.succeeded, breaker.failed):
+    for happened in (breaker.record_failure, breaker.record_success, breaker.record_failure):
         breaker.admit()
         happened()
     assert breaker.admit() == 0.0
-    breaker.failed()
+    breaker.record_failure()
     assert breaker.admit() == 10.0
 
 
@@ -109,25 +109,25 @@ def test_a_breaker_opens_after_failures_in_a_row_only() -> None:
 def test_after_its_rest_one_call_finds_out_for_all(comes_back: bool) -> None:
     clock = Clock()
     breaker = breaker_of(clock)
-    breaker.failed()
-    breaker.failed()
+    breaker.record_failure()
+    breaker.record_failure()
     clock.seconds = 10.0
     assert (breaker.admit(), breaker.admit()) == (0.0, PROBE_WAIT_SECONDS)
     if comes_back:
-        breaker.succeeded()
+        breaker.record_success()
     else:
-        breaker.failed()
+        breaker.record_failure()
     assert breaker.admit() == (0.0 if comes_back else 10.0)
 
 
 def test_a_probe_that_is_abandoned_leaves_the_place_to_another() -> None:
     clock = Clock()
     breaker = breaker_of(clock)
-    breaker.failed()
-    breaker.failed()
+    breaker.record_failure()
+    breaker.record_failure()
     clock.seconds = 10.0
     assert breaker.admit() == 0.0
-    breaker.abandoned()
+    breaker.release()
     assert breaker.admit() == 0.0
 
 
@@ -193,21 +193,21 @@ class Payer:
 
 def test_who_pays_is_told_of_each_try_and_asked_before_each_further_one() -> None:
     payer, retry = Payer(9), retry_of(Clock())
-    with paid_by(payer):
-        retry.call(failing(AnswerLost("cut"), TryAgain("busy")), provider="p", deadline_seconds=100.0)
-    retry.call(failing(AnswerLost("cut")), provider="p", deadline_seconds=100.0)
-    assert payer.told == ["AnswerLost", "again", "TryAgain", "again"]
+    with report_tries_to(payer):
+        retry.call(failing(LostAnswer("cut"), TryAgain("busy")), provider="p", deadline_seconds=100.0)
+    retry.call(failing(LostAnswer("cut")), provider="p", deadline_seconds=100.0)
+    assert payer.told == ["LostAnswer", "again", "TryAgain", "again"]
 
 
 def test_a_try_that_nobody_pays_for_is_not_made() -> None:
-    payer, tries = Payer(1), iter([AnswerLost("a"), AnswerLost("b"), AssertionError("was asked")])
+    payer, tries = Payer(1), iter([LostAnswer("a"), LostAnswer("b"), AssertionError("was asked")])
 
     def once(seconds: float) -> ChatReply:
         raise next(tries)
 
-    with paid_by(payer), pytest.raises(BudgetSpent):
+    with report_tries_to(payer), pytest.raises(BudgetSpent):
         retry_of(Clock()).call(once, provider="p", deadline_seconds=100.0)
-    assert payer.told == ["AnswerLost", "again", "AnswerLost", "again"]
+    assert payer.told == ["LostAnswer", "again", "LostAnswer", "again"]
 
 
 def test_who_finds_out_for_all_whether_a_provider_is_back_waits_for_nobody_then() -> None:
@@ -219,7 +219,7 @@ def test_who_finds_out_for_all_whether_a_provider_is_back_waits_for_nobody_then(
         def again(self) -> None:
             asked_at.append(clock.seconds)
 
-    with paid_by(Patient(9)):
+    with report_tries_to(Patient(9)):
         retry.call(failing(TryAgain("down")), provider="p", deadline_seconds=100.0)
     # It was asked before the twenty seconds for which the provider is left alone, not after them.
     assert asked_at[0] < 5.0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.prompts.render import decide_prompt, extract_prompt, filled, one_shot_prompt, report_prompt
+from predibot.agents.prompts.render import decide_prompt, extract_prompt, fill_prompt, one_shot_prompt, report_prompt
 from predibot.domain.event import OTHER_WORDS, Event, OrderTerms
 from predibot.domain.price import PricePoint
 from predibot.games.dollar_per_event.form import MAX_RULES_CHARACTERS, markets_json
@@ -54,13 +54,13 @@ def test_the_rule_on_cheap_sides_is_in_the_prompt(name: str) -> None:
 @pytest.mark.parametrize("name", ["decide", "one_shot", "report"])
 def test_a_prompt_with_a_hole_never_reaches_a_model(name: str) -> None:
     with pytest.raises(ValueError, match="which was not given"):
-        filled(name, {})
+        fill_prompt(name, {})
 
 
 def test_a_field_that_the_text_does_not_have_is_a_mistake() -> None:
     fields = {"task": "", "now": "", "view": "", "fence_open": "", "fence_close": "", "about": "", "report": ""}
     with pytest.raises(ValueError, match="has no field 'extra'"):
-        filled("report", {**fields, "extra": ""})
+        fill_prompt("report", {**fields, "extra": ""})
 
 
 @pytest.mark.parametrize("name", ["decide", "one_shot", "report"])

@@ -90,19 +90,19 @@ def test_the_mark_is_taken_out_however_it_is_written(write: Callable[[str], str]
 )
 @pytest.mark.parametrize("mark", ["000000000000000000000000", "another session", ""])
 def test_a_fence_of_another_session_is_taken_out_however_it_is_written(forged: str, mark: str) -> None:
-    assert FENCE.cleared(f"before {forged.format(mark)} after") == f"before {REMOVED} after"
+    assert FENCE.remove_marks(f"before {forged.format(mark)} after") == f"before {REMOVED} after"
 
 
 @pytest.mark.parametrize("text", ["1 << 3 >> 2", "«Правда»", "<<EOF", "‹quoted›", "trusted <b>", "x ≪ y ≫ z", "½ ① ٣"])
 def test_other_words_and_brackets_stay(text: str) -> None:
-    assert FENCE.cleared(text) == text
+    assert FENCE.remove_marks(text) == text
 
 
 @given(st.text(), st.text())
 def test_whatever_is_around_the_mark_stays_and_the_mark_does_not(before: str, after: str) -> None:
-    cleared = FENCE.cleared(f"{before}\n{FENCE.mark}\n{after}")
+    cleared = FENCE.remove_marks(f"{before}\n{FENCE.mark}\n{after}")
     assert FENCE.mark not in cleared.casefold()
-    assert FENCE.cleared(cleared) == cleared
+    assert FENCE.remove_marks(cleared) == cleared
 
 
 def lookalikes(letter: str) -> list[str]:
@@ -129,14 +129,14 @@ def written(rng: random.Random, word: str) -> str:
 @given(st.randoms(use_true_random=True), st.text(), st.text())
 def test_the_mark_is_taken_out_in_all_look_alikes_and_nothing_else(rng: random.Random, before: str, after: str) -> None:
     forged = written(rng, DECIMAL.mark)
-    assert DECIMAL.cleared(f"{before}|{forged}|{after}") == f"{before}|{REMOVED}|{after}"
+    assert DECIMAL.remove_marks(f"{before}|{forged}|{after}") == f"{before}|{REMOVED}|{after}"
 
 
 @settings(max_examples=40)
 @given(st.randoms(use_true_random=True))
 def test_a_fence_is_taken_out_in_all_look_alikes(rng: random.Random) -> None:
     forged = written(rng, "untrusted")
-    assert FENCE.cleared(f"before <<end of {forged} 00>> after") == f"before {REMOVED} after"
+    assert FENCE.remove_marks(f"before <<end of {forged} 00>> after") == f"before {REMOVED} after"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_fence_is_taken_out_in_all_look_alikes(rng: random.Random) -> None:
     ],
 )
 def test_letters_that_no_table_of_look_alikes_has_are_read_too(word: str) -> None:
-    assert FENCE.cleared(f"a <<{word}>> b") == f"a {REMOVED} b"
+    assert FENCE.remove_marks(f"a <<{word}>> b") == f"a {REMOVED} b"
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ def test_letters_that_no_table_of_look_alikes_has_are_read_too(word: str) -> Non
     ],
 )
 def test_no_nesting_and_no_bracket_saves_a_fence(forged: str) -> None:
-    cleared = FENCE.cleared(forged)
+    cleared = FENCE.remove_marks(forged)
     assert "untrusted" not in cleared
-    assert FENCE.cleared(cleared) == cleared
+    assert FENCE.remove_marks(cleared) == cleared
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_hostile_text_takes_a_time_of_its_length(text: str) -> None:
     def seconds(characters: int) -> float:
         hostile = (text * (characters // len(text)))[: characters // 2] + ">>" * (characters // 4)
         begun = time.thread_time()
-        FENCE.cleared(hostile)
+        FENCE.remove_marks(hostile)
         return time.thread_time() - begun
 
     seconds(1000)
@@ -229,4 +229,4 @@ def test_a_fence_on_one_line_holds_text_of_many() -> None:
 
 @given(st.text())
 def test_what_is_inside_comes_out_as_it_was_put_in(text: str) -> None:
-    assert inside_fence(FENCE.around(text)) == FENCE.cleared(text)
+    assert inside_fence(FENCE.around(text)) == FENCE.remove_marks(text)

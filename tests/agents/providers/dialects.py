@@ -12,12 +12,12 @@ from typing import Any
 
 from predibot.sandbox.server.hosts.manners import (
     THOUGHT,
-    calls_without,
+    call_as_text,
+    find_calls_without,
     forces_a_tool,
-    in_text,
     speaks_after_tool,
     speaks_twice,
-    streamed,
+    stream_completion,
 )
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, said_json
 from tests.agents.scripted import answer
@@ -66,7 +66,7 @@ def wants_reasoning(words: str) -> Rule:
     """Return a rule: an assistant's turn with calls comes back with what was thought in it, word for word."""
 
     def rule(body: Body) -> Said | None:
-        missing = calls_without(body, "reasoning_content", THOUGHT)
+        missing = find_calls_without(body, "reasoning_content", THOUGHT)
         return refusal(words.format(missing[0])) if missing else None
 
     return rule
@@ -344,12 +344,14 @@ class Provider(ChatServer):
             of_call = {"id": f"call{results:05d}", "type": "function", "function": function}
             message["tool_calls"] = [{**of_call, **self.dialect.call_carried}]
             if self.dialect.text_calls:
-                message["content"], call = in_text(message.pop("tool_calls")[0]["function"], THOUGHT), None
+                message["content"], call = call_as_text(message.pop("tool_calls")[0]["function"], THOUGHT), None
         finish = "tool_calls" if call else "stop"
         usage = USAGE if self.dialect.whole_counts else {name: float(count) for name, count in USAGE.items()}
         if body.get("stream"):
             choice = {"message": message, "finish_reason": finish}
-            reply = streamed({"id": "c1", "created": 1, "model": "tiny-1", "choices": [choice], "usage": usage})
+            reply = stream_completion(
+                {"id": "c1", "created": 1, "model": "tiny-1", "choices": [choice], "usage": usage}
+            )
             return Said(reply.body, headers={"Content-Type": reply.content_type})
         return completion(None, message=message, finish_reason=finish, usage=usage, service_tier="default")
 

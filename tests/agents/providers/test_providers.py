@@ -13,7 +13,7 @@ from predibot.contracts import ChatModel
 from predibot.domain.chat import ChatRequest, Message
 from predibot.domain.decision import Decision
 from predibot.domain.terms import ModelSettings, ReasoningEffort
-from predibot.jobs.deciding.opened_models import OpenedModels
+from predibot.jobs.deciding.opened_models import DeclaredModels
 from predibot.net.api_keys import ApiKeys
 from predibot.plugins.strategies import StrategySpec, load_strategy, spec_of
 from tests.agents.chat_server import Said, completion
@@ -39,7 +39,7 @@ def decided_by(
     strategy: StrategySpec, model: ChatModel, effort: ReasoningEffort | None = None
 ) -> tuple[Decision, list[str]]:
     """Return what a strategy decides with a model, and what it searched for."""
-    settled = OpenedModels(strategy, lambda _: model, ModelSettings(reasoning_effort=effort))
+    settled = DeclaredModels(strategy, lambda _: model, ModelSettings(reasoning_effort=effort))
     searched: list[str] = []
 
     def search(query: str) -> str:

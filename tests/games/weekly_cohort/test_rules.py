@@ -15,7 +15,7 @@ from predibot.domain.resolution import Resolution
 from predibot.errors import AnswerError, MarketClosed, UsageError
 from predibot.games.accounts import Journal, account_of
 from predibot.games.fills import BookFills, MidFills, QuoteFills
-from predibot.games.positions import positions_of, resolved_bets, standing_of
+from predibot.games.positions import list_resolved_bets, positions_of, standing_of
 from predibot.games.settlement import settle
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.games.weekly_cohort.execution import most_usd
@@ -349,7 +349,7 @@ def test_the_cash_before_each_bet_is_kept_with_it() -> None:
     player.book(sells(("p3", 100)), *(a_market(name) for name in "abc"))
     player.resolve(1.0, market_id="a")
     player.resolve(0.5, market_id="b")
-    found = resolved_bets(positions_of(player.journal))
+    found = list_resolved_bets(positions_of(player.journal))
     assert [(each.amount_usd, each.cash_before_usd, each.won) for each in found] == [
         (2_500.0, 10_000.0, True),
         (1_000.0, 7_500.0, None),

@@ -159,7 +159,7 @@ def test_what_is_ordered_is_asked_for_again_once_and_what_is_not_is_left_alone()
     listed = [parse_event(event_payload(number, market_payload(number)), quoted_at=NOW)[0] for number in (1, 2, 3)]
     events = [event for event in listed if event is not None]
     ordered, held = ([events[number].markets[0].instruments("polymarket")[0]] for number in (0, 1))
-    first, second, third = board.requoted(events, ordered, held, NOW)
+    first, second, third = board.requote_events(events, ordered, held, NOW)
     # What is held is worth its last price where there is none now.
     assert venue.asked == ["1", "1", "2"]
     assert [len(each.markets[0].quotes) for each in (first, second)] == [1, 0]

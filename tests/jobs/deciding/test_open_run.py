@@ -8,7 +8,7 @@ import pytest
 
 from predibot.domain.budget import Limits
 from predibot.errors import RunConflict, UsageError
-from predibot.ledger.read.rows_for_python import told_runs
+from predibot.ledger.read.rows_for_python import select_runs
 from predibot.ledger.store import Store
 from predibot.ledger.write.claims import RETRIES
 from predibot.ledger.write.runs import void_run
@@ -106,7 +106,7 @@ def test_a_void_run_frees_its_slot_and_stays_on_record(store: Store, archive: Pa
     assert again.run.key == KEY
     assert statuses(again) == {"random_bet": ["recorded"] * 3}
     with store.read() as connection:
-        listed = told_runs(connection)
+        listed = select_runs(connection)
     assert [(each.void_reason, each.recorded) for each in listed] == [("wrong recipe", 6), (None, 3)]
     assert '"void": 1' in canonical(store)
 

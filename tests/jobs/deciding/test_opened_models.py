@@ -13,7 +13,7 @@ from predibot.contracts import AnswerForm, ChatModel, Context
 from predibot.domain.chat import ChatReply
 from predibot.domain.terms import ModelSettings
 from predibot.errors import AnswerError, BudgetSpent, NoAnswer
-from predibot.jobs.deciding.opened_models import OpenedModels, Room
+from predibot.jobs.deciding.opened_models import AnswerRoom, DeclaredModels
 from predibot.plugins.strategies import spec_of
 from predibot.studies.stakebench.games.stakebench import Stakebench
 from predibot.studies.stakebench.tasks import Item
@@ -26,7 +26,7 @@ STRATEGY = spec_of("one_shot", {"model": "x/y"})
 def asked_with(settings: ModelSettings, *tokens: int) -> Scripted:
     """Return a model that was asked for so many tokens, one call after the other."""
     scripted = Scripted([reply_of()] * len(tokens))
-    model = OpenedModels(STRATEGY, lambda _name: scripted, settings)("x/y")
+    model = DeclaredModels(STRATEGY, lambda _name: scripted, settings)("x/y")
     for most in tokens:
         model.chat(replace(HELLO, max_output_tokens=most, temperature=0.7, seed=1), deadline_seconds=1.0)
     return scripted
@@ -34,7 +34,7 @@ def asked_with(settings: ModelSettings, *tokens: int) -> Scripted:
 
 def test_an_answer_says_how_long_it_could_be_where_the_recipe_says_it() -> None:
     for settings, most in ((ModelSettings(max_tokens=700), 700), (ModelSettings(top_p=0.5), None)):
-        model = OpenedModels(STRATEGY, lambda _name: Scripted([reply_of()]), settings)("x/y")
+        model = DeclaredModels(STRATEGY, lambda _name: Scripted([reply_of()]), settings)("x/y")
         assert model.chat(HELLO, deadline_seconds=1.0).most_tokens == most
 
 
@@ -57,11 +57,11 @@ def cut_off(output_tokens: int) -> ChatReply:
 
 
 def asked_tokens(
-    replies: list[ChatReply | Exception], settings: ModelSettings | None = None, room: Room | None = None
+    replies: list[ChatReply | Exception], settings: ModelSettings | None = None, room: AnswerRoom | None = None
 ) -> list[int]:
     """Return how long answers could be of a model that is asked until it has said these."""
     scripted = Scripted(list(replies))
-    model = OpenedModels(STRATEGY, lambda _: scripted, settings, lambda _: room or Room())("x/y")
+    model = DeclaredModels(STRATEGY, lambda _: scripted, settings, lambda _: room or AnswerRoom())("x/y")
     while scripted.replies:
         try:
             model.chat(HELLO, deadline_seconds=1.0)
@@ -76,7 +76,7 @@ def test_an_answer_that_was_cut_off_is_given_more_room() -> None:
 
 
 def test_a_model_that_thinks_has_room_from_the_first_call() -> None:
-    room = Room()
+    room = AnswerRoom()
     assert asked_tokens([cut_off(4_096), reply_of()], room=room) == [4_096, 16_000]
     assert asked_tokens([reply_of()], room=room) == [16_000]
     assert asked_tokens([reply_of()], ModelSettings(reasoning_effort="low")) == [16_000]
@@ -86,15 +86,15 @@ def test_a_model_that_thinks_has_room_from_the_first_call() -> None:
 def test_what_a_bot_or_its_model_allows_is_never_passed() -> None:
     cuts: list[ChatReply | Exception] = [cut_off(1)] * 3
     assert asked_tokens(cuts, ModelSettings(max_tokens=5_000)) == [5_000] * 3
-    assert asked_tokens(cuts, room=Room(8_192, thinks=True)) == [8_192] * 3
+    assert asked_tokens(cuts, room=AnswerRoom(8_192, thinks=True)) == [8_192] * 3
 
 
 def test_what_a_provider_lets_nobody_pass_is_known_from_its_answer() -> None:
-    room = Room()
+    room = AnswerRoom()
     short = replace(cut_off(3_000), most_tokens=3_000)
     assert asked_tokens([short, short, reply_of()], room=room) == [4_096, 3_000, 3_000]
     scripted = Scripted([replace(short, most_tokens=None)] * 3)
-    model = OpenedModels(STRATEGY, lambda _: scripted, None, lambda _: room)("x/y")
+    model = DeclaredModels(STRATEGY, lambda _: scripted, None, lambda _: room)("x/y")
     assert [model.chat(HELLO, deadline_seconds=1.0).more_room for _ in range(2)] == [False, False]
     with pytest.raises(NoAnswer, match="cut off at 3,000 tokens"):
         model.chat(HELLO, deadline_seconds=1.0)
@@ -102,13 +102,13 @@ def test_what_a_provider_lets_nobody_pass_is_known_from_its_answer() -> None:
 
 def test_more_room_than_the_budget_has_is_not_taken_nor_as_little_as_was_cut_off() -> None:
     no = BudgetSpent("no")
-    assert asked_tokens([no, reply_of()], room=Room(thinks=True)) == [16_000, 4_096]
+    assert asked_tokens([no, reply_of()], room=AnswerRoom(thinks=True)) == [16_000, 4_096]
     assert asked_tokens([cut_off(4_096), no, reply_of()]) == [4_096, 16_000, 10_048]
     assert asked_tokens([cut_off(4_096), cut_off(16_000), no, reply_of()]) == [4_096, 16_000, 32_000, 24_000]
     with pytest.raises(BudgetSpent):
         asked_tokens([cut_off(1), cut_off(1), no, no])
     with pytest.raises(BudgetSpent):
-        asked_tokens([cut_off(1), no], room=Room(8_192, thinks=True))
+        asked_tokens([cut_off(1), no], room=AnswerRoom(8_192, thinks=True))
 
 
 def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context) -> object:
@@ -117,7 +117,7 @@ def run_in_tools(model: ChatModel, prompt: str, form: AnswerForm, seen: Context)
 
 
 def labelled(replies: list[ChatReply | Exception]) -> LoopResult:
-    model = OpenedModels(STRATEGY, lambda _: Scripted(replies))("x/y")
+    model = DeclaredModels(STRATEGY, lambda _: Scripted(replies))("x/y")
     item = Item("G2", "c1", "polymarket/crypto", "m", "Will it rain?", ("I bought more.",))
     game = Stakebench()
     return run_one_shot(model, "prompt", game.form(item), replace(context(), game=game))
@@ -132,7 +132,7 @@ def test_a_game_without_repairs_gives_an_answer_that_is_cut_off_more_room_too() 
 @pytest.mark.parametrize("run", [run_one_shot, run_in_tools])
 def test_a_model_that_is_always_cut_off_costs_three_calls_and_fails(run: Callable[..., object]) -> None:
     scripted = Scripted([cut_off(1)] * 9)
-    model = OpenedModels(STRATEGY, lambda _: scripted)("x/y")
+    model = DeclaredModels(STRATEGY, lambda _: scripted)("x/y")
     with pytest.raises(NoAnswer, match="cut off at 32,000 tokens"):
         run(model, "prompt", context().form(), context())
     assert len(scripted.asked) == 3

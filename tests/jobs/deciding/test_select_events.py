@@ -25,7 +25,7 @@ from predibot.jobs.deciding.select_events import (
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import freeze_run, stored_runs, void_run
+from predibot.ledger.write.runs import freeze_run, read_runs, void_run
 from predibot.recipe.recipe import Recipe
 from predibot.reports.views.decide import decide_view
 from tests.jobs.tiny import clock, decide_on, nobody, recipe_of, request_of, statuses
@@ -91,7 +91,7 @@ def decide_live(
 
 def runs_in(store: Store) -> int:
     with store.read() as connection:
-        return len(stored_runs(connection))
+        return len(read_runs(connection))
 
 
 @pytest.fixture

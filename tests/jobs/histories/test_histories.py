@@ -12,7 +12,7 @@ from predibot.jobs.histories.bot import bot_history
 from predibot.jobs.histories.event import event_history
 from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import ledger_history
-from predibot.jobs.histories.pair import asked_both
+from predibot.jobs.histories.pair import shared_questions
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
@@ -80,7 +80,7 @@ def test_a_ledger_tells_the_markets_decided_on(filled: Store) -> None:
 
 
 def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
-    found = asked_both(filled, "a", "b", clock=_clock)
+    found = shared_questions(filled, "a", "b", clock=_clock)
     (both,) = found
     assert (both.market.market_id, both.one, both.other, both.price_yes) == ("m1a", 0.7, 0.1, 0.4)
     assert (both.payout_yes, both.error_difference, both.one_at) == (None, None, NOW)
@@ -88,10 +88,10 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
         row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
         paid = [Resolution(1.0, NOW + DAY, "venue", NOW + DAY)]
         add_resolutions(connection, row.id, paid, stored=0, seen_at=NOW + DAY)
-    (both,) = asked_both(filled, "b", "a", clock=_clock)
+    (both,) = shared_questions(filled, "b", "a", clock=_clock)
     assert both.error_difference == pytest.approx(0.81 - 0.09)
     # c abstained, so that there is nothing to compare.
-    assert asked_both(filled, "a", "c", clock=_clock) == ()
+    assert shared_questions(filled, "a", "c", clock=_clock) == ()
     gains = gains_of_bot(filled, "a", venue=None, clock=_clock)
     by_label = {each.label: each.mid for each in gains["e1", NOW]}
     # 0.50 on YES at .4 came to 1.25.

@@ -14,12 +14,12 @@ from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.evaluate import evaluate
-from predibot.jobs.imports.predibench import PREDIBENCH, Imported, import_days
+from predibot.jobs.imports.predibench import PREDIBENCH, ImportReport, import_days
 from predibot.jobs.imports.predibench_files import read_days
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
-from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions, followed
-from predibot.ledger.write.runs import stored_runs, void_run
+from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions, list_tracked_instruments
+from predibot.ledger.write.runs import read_runs, void_run
 from predibot.scoring.evaluation.evaluation import Evaluation
 from tests.jobs.imports.predibench_day import (
     BEGAN,
@@ -43,7 +43,7 @@ DAY_BEGINS = datetime(2025, 9, 18, tzinfo=UTC)
 MODEL = "Acme/Model-A-235B"
 
 
-def imported(store: Store, folder: Path) -> Imported:
+def imported(store: Store, folder: Path) -> ImportReport:
     """Import a folder."""
 
     def nobody(_step: Progress) -> None:
@@ -76,7 +76,7 @@ def scored(store: Store, at: datetime = NOW) -> Evaluation:
 def settle(store: Store, payouts: dict[str, float]) -> None:
     """Store what markets paid a month later."""
     with store.write() as connection:
-        for each in followed(connection, "polymarket"):
+        for each in list_tracked_instruments(connection, "polymarket"):
             market_id = next(name for name, tokens in TOKENS.items() if tokens[0] == each.instrument.id)
             paid = Resolution(payouts[market_id], DAY_BEGINS + timedelta(days=41), "venue", NOW - timedelta(days=60))
             add_resolutions(connection, each.market_row, [paid], stored=0, seen_at=NOW)
@@ -94,7 +94,7 @@ def test_a_day_is_counted_as_it_is_and_what_had_begun_is_left_out_and_listed(sto
     assert found.trace_folders == 1
     assert {row["subject_id"] for row in rows(store, "decisions")} == {FED}
     with store.read() as connection:
-        passed_over = stored_runs(connection)[0].passed_over
+        passed_over = read_runs(connection)[0].passed_over
     assert [(each["event_id"], each["rule"]) for each in passed_over] == [(BEGAN, "begun")]
 
 
@@ -195,7 +195,7 @@ def test_an_imported_decision_is_clean_and_told_apart_from_one_made_here(store: 
     said_so = "1 decision of the ledger was imported: when they were made, and at which prices, is what their files say"
     assert said_so in found.notes
     with store.read() as connection:
-        (run,) = stored_runs(connection)
+        (run,) = read_runs(connection)
     assert (run.recipe, run.digest, run.key) == (
         "predibench",
         "import:predibench",
@@ -407,7 +407,7 @@ def _has_runs(address: str, wanted: int) -> bool:
     if not Path(address.removeprefix("sqlite:///")).exists():
         return False
     with Store.open(address) as store, store.read() as connection:
-        return len(stored_runs(connection)) >= wanted
+        return len(read_runs(connection)) >= wanted
 
 
 def test_the_recorded_day_is_imported_and_evaluated(store: Store, shared_data: Path) -> None:

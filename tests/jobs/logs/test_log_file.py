@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.logs.log_file import LineFormatter, LogContext, LogFile, is_logged, logged_about
+from predibot.jobs.logs.log_file import LineFormatter, LogContext, LogFile, is_logged, log_context
 from predibot.ledger.store import Store
 
 WRITER = """
@@ -47,7 +47,7 @@ def test_a_database_is_no_log(tmp_path: Path) -> None:
 def test_untrusted_text_is_one_line_in_which_nothing_does_anything(tmp_path: Path) -> None:
     for as_json in (False, True):
         file = tmp_path / f"{as_json}.log"
-        with logged_about(LogContext("r@1", "bot\n", "e")):
+        with log_context(LogContext("r@1", "bot\n", "e")):
             a_log(file, as_json=as_json).handle(record(HOSTILE))
         text = file.read_text()
         assert text.isascii() is text[:-1].isprintable() is text.endswith("\n") is True
@@ -63,7 +63,7 @@ def test_a_traceback_is_in_its_line_and_no_key_in_any(tmp_path: Path) -> None:
     except ValueError:
         failed = record("failed: sk-0123456789")
         failed.exc_info = sys.exc_info()
-    with logged_about(LogContext(subject="sk-0123456789")):
+    with log_context(LogContext(subject="sk-0123456789")):
         handler.handle(failed)
     (line,) = (tmp_path / "log").read_text().splitlines()
     read = json.loads(line)

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from predibot.jobs.notify.channels.apprise_library import Apprise
-from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.channel import DeliveryError
 from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import TryAgain
 from tests.jobs.notify.servers import hanging, refusing, web
@@ -39,7 +39,7 @@ def test_what_fails_is_said_without_the_address(caplog: pytest.LogCaptureFixture
         to(f"{chat.url.replace('http', 'json', 1)}/{SECRET}").send(NOTICE)
     with pytest.raises(TryAgain):
         to(f"json://127.0.0.1:{refusing()}/{SECRET}").send(NOTICE)
-    with pytest.raises(Undelivered, match=r"^address 1 in PREDIBOT_APPRISE is of no service that apprise knows"):
+    with pytest.raises(DeliveryError, match=r"^address 1 in PREDIBOT_APPRISE is of no service that apprise knows"):
         to(f"nobody://{SECRET}").send(NOTICE)
     with hanging() as port, pytest.raises(TryAgain):
         to(f"json://127.0.0.1:{port}/{SECRET}", 0.3).send(NOTICE)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from predibot.environment import environment_of_command
-from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.channel import DeliveryError
 from predibot.jobs.notify.channels.command import ProgramCall
 from predibot.jobs.notify.notice import Notice
-from predibot.net.failures import AnswerLate, TryAgain
+from predibot.net.failures import LateAnswer, TryAgain
 from tests.jobs.program import wait_until
 from tests.jobs.soak import ended
 
@@ -51,7 +51,7 @@ def test_one_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> 
         "Path(sys.argv[1]).write_text(str(child.pid)); time.sleep(600)"
     )
     kept = tmp_path / "pid"
-    with pytest.raises(AnswerLate, match="did not end in 5 s, and was ended"):
+    with pytest.raises(LateAnswer, match="did not end in 5 s, and was ended"):
         command("-c", starts, str(kept), seconds=5.0).send(NOTICE)
     # It was sent the signal; nobody waits for its end but who it was left to.
     child = int(kept.read_text())
@@ -59,7 +59,7 @@ def test_one_that_does_not_end_is_ended_with_what_it_started(tmp_path: Path) -> 
 
 
 def test_one_that_prints_for_ever_or_reads_nothing_costs_nothing() -> None:
-    with pytest.raises(AnswerLate):
+    with pytest.raises(LateAnswer):
         command("-c", "while True: print('x' * 10_000)", seconds=1.0).send(NOTICE)
     command("-c", "import os; os.close(0)").send(NOTICE)
 
@@ -67,7 +67,7 @@ def test_one_that_prints_for_ever_or_reads_nothing_costs_nothing() -> None:
 def test_one_that_fails_or_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(TryAgain, match=r"ended with exit code 3$"):
         command("-c", "import sys; sys.exit(3)").send(NOTICE)
-    with pytest.raises(Undelivered, match="nowhere cannot be started: No such file"):
+    with pytest.raises(DeliveryError, match="nowhere cannot be started: No such file"):
         ProgramCall(("nowhere",), os.environ, 1.0).send(NOTICE)
-    with pytest.raises(Undelivered, match="cannot be started: its arguments cannot be passed on"):
+    with pytest.raises(DeliveryError, match="cannot be started: its arguments cannot be passed on"):
         command("a\0b").send(NOTICE)

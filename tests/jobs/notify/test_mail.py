@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from predibot.config import EmailSettings, MailSecurity
-from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.channel import DeliveryError
 from predibot.jobs.notify.channels.mail import Mail
 from predibot.jobs.notify.notice import Notice
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.net.failures import LostAnswer, TryAgain
 from tests.jobs.notify.servers import Mailbox, certificate_in, dripping, hanging, refusing, smtp
 
 NOTICE = Notice("summary", "predibot: täglich, 2 of 2 slots done", ("Cost $0.12.",), ("1  kelly  +12",))
@@ -56,7 +56,7 @@ def test_a_password_goes_over_an_encrypted_line_only(
     box = Mailbox()
     with smtp(box, **{security: certificate}):
         mail(box.port, security, password=box.password).send(NOTICE)
-        with pytest.raises(Undelivered) as failed:
+        with pytest.raises(DeliveryError) as failed:
             mail(box.port, security, password="wrong-SECRET-0123456789").send(NOTICE)
     assert len(box.mails) == 1
     assert str(failed.value) == "the server did not take user and password (535)"
@@ -64,9 +64,9 @@ def test_a_password_goes_over_an_encrypted_line_only(
 
 def test_a_server_that_nobody_vouches_for_is_told_nothing(certificate: Path) -> None:
     box = Mailbox()
-    with smtp(box, starttls=certificate), pytest.raises(Undelivered, match="certificate is not to be trusted"):
+    with smtp(box, starttls=certificate), pytest.raises(DeliveryError, match="certificate is not to be trusted"):
         mail(box.port, "starttls", password=box.password).send(NOTICE)
-    with smtp(box, tls=certificate), pytest.raises(Undelivered, match="certificate is not to be trusted"):
+    with smtp(box, tls=certificate), pytest.raises(DeliveryError, match="certificate is not to be trusted"):
         mail(box.port, "tls", password=box.password).send(NOTICE)
     assert (box.mails, box.logins) == ([], [])
 
@@ -74,19 +74,19 @@ def test_a_server_that_nobody_vouches_for_is_told_nothing(certificate: Path) -> 
 def test_a_server_without_encryption_is_sent_no_password() -> None:
     box = Mailbox()
     with smtp(box):
-        with pytest.raises(Undelivered, match="offers no STARTTLS"):
+        with pytest.raises(DeliveryError, match="offers no STARTTLS"):
             mail(box.port, "starttls", password=box.password).send(NOTICE)
-        with pytest.raises(Undelivered, match="does not speak TLS there"):
+        with pytest.raises(DeliveryError, match="does not speak TLS there"):
             mail(box.port, "tls", password=box.password).send(NOTICE)
     assert (box.mails, box.logins) == ([], [])
 
 
 def test_refused_addresses_are_counted_and_what_the_server_says_is_not_quoted() -> None:
     with smtp(Mailbox(refused=TO[:1])) as box:
-        with pytest.raises(Undelivered) as failed:
+        with pytest.raises(DeliveryError) as failed:
             mail(box.port).send(NOTICE)
         assert str(failed.value) == "the server refused 1 of 2 addresses, and took the others"
-        with pytest.raises(Undelivered) as failed:
+        with pytest.raises(DeliveryError) as failed:
             mail(box.port, to=TO[:1]).send(NOTICE)
         assert str(failed.value) == "the server refused all addresses (550)"
     assert len(box.mails) == 1
@@ -95,11 +95,11 @@ def test_refused_addresses_are_counted_and_what_the_server_says_is_not_quoted() 
 def test_a_server_that_is_busy_is_asked_again() -> None:
     with smtp(Mailbox(says="451 later")) as box, pytest.raises(TryAgain, match=r"refused the mail for now \(451\)"):
         mail(box.port).send(NOTICE)
-    with smtp(Mailbox(says="554 spam")) as box, pytest.raises(Undelivered, match=r"refused the mail \(554\)"):
+    with smtp(Mailbox(says="554 spam")) as box, pytest.raises(DeliveryError, match=r"refused the mail \(554\)"):
         mail(box.port).send(NOTICE)
     with pytest.raises(TryAgain, match="no connection") as failed:
         mail(refusing()).send(NOTICE)
-    assert not isinstance(failed.value, AnswerLost)
+    assert not isinstance(failed.value, LostAnswer)
 
 
 @pytest.mark.parametrize("security", ["none", "tls", "starttls"])

@@ -15,7 +15,6 @@ from predibot.jobs.notify.notice import (
     MAX_TITLE_CHARACTERS,
     Notice,
     kind_of_error,
-    named,
     notice_of_abstentions,
     notice_of_budget,
     notice_of_day,
@@ -24,6 +23,7 @@ from predibot.jobs.notify.notice import (
     notice_of_recipe,
     notice_of_remarks,
     notice_of_slot,
+    safe_name,
 )
 
 SLOT = parse_instant("2026-11-22T12:05Z")
@@ -39,7 +39,7 @@ def _notices(name: str, reason: str) -> list[Notice]:
         notice_of_missed(name, [SLOT + timedelta(days=each) for each in range(400)]),
         notice_of_recipe(name, is_good=False),
         notice_of_drift(name, ["3 of 10 events lack a tag"]),
-        notice_of_budget(name, f"the run {named(name)}", "usd", spent=0.9, limit=1.0),
+        notice_of_budget(name, f"the run {safe_name(name)}", "usd", spent=0.9, limit=1.0),
         notice_of_abstentions(name, 3),
         notice_of_day(name, SLOT, ["Nobody beats the price."], ["# bot"], troubles=[f"slot of {name}"], **day),
     ]

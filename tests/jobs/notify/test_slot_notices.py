@@ -17,7 +17,7 @@ from predibot.config import load_settings
 from predibot.contracts import ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.jobs.caller import Caller
-from predibot.jobs.schedule.scheduled import Scheduled
+from predibot.jobs.schedule.scheduled import ScheduledRecipe
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
@@ -104,7 +104,7 @@ class Service:
         titles = [text.splitlines()[0].strip("*") for text in self.chat.texts[before:]]
         return [title for title in titles if "slots done" not in title]
 
-    def _start(self, recipe: Scheduled, slot_at: datetime | None) -> Done:
+    def _start(self, recipe: ScheduledRecipe, slot_at: datetime | None) -> Done:
         if slot_at is not None:
             play_in_process(recipe, slot_at, self.caller, self.ledger)
         return Done()

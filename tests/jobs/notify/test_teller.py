@@ -42,7 +42,7 @@ class Clock:
 class Patient(Teller):
     """Waits for what is told, as no service does."""
 
-    def tell_waiting(self) -> None:
+    def send_waiting(self) -> None:
         super().tell_waiting()
         assert self.settle(PATIENCE_SECONDS)
 
@@ -76,7 +76,7 @@ def test_a_trouble_is_told_once_and_when_it_is_over() -> None:
 def test_what_an_earlier_process_told_is_not_told_again_but_its_end_is() -> None:
     with web() as chat:
         telling = teller(to(chat.url))
-        telling.knows(FAILED)
+        telling.mark_as_told(FAILED)
         telling.tell(FAILED)
         telling.tell(WELL)
     assert titles(chat) == [WELL.title]
@@ -96,18 +96,18 @@ def test_a_channel_in_trouble_is_tried_a_few_times_and_later_and_said_once(caplo
         telling.tell(FAILED)
         assert len(chat.asked) == 3
         for _ in range(100):
-            telling.tell_waiting()
+            telling.send_waiting()
         telling.tell(Notice("missed", "another"))
         assert len(chat.asked) == 3
         clock.now += MINUTE
-        telling.tell_waiting()
+        telling.send_waiting()
         assert len(chat.asked) == 6
         assert [record.getMessage() for record in caplog.records] == [
             f"webhook: not told {FAILED.title!r}: it answered 500"
         ]
         chat.says[:] = [(200, {})]
         clock.now += 2 * MINUTE
-        telling.tell_waiting()
+        telling.send_waiting()
         assert titles(chat)[6:] == [FAILED.title, "another"]
     assert caplog.records[1].getMessage() == "webhook: reached again"
     assert len(caplog.records) == 2
@@ -121,17 +121,17 @@ def test_what_waits_is_bounded_in_number_and_time_and_what_was_lost_is_said(capl
             telling.tell(Notice("missed", f"n{number}"))
         chat.says[:] = [(200, {})]
         clock.now += LONGEST_PAUSE
-        telling.tell_waiting()
+        telling.send_waiting()
         assert titles(chat)[3:] == [f"n{number}" for number in range(5, MAX_WAITING + 5)]
         assert caplog.records[-1].getMessage() == "webhook: reached again; 5 before could not be told"
         chat.says[:] = [(500, {})]
         telling.tell(Notice("missed", "old"))
         for _ in range(20):
             clock.now += LONGEST_PAUSE
-            telling.tell_waiting()
+            telling.send_waiting()
         asked = len(chat.asked)
         clock.now += GIVEN_UP_AFTER
-        telling.tell_waiting()
+        telling.send_waiting()
         assert len(chat.asked) == asked
 
 
@@ -142,7 +142,7 @@ def test_what_is_refused_for_good_is_asked_once(status: int) -> None:
         telling = teller(to(chat.url), clock=clock)
         telling.tell(FAILED)
         clock.now += LONGEST_PAUSE
-        telling.tell_waiting()
+        telling.send_waiting()
     assert len(chat.asked) == 1
 
 
@@ -152,7 +152,7 @@ def test_what_may_have_been_told_is_not_told_twice_and_keeps_no_other_channel_wa
         telling = teller(to(f"http://127.0.0.1:{port}/hook", 0.2), to(chat.url), clock=clock)
         telling.tell(FAILED)
         clock.now += LONGEST_PAUSE
-        telling.tell_waiting()
+        telling.send_waiting()
     assert titles(chat) == [FAILED.title]
 
 
@@ -178,20 +178,20 @@ def test_a_watchdog_is_pinged_after_each_slot_and_its_own_trouble_is_said_once(
     clock = Clock()
     with web() as watchdog:
         telling = teller(ping=Ping("PREDIBOT_PING", watchdog.url), clock=clock)
-        telling.slot_ended(is_good=True)
-        telling.slot_ended(is_good=False)
+        telling.report_slot_end(is_good=True)
+        telling.report_slot_end(is_good=False)
         assert pings(watchdog) == ["", "/fail"]
         watchdog.says[:] = [(404, {})]
         for _ in range(3):
-            telling.slot_ended(is_good=True)
+            telling.report_slot_end(is_good=True)
             clock.now += MINUTE
         watchdog.says[:] = [(200, {})]
-        telling.slot_ended(is_good=True)
+        telling.report_slot_end(is_good=True)
     assert [record.getMessage() for record in caplog.records] == [
         "ping: not told 'a slot is done': it answered 404; look whether PREDIBOT_PING is right",
         "ping: reached again; 3 before could not be told",
     ]
-    teller().slot_ended(is_good=True)
+    teller().report_slot_end(is_good=True)
 
 
 def pings(watchdog: Heard) -> list[str]:
@@ -203,13 +203,13 @@ def test_a_watchdog_that_is_down_is_asked_again_after_a_pause_and_told_the_last_
     with web(500) as watchdog:
         telling = teller(ping=Ping("PREDIBOT_PING", watchdog.url), clock=clock)
         for number in range(10):
-            telling.slot_ended(is_good=number < 9)
+            telling.report_slot_end(is_good=number < 9)
         assert pings(watchdog) == ["", "", ""]
         watchdog.says[:] = [(200, {})]
         clock.now += MINUTE
-        telling.tell_waiting()
+        telling.send_waiting()
         assert pings(watchdog)[3:] == ["/fail"]
-        telling.slot_ended(is_good=True)
+        telling.report_slot_end(is_good=True)
     assert pings(watchdog)[4:] == [""]
 
 
@@ -261,7 +261,7 @@ def test_the_settings_reach_every_channel_and_no_key_does(
         notice = notice_of_slot(f"daily {KEY}", SLOT, is_good=False, reason=f"openai.Error: {KEY}")
         telling = open_teller(open_channels(settings.notify, Clock()), settings.notify, Clock())
         telling.tell(notice)
-        telling.slot_ended(is_good=True)
+        telling.report_slot_end(is_good=True)
         telling.close(PATIENCE_SECONDS)
     (mail,) = box.mails
     texts = [chat.texts[0], str(mail), (folder / "notices").read_text(), (folder / "environment").read_text()]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.channel import DeliveryError
 from predibot.jobs.notify.channels.webhook import Ping, Webhook
-from predibot.jobs.notify.notice import Notice, named
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.jobs.notify.notice import Notice, safe_name
+from predibot.net.failures import LostAnswer, TryAgain
 from tests.jobs.notify.servers import TOKEN, dripping, hanging, refusing, web
 
 NOTICE = Notice("failure", "predibot: daily failed", ("3 recorded, 2 failed.",), ("1  kelly  +12",))
@@ -30,14 +30,14 @@ def test_a_chat_is_sent_slacks_json() -> None:
 )
 def test_a_name_calls_nobody_together_and_is_no_link(name: str) -> None:
     # By the name's own rule, and once more by that of the channel, should a sentence not keep to it.
-    for written in (named(name), name):
+    for written in (safe_name(name), name):
         with web() as chat:
             webhook(chat.url).send(Notice("failure", f"a {written}", (f"b {written}",)))
         title, _, block = chat.texts[0].partition("\n")
         assert not any(mark in chat.texts[0] for mark in ("<", ">", "@h", "@e"))
         assert title.startswith("*a ") and title.count("*") == 2
         assert block.startswith("```b ") and block.count("`") == 6
-    assert "//" not in named(name)
+    assert "//" not in safe_name(name)
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 429, 408])
@@ -50,7 +50,7 @@ def test_a_server_in_trouble_is_asked_again_by_who_has_time(status: int) -> None
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_is_not_followed(status: int) -> None:
-    refused = pytest.raises(Undelivered, match=f"it answered {status}; redirects are not followed")
+    refused = pytest.raises(DeliveryError, match=f"it answered {status}; redirects are not followed")
     with web() as other, web((status, {"Location": other.url})) as chat, refused:
         webhook(chat.url).send(NOTICE)
     assert other.asked == []
@@ -59,7 +59,7 @@ def test_a_redirect_is_not_followed(status: int) -> None:
 @pytest.mark.parametrize("status", [400, 403, 404, 410])
 def test_a_refusal_is_for_good_and_is_not_quoted(status: int) -> None:
     body = f"no such hook {BEHIND}".encode()
-    with web(status, body=body) as chat, pytest.raises(Undelivered) as failed:
+    with web(status, body=body) as chat, pytest.raises(DeliveryError) as failed:
         webhook(chat.url).send(NOTICE)
     assert str(failed.value) == f"it answered {status}; look whether PREDIBOT_WEBHOOK is right"
 
@@ -72,21 +72,21 @@ def test_a_long_or_odd_answer_is_an_answer() -> None:
 
 
 def test_a_server_that_hangs_or_drips_is_left_after_its_time() -> None:
-    with hanging() as port, pytest.raises(AnswerLost, match=r"no answer in 0.2 s"):
+    with hanging() as port, pytest.raises(LostAnswer, match=r"no answer in 0.2 s"):
         webhook(f"http://127.0.0.1:{port}/hook", 0.2).send(NOTICE)
-    with dripping(b"x") as port, pytest.raises(AnswerLost):
+    with dripping(b"x") as port, pytest.raises(LostAnswer):
         webhook(f"http://127.0.0.1:{port}/hook", 0.2).send(NOTICE)
 
 
 def test_nobody_listening_is_no_connection() -> None:
     with pytest.raises(TryAgain, match=r"^no connection$") as failed:
         webhook(f"http://127.0.0.1:{refusing()}{BEHIND}").send(NOTICE)
-    assert not isinstance(failed.value, AnswerLost)
+    assert not isinstance(failed.value, LostAnswer)
 
 
 @pytest.mark.parametrize("held", ["hooks.example/x", "ftp://a.example/x", "https://a\nb/secret", "secret"])
 def test_what_is_no_address_is_not_repeated(held: str) -> None:
-    with pytest.raises(Undelivered) as failed:
+    with pytest.raises(DeliveryError) as failed:
         webhook(held, 1.0).send(NOTICE)
     assert str(failed.value) == "what PREDIBOT_WEBHOOK holds is no address; set it anew"
     assert held not in repr(webhook(held))

@@ -5,7 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from predibot.jobs.relatedness.beliefs import KnownBeliefs, beliefs_of_ledger, beliefs_of_venue, related_in_ledger
+from predibot.jobs.relatedness.beliefs import (
+    LabelledBeliefs,
+    beliefs_of_ledger,
+    beliefs_of_venue,
+    cluster_ledger_events,
+)
 from predibot.jobs.relatedness.neighbours import relations_of
 from predibot.ledger.store import Store
 from predibot.related.filters import Filters
@@ -16,12 +21,12 @@ from tests.related.made import scores_of
 from tests.venues.payloads import NOW
 
 
-def in_ledger(store: Store) -> KnownBeliefs:
+def in_ledger(store: Store) -> LabelledBeliefs:
     with store.read() as connection:
         return beliefs_of_ledger(connection, "polymarket", AS_OF)
 
 
-def in_archive(folder: Path) -> KnownBeliefs:
+def in_archive(folder: Path) -> LabelledBeliefs:
     with opened(folder, AS_OF) as venue:
         return beliefs_of_venue(venue.venue, AS_OF)
 
@@ -52,7 +57,7 @@ def test_a_ledger_and_the_archive_it_was_played_on_say_the_same(store: Store, tm
 def test_related_events_of_a_ledger_are_its_groups(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     with store.read() as connection:
-        clusters = related_in_ledger(connection, "polymarket", AS_OF)
+        clusters = cluster_ledger_events(connection, "polymarket", AS_OF)
     # In the order of ids as text: the first of each group.
     assert clusters == {str(number): {0: "1", 1: "4", 2: "7", 3: "10"}[GROUP[number - 1]] for number in range(1, 13)}
 
@@ -67,7 +72,7 @@ def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path:
             play(store, folder, until=AS_OF if name == "a" else until)  # type: ignore[arg-type]
             with store.read() as connection:
                 known = beliefs_of_ledger(connection, "polymarket", AS_OF)
-                clusters = related_in_ledger(connection, "polymarket", AS_OF)
+                clusters = cluster_ledger_events(connection, "polymarket", AS_OF)
         relations = [
             relations_document(relations_of("4", each, filters=Filters(), model=None))
             for each in (known, in_archive(folder))

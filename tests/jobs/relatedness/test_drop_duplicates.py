@@ -8,7 +8,7 @@ import pytest
 from predibot.errors import UsageError
 from predibot.jobs.deciding.open_run import choose_for
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import stored_runs
+from predibot.ledger.write.runs import read_runs
 from predibot.recipe.recipe import Recipe
 from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.tiny import decide_on, nobody, opened, recipe_of, request_of
@@ -38,7 +38,7 @@ def dropping(**more: object) -> Recipe:
 def test_a_run_keeps_what_was_dropped_why_and_how_it_was_told(store: Store, archive: Path) -> None:
     decide_on(store, archive, request_of(dropping()))
     with store.read() as connection:
-        (run,) = stored_runs(connection)
+        (run,) = read_runs(connection)
         text = connection.exec_driver_sql("SELECT passed_over_json, recipe_json FROM runs").one()
     passed_over, recipe = map(json.loads, text)
     assert [(each["event_id"], each["rule"]) for each in passed_over] == [("2", "drop_duplicates")]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.relatedness.embeddings import opened_embedding
+from predibot.jobs.relatedness.embeddings import open_embedding
 
 LIBRARY = """
 class SentenceTransformer:
@@ -34,13 +34,13 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("library")
 def test_vectors_have_length_one_and_an_empty_text_has_none() -> None:
-    assert np.allclose(opened_embedding("here")(["rain", "  "]), [[0.6, 0.8], [0.0, 0.0]])
+    assert np.allclose(open_embedding("here")(["rain", "  "]), [[0.6, 0.8], [0.0, 0.0]])
 
 
 @pytest.mark.usefixtures("library")
 def test_a_model_that_is_not_on_this_machine_is_named_and_not_downloaded() -> None:
     with pytest.raises(UsageError, match=r"'there' is not on this machine .*nothing is downloaded unasked"):
-        opened_embedding("there")
+        open_embedding("there")
 
 
 def test_a_folder_of_somebody_is_not_taken_for_a_model_by_its_name(
@@ -49,12 +49,12 @@ def test_a_folder_of_somebody_is_not_taken_for_a_model_by_its_name(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "some/model").mkdir(parents=True)
     with pytest.raises(UsageError, match=r"Write \./some/model if you mean it"):
-        opened_embedding("some/model")
+        open_embedding("some/model")
     with pytest.raises(UsageError, match=r"not on this machine|not installed"):
-        opened_embedding("./some/model")
+        open_embedding("./some/model")
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(UsageError, match=r"pip install 'predibot\[embeddings\]'"):
-        opened_embedding("here")
+        open_embedding("here")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from predibot.api.relate import known_in_ledger, news_in_ledger
+from predibot.api.relate import beliefs_in_ledger, news_in_ledger
 from predibot.domain.account_past import NewsItem
 from predibot.domain.decision import Source
 from predibot.errors import UsageError
-from predibot.jobs.relatedness.graph import KnownGraph, graph_at
+from predibot.jobs.relatedness.graph import LabelledGraph, find_graph
 from predibot.ledger.store import Store
 from predibot.ledger.write.news import add_news
 from predibot.related.graph import BeliefGraph
@@ -24,9 +24,9 @@ from tests.ledger.by_hand import a_run, decide, event_of, finished_with
 
 def in_ledger(
     store: Store, as_of: datetime = AS_OF, *, at_least: float = 0.6, ends: tuple[str, str] | None = None
-) -> KnownGraph:
-    known = known_in_ledger(store, Part(as_of=as_of), clock=lambda: as_of)
-    return graph_at(known, filters=None, at_least=at_least, ends=ends, news=news_in_ledger(store, known))
+) -> LabelledGraph:
+    known = beliefs_in_ledger(store, Part(as_of=as_of), clock=lambda: as_of)
+    return find_graph(known, filters=None, at_least=at_least, ends=ends, news=news_in_ledger(store, known))
 
 
 def test_events_whose_prices_jump_together_are_one_group(store: Store, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_what_comes_later_changes_no_graph(store: Store, tmp_path: Path) -> None
     plain, bent = write_related(tmp_path / "plain"), write_related(tmp_path / "bent", bend=2.0)
     play(store, plain)
     early = in_ledger(store).graph
-    archives = [graph_at(in_archive(each), filters=None, at_least=0.6).graph for each in (plain, bent)]
+    archives = [find_graph(in_archive(each), filters=None, at_least=0.6).graph for each in (plain, bent)]
     assert archives[0] == archives[1]
     assert isinstance(early, BeliefGraph) and early.edges
     with Store.open(f"sqlite:///{tmp_path}/later.db") as later:

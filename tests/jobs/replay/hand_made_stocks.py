@@ -8,9 +8,9 @@ from predibot.config import Settings
 from predibot.domain.account import JournalRow
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
-from predibot.jobs.replay.replay import Played, plan_replay, replay
+from predibot.jobs.replay.replay import ReplayInstant, plan_replay, replay
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import accounts, stored_journal, valuations
+from predibot.ledger.write.accounts import accounts, read_journal, valuations
 from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe
 from predibot.recipe.text import RecipeText
@@ -64,7 +64,7 @@ def play(
     *,
     first: datetime | None = None,
     last: datetime | None = None,
-) -> tuple[Played, ...]:
+) -> tuple[ReplayInstant, ...]:
     """Replay a recipe over a folder."""
     plan = plan_replay(
         RunRequest(recipe, recipe.digest),
@@ -81,7 +81,7 @@ def journal_of(store: Store, bot: str) -> tuple[JournalRow, ...]:
     """Return the journal of a bot's account."""
     with store.read() as connection:
         number = connection.execute(accounts.select().where(accounts.c.bot == bot)).one().id
-        return stored_journal(connection, number)
+        return read_journal(connection, number)
 
 
 def values_of(store: Store, bot: str) -> dict[datetime, float]:

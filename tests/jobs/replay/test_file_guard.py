@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.jobs.replay.look_ahead_check import Seal, Sealed
+from predibot.jobs.replay.look_ahead_check import Seal, SealBroken
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_whatever_way_python_opens_it_is_refused(folder: Path, monkeypatch: pyte
     ]
     with Seal(folder / "kept"):
         for way in ways:
-            with pytest.raises(Sealed, match="was opened by the strategy itself"):
+            with pytest.raises(SealBroken, match="was opened by the strategy itself"):
                 way()
 
 
@@ -45,6 +45,6 @@ def test_a_broken_seal_lets_everything_through_and_may_be_renewed(folder: Path) 
     seal = Seal(folder / "kept")
     assert (folder / "kept" / "file").read_text() == "text"
     for _ in range(2):
-        with seal, pytest.raises(Sealed):
+        with seal, pytest.raises(SealBroken):
             (folder / "kept" / "file").read_text()
         assert (folder / "kept" / "file").read_text() == "text"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from predibot.agents.answer.one_shot import run_one_shot
-from predibot.agents.answer.result import LoopEnded
+from predibot.agents.answer.result import LoopEnd
 from predibot.contracts import ToolError, ToolText
 from predibot.domain.chat import ChatRequest, Message, Usage
 from predibot.domain.trace import ModelNotAskedStep, ModelRequest, ModelStep, StoredTrace
@@ -114,7 +114,7 @@ def test_a_model_that_was_not_asked_is_not_asked_again_and_after_that_the_stored
         record.reply("another", request)
     with pytest.raises(BudgetSpent, match=r"\Ano money\Z"):
         record.reply("m", request)
-    with pytest.raises(LoopEnded, match=r"\Aas it ended\Z") as ended:
+    with pytest.raises(LoopEnd, match=r"\Aas it ended\Z") as ended:
         record.reply("m", request)
     assert (ended.value.kind, record.rest()) == ("budget", 0)
 

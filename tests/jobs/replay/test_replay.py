@@ -14,7 +14,15 @@ from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
-from predibot.jobs.replay.replay import Played, ReplayPlan, evaluated_at, look_back, other_runs, replay, timetable
+from predibot.jobs.replay.replay import (
+    ReplayInstant,
+    ReplayPlan,
+    evaluation_instant,
+    look_back,
+    other_runs,
+    replay,
+    timetable,
+)
 from predibot.ledger.store import Store
 from predibot.scoring.records.part import Part
 from tests.jobs.tiny import DAY, LATER, canonical, clock, decide_on, nobody, recipe_of, request_of, track_on
@@ -38,9 +46,9 @@ def ledger(tmp_path: Path) -> Iterator[Store]:
 
 def replay_on(
     store: Store, past: Past, instants: Timetable = FOUR_DAYS, request: RunRequest | None = None
-) -> tuple[Played, ...]:
-    told: list[Played] = []
-    plan = ReplayPlan(request or request_of(), past, instants, evaluated_at(instants, past, None))
+) -> tuple[ReplayInstant, ...]:
+    told: list[ReplayInstant] = []
+    plan = ReplayPlan(request or request_of(), past, instants, evaluation_instant(instants, past, None))
     played = replay(plan, Resources(store, Settings(), clock, nobody), told.append)
     assert told == list(played)
     return played
@@ -100,7 +108,7 @@ def test_looking_back_scores_what_tracking_and_evaluating_would(
     past: Past, archive: Path, ledger: Store, tmp_path: Path
 ) -> None:
     replay_on(ledger, past)
-    at = evaluated_at(FOUR_DAYS, past, None)
+    at = evaluation_instant(FOUR_DAYS, past, None)
     assert at == NOW + 10 * DAY
     seen = look_back(past, at, Resources(ledger, Settings(), lambda: at, nobody), recipe="tiny")
     with Store.open(f"sqlite:///{tmp_path}/single.db") as single:
@@ -142,6 +150,6 @@ def test_instants_that_make_no_sense_are_refused(
 
 
 def test_it_is_not_evaluated_before_its_last_decision(past: Past) -> None:
-    assert evaluated_at(FOUR_DAYS, past, NOW + 3 * DAY) == NOW + 3 * DAY
+    assert evaluation_instant(FOUR_DAYS, past, NOW + 3 * DAY) == NOW + 3 * DAY
     with pytest.raises(UsageError, match=r"the last is of 2026-02-16T19:30Z\. Name a later --as-of"):
-        evaluated_at(FOUR_DAYS, past, NOW + 2 * DAY)
+        evaluation_instant(FOUR_DAYS, past, NOW + 2 * DAY)

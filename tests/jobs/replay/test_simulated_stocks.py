@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from predibot.ledger.store import Store
-from predibot.ledger.write.news import stored_news
-from predibot.ledger.write.runs import stored_runs
+from predibot.ledger.write.news import read_news
+from predibot.ledger.write.runs import read_runs
 from predibot.sandbox.stocks.companies import DEFAULT_TICKERS
 from predibot.sandbox.stocks.folder import SIMULATED_FILE, write_stock_folder
 from predibot.sandbox.stocks.news import stories_of
@@ -37,9 +37,9 @@ def test_prompts_hold_the_first_dated_news_of_the_window_and_none_from_later(pre
     assert predibot("replay", "walk.toml", *LEDGER, "--to", "2025-01-15T21:05Z").code == 0
     shown = 0
     with Store.open_to_read("sqlite:///walk.db") as store, store.read() as connection:
-        for run in stored_runs(connection):
+        for run in read_runs(connection):
             first, last = run.as_of - timedelta(days=3), run.as_of - timedelta(days=1)
-            found = stored_news(connection, run.id)
+            found = read_news(connection, run.id)
             key = f"{run.key}/script_sharp/weights"
             prompt = json.dumps(predibot("trace", key, "--full", "--json", *LEDGER).document, ensure_ascii=False)
             for ticker in DEFAULT_TICKERS:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.ledger.read.accounts.invariants import broken_orders, checks_of_accounts
+from predibot.ledger.read.accounts.invariants import check_orders, checks_of_accounts
 from predibot.ledger.read.invariants import Checked
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot, predibot
@@ -52,7 +52,7 @@ def ledger(tmp_path: Path) -> Iterator[Store]:
 def assert_sound(store: Store) -> None:
     with store.read() as connection:
         checked = Checked()
-        broken = [*broken_orders(connection, checked)]
+        broken = [*check_orders(connection, checked)]
         broken += [each for check in checks_of_accounts(connection, checked) for each in check]
     assert broken == []
 

@@ -19,7 +19,7 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.domain.clock import format_instant, parse_instant
 from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled import Scheduled, kept_slot
+from predibot.jobs.schedule.scheduled import ScheduledRecipe, play_slot_once
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.store import Store
 from predibot.sandbox.server.fault import Fault
@@ -149,17 +149,17 @@ def _service(folder: Path, gamma_url: str, clob_url: str, until: datetime, steps
     caller = Caller(lambda: settings, clock, say, progress)
     with Store.open(life.ledger) as store, ServiceLock(store, clock):
 
-        def start(recipe: Scheduled, slot_at: datetime | None) -> _Done:
+        def start(recipe: ScheduledRecipe, slot_at: datetime | None) -> _Done:
             if slot_at is None:
                 track_recipe(recipe, store=store, caller=caller)
                 return _Done()
 
-            def play(of: Scheduled, at: datetime):  # type: ignore[no-untyped-def]
+            def play(of: ScheduledRecipe, at: datetime):  # type: ignore[no-untyped-def]
                 # It takes a while.
                 set_clock(folder, clock() + 2 * MINUTE)
                 return play_slot(of, at, store=store, ledger=life.ledger, caller=caller)
 
-            kept_slot(recipe, slot_at, play, store=store, clock=clock)
+            play_slot_once(recipe, slot_at, play, store=store, clock=clock)
             return _Done()
 
         service = ScheduleService([str(folder / "recipe.toml")], store=store, clock=clock, start=start)

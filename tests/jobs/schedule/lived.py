@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from sqlalchemy import text
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.schedule.scheduled import Scheduled
+from predibot.jobs.schedule.scheduled import ScheduledRecipe
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import stored_slots
+from predibot.ledger.write.slots import read_slots
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT
 from tests.jobs.schedule.life import DAY, Life
 
@@ -46,9 +46,9 @@ class Lived:
 
 def check_life(life: Life) -> Lived:
     """Check that every slot has one row, that a row which is not done says why, and that nothing was decided twice."""
-    recipe = Scheduled.read(str(life.folder / "recipe.toml"))
+    recipe = ScheduledRecipe.read(str(life.folder / "recipe.toml"))
     with Store.open_to_read(life.ledger) as store, store.read() as connection:
-        rows = stored_slots(connection, "daily")
+        rows = read_slots(connection, "daily")
         asked = {}
         for key, bot, subject, made in connection.execute(
             text(

@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from predibot.cli.schedule import GROUP
 from predibot.errors import UsageError
-from predibot.jobs.schedule.install import Installed, files_of
+from predibot.jobs.schedule.install import Installation, make_files
 from tests.acceptance.conftest import said_here
 from tests.operator import set_up
 
@@ -42,13 +42,13 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
-def what_runs(folder: Path, **changes: Any) -> Installed:
-    return Installed(("runs/my daily.toml",), str(folder), sys.executable, **changes)
+def what_runs(folder: Path, **changes: Any) -> Installation:
+    return Installation(("runs/my daily.toml",), str(folder), sys.executable, **changes)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 def test_systemd_takes_the_unit(folder: Path) -> None:
-    (text,) = files_of("systemd", what_runs(folder, grace_seconds=45)).values()
+    (text,) = make_files("systemd", what_runs(folder, grace_seconds=45)).values()
     unit = folder.parent / "predibot.service"
     unit.write_text(text, encoding="utf-8")
     around = {**os.environ, "XDG_RUNTIME_DIR": str(folder.parent)}
@@ -60,7 +60,7 @@ def test_systemd_takes_the_unit(folder: Path) -> None:
 
 
 def test_a_shell_runs_the_line_of_cron(folder: Path) -> None:
-    (text,) = files_of("cron", what_runs(folder)).values()
+    (text,) = make_files("cron", what_runs(folder)).values()
     line = text.splitlines()[-1]
     fields, command = line.split(maxsplit=5)[:5], line.split(maxsplit=5)[5]
     assert fields == ["*/5", "*", "*", "*", "*"]
@@ -76,7 +76,7 @@ def test_a_shell_runs_the_line_of_cron(folder: Path) -> None:
 
 
 def test_the_workflow_keeps_one_ledger_and_runs_one_at_a_time(folder: Path) -> None:
-    ((name, text),) = files_of("github", what_runs(folder)).items()
+    ((name, text),) = make_files("github", what_runs(folder)).items()
     assert name == ".github/workflows/predibot.yml"
     workflow = yaml.safe_load(text)
     assert workflow["concurrency"] == {"group": "predibot-ledger", "cancel-in-progress": False}
@@ -84,12 +84,12 @@ def test_the_workflow_keeps_one_ledger_and_runs_one_at_a_time(folder: Path) -> N
     assert steps["play what is due"]["run"] == "predibot schedule 'runs/my daily.toml' --once"
     assert "The ledger lives between runs in the branch predibot-ledger" in text
     with pytest.raises(UsageError, match="branch of its own"):
-        files_of("github", what_runs(folder, ledger="sqlite:///x.db"))
+        make_files("github", what_runs(folder, ledger="sqlite:///x.db"))
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
 def test_the_steps_of_the_workflow_carry_the_ledger_from_run_to_run(folder: Path) -> None:
-    ((_, text),) = files_of("github", what_runs(folder)).items()
+    ((_, text),) = make_files("github", what_runs(folder)).items()
     listed = yaml.safe_load(text)["jobs"]["schedule"]["steps"]
     steps = {each.get("name"): each.get("run") for each in listed}
     remote = folder.parent / "remote.git"
@@ -126,13 +126,13 @@ def test_the_steps_of_the_workflow_carry_the_ledger_from_run_to_run(folder: Path
 
 
 def test_the_container_ends_in_time_and_keeps_its_ledger(folder: Path) -> None:
-    files = files_of("container", what_runs(folder, grace_seconds=120))
+    files = make_files("container", what_runs(folder, grace_seconds=120))
     service = yaml.safe_load(files["compose.yaml"])["services"]["predibot"]
     assert (service["stop_grace_period"], service["volumes"]) == ("150s", ["ledger:/predibot/runs/out"])
     dockerfile = files["Dockerfile"]
     assert 'CMD ["schedule", "runs/my daily.toml", "--grace", "120"]' in dockerfile
     assert 'CMD ["predibot", "status"]' in dockerfile
-    elsewhere = files_of("container", what_runs(folder, ledger="postgresql://db/predibot"))["Dockerfile"]
+    elsewhere = make_files("container", what_runs(folder, ledger="postgresql://db/predibot"))["Dockerfile"]
     for dockerfile, extra in ((elsewhere, True), (files["Dockerfile"], False)):
         assert ("--require-hashes -r requirements.txt -r requirements-postgres.txt" in dockerfile) is extra
         assert ("COPY requirements.txt requirements-postgres.txt ./" in dockerfile) is extra
@@ -151,7 +151,7 @@ def test_no_password_is_written(folder: Path) -> None:
             what_runs(folder, ledger=url)
         assert "secret" not in str(refused.value)
     with pytest.raises(UsageError, match="control character"):
-        Installed(("a\nb",), str(folder), sys.executable)
+        Installation(("a\nb",), str(folder), sys.executable)
 
 
 NAMES = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=30)
@@ -167,17 +167,17 @@ ODD = (
 @example(list(ODD))
 @given(st.lists(NAMES | st.sampled_from(ODD), min_size=1, max_size=4))
 def test_whatever_a_recipe_is_called_each_text_starts_that_recipe(recipes: list[str]) -> None:
-    what = Installed(tuple(recipes), "/srv/bots", "/usr/bin/python3")
-    ((_, text),) = files_of("github", what).items()
+    what = Installation(tuple(recipes), "/srv/bots", "/usr/bin/python3")
+    ((_, text),) = make_files("github", what).items()
     steps = yaml.safe_load(text)["jobs"]["schedule"]["steps"]
     (run,) = (step["run"] for step in steps if step.get("name") == "play what is due")
     assert "${{" not in run.replace("${{ '${{' }}", "")
     assert _played(shlex.split(run.replace("${{ '${{' }}", "${{"))[1:]) == recipes
-    dockerfile = files_of("container", what)["Dockerfile"]
+    dockerfile = make_files("container", what)["Dockerfile"]
     (command,) = (line for line in dockerfile.splitlines() if line.startswith("CMD ["))
     assert _played(json.loads(command.removeprefix("CMD "))) == recipes
     if not any("\\%" in name for name in recipes):
-        line = files_of("cron", what)["predibot.cron"].splitlines()[-1].split(maxsplit=5)[5]
+        line = make_files("cron", what)["predibot.cron"].splitlines()[-1].split(maxsplit=5)[5]
         words = shlex.split(line.replace("\\%", "%"))
         assert _played(words[words.index("predibot") + 1 : words.index(">>")]) == recipes
 
@@ -193,7 +193,9 @@ def _played(words: list[str]) -> list[str]:
 
 
 def test_actions_of_the_workflow_are_pinned_by_their_commits() -> None:
-    text = files_of("github", Installed(("daily",), "/srv/bots", "/usr/bin/python3"))[".github/workflows/predibot.yml"]
+    text = make_files("github", Installation(("daily",), "/srv/bots", "/usr/bin/python3"))[
+        ".github/workflows/predibot.yml"
+    ]
     used = [line.split("uses:")[1].strip() for line in text.splitlines() if "uses:" in line]
     assert len(used) == 2 and all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)
 
@@ -201,13 +203,13 @@ def test_actions_of_the_workflow_are_pinned_by_their_commits() -> None:
 @pytest.mark.parametrize("folder", ["/srv/bots\\", "/srv/bots "])
 def test_a_folder_that_systemd_would_read_as_another_is_refused(folder: str) -> None:
     with pytest.raises(UsageError, match="Rename it"):
-        files_of("systemd", Installed(("daily",), folder, "/usr/bin/python3"))
+        make_files("systemd", Installation(("daily",), folder, "/usr/bin/python3"))
 
 
 @pytest.mark.parametrize("name", ["a\x7f", "a\x85", "a\u2028b", "a\u2029", "a\udcff", "a\r"])
 def test_what_ends_a_line_or_is_no_text_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="Rename it"):
-        Installed((name,), "/srv/bots", "/usr/bin/python3")
+        Installation((name,), "/srv/bots", "/usr/bin/python3")
 
 
 def test_a_folder_that_needs_its_users_word_hands_it_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

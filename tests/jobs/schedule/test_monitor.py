@@ -10,13 +10,13 @@ from contextlib import suppress
 import pytest
 
 from predibot.jobs.schedule import monitor
-from predibot.jobs.schedule.monitor import Reply, monitored
+from predibot.jobs.schedule.monitor import Reply, serve_monitor
 from tests.jobs.program import PATIENCE_SECONDS, wait_until
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     """Return what the monitor logged; threads of earlier tests may say something too."""
-    return [each for each in caplog.records if each.name == monitored.__module__]
+    return [each for each in caplog.records if each.name == serve_monitor.__module__]
 
 
 def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_closely(
@@ -30,7 +30,7 @@ def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_close
         is_gone.wait(PATIENCE_SECONDS)
         return Reply(200, "text/plain", "x" * 100_000)
 
-    with monitored(0, {"/health": answer}) as port:
+    with serve_monitor(0, {"/health": answer}) as port:
         with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert is_asked.wait(PATIENCE_SECONDS)
@@ -46,7 +46,7 @@ def test_a_client_that_goes_away_before_its_answer_is_a_line_for_who_looks_close
 
 @pytest.mark.parametrize(("path", "status"), [("/health", 503), ("/other", 404)])
 def test_who_asks_for_the_head_is_answered_the_same_without_a_body(path: str, status: int) -> None:
-    with monitored(0, {"/health": lambda: Reply(503, "application/json", "{}\n")}) as port:
+    with serve_monitor(0, {"/health": lambda: Reply(503, "application/json", "{}\n")}) as port:
         found = []
         for method in ("GET", "HEAD"):
             client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
@@ -64,7 +64,7 @@ def test_who_asks_for_the_head_is_answered_the_same_without_a_body(path: str, st
     [("127.0.0.1:9", 200), ("LOCALHOST", 200), ("[::1]:65535", 200), ("evil.example", 400), ("127.0.0.1.evil", 400)],
 )
 def test_a_name_of_another_site_that_leads_here_is_told_nothing(host: str, status: int) -> None:
-    with monitored(0, {"/health": lambda: Reply(200, "text/plain", "bots\n")}) as port:
+    with serve_monitor(0, {"/health": lambda: Reply(200, "text/plain", "bots\n")}) as port:
         client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
         client.request("GET", "/health", headers={"Host": host})
         answer = client.getresponse()
@@ -74,7 +74,7 @@ def test_a_name_of_another_site_that_leads_here_is_told_nothing(host: str, statu
 
 def test_a_request_that_drips_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitor, "_SECONDS", 0.3)
-    with monitored(0, {}) as port, socket.create_connection(("127.0.0.1", port), timeout=0.05) as client:
+    with serve_monitor(0, {}) as port, socket.create_connection(("127.0.0.1", port), timeout=0.05) as client:
 
         def is_closed() -> bool:
             with suppress(TimeoutError):
@@ -89,7 +89,7 @@ def test_a_mistake_in_an_answer_is_logged_whole(caplog: pytest.LogCaptureFixture
     def answer() -> Reply:
         raise RuntimeError("ours")
 
-    with monitored(0, {"/health": answer}) as port:
+    with serve_monitor(0, {"/health": answer}) as port:
         client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
         client.request("GET", "/health")
         with pytest.raises(http.client.RemoteDisconnected):

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
-from predibot.ledger.write.slots import add_schedule, change_schedule, stored_service, stored_slots
+from predibot.ledger.write.slots import add_schedule, change_schedule, read_service, read_slots
 from tests.jobs.program import PATIENCE_SECONDS, SLOW, Program, wait_until
 
 RECIPE = """
@@ -62,7 +62,7 @@ def slots_due(program: Program, name: str, count: int = 1) -> None:
 def rows(program: Program, name: str) -> tuple[SlotRow, ...]:
     """Return what the ledger says of the slots of a recipe."""
     with Store.open_to_read(program.ledger) as store:
-        return store.run_read(partial(stored_slots, recipe=name))
+        return store.run_read(partial(read_slots, recipe=name))
 
 
 def is_at(program: Program, name: str, status: str) -> Callable[[], bool]:
@@ -111,7 +111,7 @@ def test_the_end_waits_for_what_is_under_way(program: Program) -> None:
     code, said = ended(service)
     assert (code, rows(program, "slow")[0].status) == (0, "done"), said
     with Store.open_to_read(program.ledger) as store:
-        assert store.run_read(stored_service) is None
+        assert store.run_read(read_service) is None
 
 
 def test_what_does_not_end_within_the_grace_is_given_back_and_goes_on_with_the_next_start(program: Program) -> None:
@@ -177,7 +177,7 @@ def test_a_living_service_keeps_its_ledger_whatever_the_clock_says(program: Prog
     with Store.open(program.ledger) as store:
         # The machine slept, and no sign of life was given meanwhile.
         later = ServiceLock(store, lambda: datetime.now(UTC) + timedelta(hours=1))
-        assert "/" + str(service.pid) + "/" in str(later.taken_by())
+        assert "/" + str(service.pid) + "/" in str(later.acquire())
     service.send_signal(signal.SIGTERM)
     assert ended(service)[0] == 0
 

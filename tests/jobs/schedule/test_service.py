@@ -17,7 +17,7 @@ from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
+from predibot.jobs.schedule.scheduled import RETRY_PAUSE, ScheduledRecipe, play_slot_once
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
@@ -26,8 +26,8 @@ from predibot.ledger.write.slots import (
     begin_slot,
     change_schedule,
     lock_of_slot,
-    stored_schedules,
-    stored_slots,
+    read_schedules,
+    read_slots,
 )
 
 NOON = parse_instant("2026-11-22T12:00Z")
@@ -77,17 +77,17 @@ class World:
             arguments, store=self.store, clock=lambda: self.now, start=self.start, on_slot=self.told.append
         )
 
-    def start(self, recipe: Scheduled, slot: datetime | None) -> Playing:
+    def start(self, recipe: ScheduledRecipe, slot: datetime | None) -> Playing:
         """Start what takes a while; the clock of the world goes on where nothing else is to be done."""
         if slot is None:
             self.tracked.append(self.now)
             return Playing(self, self.now, lambda: "")
         if recipe.name in self.works:
             return self.works[recipe.name]
-        kept_slot(recipe, slot, self.play, store=self.store, clock=lambda: self.now)
+        play_slot_once(recipe, slot, self.play, store=self.store, clock=lambda: self.now)
         return Playing(self, self.now, lambda: "")
 
-    def play(self, recipe: Scheduled, slot: datetime) -> SlotResult:
+    def play(self, recipe: ScheduledRecipe, slot: datetime) -> SlotResult:
         """Play a slot, which takes a while."""
         self.now += self.takes
         if self.faults is not None and self.faults.random() < 1 / 3:
@@ -99,7 +99,7 @@ class World:
 
     def rows(self, recipe: str = "daily") -> tuple[SlotRow, ...]:
         """Return what the ledger says of all slots."""
-        return self.store.run_read(partial(stored_slots, recipe=recipe))
+        return self.store.run_read(partial(read_slots, recipe=recipe))
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_a_broken_recipe_is_told_of_and_the_last_good_one_goes_on(world: World) 
     world.now = NOON + HOUR
     service.look()
     assert world.played == [NOON + 5 * MINUTE]
-    (stored,) = world.store.run_read(stored_schedules)
+    (stored,) = world.store.run_read(read_schedules)
     assert "market_price" in stored.problem
     world.recipe.write_text(RECIPE.replace("5 12", "5 15"), encoding="utf-8")
     world.now = NOON + 3 * HOUR + 5 * MINUTE
@@ -239,7 +239,7 @@ def test_a_slow_recipe_makes_no_other_one_late(world: World) -> None:
     while world.now < NOON + HOUR:
         world.now = max(service.look(), world.now + MINUTE)
     assert [(row.status, row.late) for row in world.rows()] == [("done", timedelta(0))]
-    assert (len(service.works), world.rows("slow")) == (1, ())
+    assert (len(service.processes), world.rows("slow")) == (1, ())
     world.now = NOON + 3 * HOUR
     service.look()
     (row,) = world.rows("slow")
@@ -273,7 +273,7 @@ def test_a_recipe_that_changes_its_name_is_told_of(world: World) -> None:
     service.look()
     world.recipe.write_text(RECIPE.replace("daily", "nightly"), encoding="utf-8")
     service.look()
-    (stored,) = world.store.run_read(stored_schedules)
+    (stored,) = world.store.run_read(read_schedules)
     assert "is named 'nightly' now, and was 'daily'. Start the service anew" in stored.problem
 
 

@@ -10,11 +10,11 @@ import pytest
 from predibot.api.schedule import play_slot
 from predibot.config import Settings
 from predibot.jobs.caller import Caller
-from predibot.jobs.schedule.scheduled import RETRY_PAUSE, Scheduled, kept_slot
+from predibot.jobs.schedule.scheduled import RETRY_PAUSE, ScheduledRecipe, play_slot_once
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, valuations
-from predibot.ledger.write.runs import stored_runs
+from predibot.ledger.write.runs import read_runs
 from tests.acceptance.conftest import Predibot, predibot
 from tests.jobs.replay.hand_made_stocks import AAA, BBB, at, write_stocks
 from tests.jobs.tiny import nobody
@@ -38,9 +38,9 @@ strategy = "equal_weights"
 
 
 @pytest.fixture
-def recipe(tmp_path: Path) -> Scheduled:
+def recipe(tmp_path: Path) -> ScheduledRecipe:
     (tmp_path / "walk.toml").write_text(RECIPE.format(folder=tmp_path / "stocks"), encoding="utf-8")
-    return Scheduled.read(str(tmp_path / "walk.toml"))
+    return ScheduledRecipe.read(str(tmp_path / "walk.toml"))
 
 
 def known(folder: Path, *days: int) -> None:
@@ -52,16 +52,16 @@ def known(folder: Path, *days: int) -> None:
     write_stocks(folder / "stocks", closes, ())
 
 
-def kept(recipe: Scheduled, store: Store, slot_at: datetime, now: datetime) -> SlotRow:
+def kept(recipe: ScheduledRecipe, store: Store, slot_at: datetime, now: datetime) -> SlotRow:
     """Play a slot at an instant, as the service does."""
     settings = Settings(workers=1)
     caller = Caller(lambda: settings, lambda: now, lambda _: None, lambda: nullcontext(nobody))
     play = partial(play_slot, store=store, ledger=str(store.address), caller=caller)
-    return kept_slot(recipe, slot_at, play, store=store, clock=lambda: now)
+    return play_slot_once(recipe, slot_at, play, store=store, clock=lambda: now)
 
 
 def test_a_day_without_a_close_is_tried_until_it_may_be_made_up_no_more_and_then_left_out(
-    recipe: Scheduled, tmp_path: Path
+    recipe: ScheduledRecipe, tmp_path: Path
 ) -> None:
     with Store.open(f"sqlite:///{tmp_path}/walk.db") as store:
         known(tmp_path, 0, 1, 2, 3, 4)
@@ -74,11 +74,11 @@ def test_a_day_without_a_close_is_tried_until_it_may_be_made_up_no_more_and_then
         assert (last.status, last.next_try_at, last.run_key) == ("done", None, None)
         assert "nothing is decided" in last.reason
         with store.read() as connection:
-            assert [each.key for each in stored_runs(connection)] == ["walk@2026-01-09T21:05Z"]
+            assert [each.key for each in read_runs(connection)] == ["walk@2026-01-09T21:05Z"]
 
 
 def test_a_file_that_comes_late_is_decided_on_once_it_is_there_with_one_valuation_a_day(
-    recipe: Scheduled, tmp_path: Path
+    recipe: ScheduledRecipe, tmp_path: Path
 ) -> None:
     with Store.open(f"sqlite:///{tmp_path}/walk.db") as store:
         known(tmp_path, 0, 1, 2, 3, 4)
@@ -93,7 +93,7 @@ def test_a_file_that_comes_late_is_decided_on_once_it_is_there_with_one_valuatio
 
 
 def test_decide_says_why_it_decides_nothing_on_a_saturday(
-    predibot: Predibot, recipe: Scheduled, tmp_path: Path
+    predibot: Predibot, recipe: ScheduledRecipe, tmp_path: Path
 ) -> None:
     known(tmp_path, *range(10))
     saturday = ("decide", "walk.toml", "--as-of", "2026-01-10T21:05Z", "--ledger", "sqlite:///walk.db")

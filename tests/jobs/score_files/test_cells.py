@@ -6,44 +6,44 @@ import pytest
 
 from predibot.jobs.score_files.cells import (
     Cell,
-    CellRefused,
-    amount_of,
-    instant_of,
-    payout_of,
-    share_of,
-    shown,
-    text_of,
+    InvalidCell,
+    parse_amount,
+    parse_cell_instant,
+    parse_payout,
+    parse_share,
+    parse_text,
+    show_cell,
 )
 
 
 @pytest.mark.parametrize("cell", ["0.25", ".25", "25e-2", "+0.25", 0.25])
 def test_a_share_is_read_from_text_and_number(cell: Cell) -> None:
-    assert share_of("probability", cell) == 0.25
+    assert parse_share("probability", cell) == 0.25
 
 
 @pytest.mark.parametrize(
     "cell", ["25%", "0,25", "nan", "inf", "1.01", "-0.1", "0_1", "٠", "", "half", True, None, [0.1], 10**400, "1e999"]
 )
 def test_what_is_no_share_is_refused_with_what_was_seen(cell: Cell) -> None:
-    with pytest.raises(CellRefused, match=r"^probability is .+; write a number from 0 to 1, such as 0\.7$") as refused:
-        share_of("probability", cell)
-    assert shown(cell) in str(refused.value)
+    with pytest.raises(InvalidCell, match=r"^probability is .+; write a number from 0 to 1, such as 0\.7$") as refused:
+        parse_share("probability", cell)
+    assert show_cell(cell) in str(refused.value)
 
 
 def test_an_outcome_is_a_number_or_a_word_for_true_or_false_in_any_letters() -> None:
-    assert [payout_of("outcome", cell) for cell in (True, False, "1.0", 0, "0.5")] == [1.0, 0.0, 1.0, 0.0, 0.5]
+    assert [parse_payout("outcome", cell) for cell in (True, False, "1.0", 0, "0.5")] == [1.0, 0.0, 1.0, 0.0, 0.5]
     for true, false in (("True", "False"), ("TRUE", "FALSE"), ("yes", "no"), ("YES", "NO"), ("t", "f"), ("y", "N")):
-        assert (payout_of("outcome", true), payout_of("outcome", false)) == (1.0, 0.0)
+        assert (parse_payout("outcome", true), parse_payout("outcome", false)) == (1.0, 0.0)
     for word in ("won", "maybe", "ja", "on", "2", "YES!", ""):
-        with pytest.raises(CellRefused, match=f"outcome is '{word}'"):
-            payout_of("outcome", word)
+        with pytest.raises(InvalidCell, match=f"outcome is '{word}'"):
+            parse_payout("outcome", word)
 
 
 def test_an_amount_is_zero_or_what_somebody_could_have() -> None:
-    assert [amount_of("value", cell) for cell in ("0", "1e3", 12)] == [0.0, 1000.0, 12.0]
+    assert [parse_amount("value", cell) for cell in ("0", "1e3", 12)] == [0.0, 1000.0, 12.0]
     for cell in ("-1", "inf", "nan", "1,000", "$5", "1e300", 1e-300):
-        with pytest.raises(CellRefused, match="write a number of zero or more"):
-            amount_of("value", cell)
+        with pytest.raises(InvalidCell, match="write a number of zero or more"):
+            parse_amount("value", cell)
 
 
 # As writers of Python, pandas, R, PostgreSQL, Go, polars and Java have them.
@@ -68,11 +68,11 @@ def test_an_amount_is_zero_or_what_somebody_could_have() -> None:
     ],
 )
 def test_an_instant_is_read_as_other_programs_write_it(cell: str) -> None:
-    assert instant_of("date", cell) == datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert parse_cell_instant("date", cell) == datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def test_a_date_is_its_midnight_in_utc_and_what_could_be_two_instants_is_refused() -> None:
-    assert [instant_of("date", cell) for cell in ("2026-03-01", "2026-03-01 UTC")] == [
+    assert [parse_cell_instant("date", cell) for cell in ("2026-03-01", "2026-03-01 UTC")] == [
         datetime(2026, 3, 1, tzinfo=UTC)
     ] * 2
     for cell in (
@@ -88,19 +88,19 @@ def test_a_date_is_its_midnight_in_utc_and_what_could_be_two_instants_is_refused
         1772366400,
         None,
     ):
-        with pytest.raises(CellRefused, match="write a date like 2026-03-01") as refused:
-            instant_of("date", cell)
+        with pytest.raises(InvalidCell, match="write a date like 2026-03-01") as refused:
+            parse_cell_instant("date", cell)
         assert ("date_format='iso'" in str(refused.value)) == isinstance(cell, int)
 
 
 def test_a_name_is_a_text_a_whole_number_or_a_list_of_them() -> None:
-    assert [text_of("question", cell) for cell in ("00123", 17, ["a", "007"])] == ["00123", "17", '["a", "007"]']
+    assert [parse_text("question", cell) for cell in ("00123", 17, ["a", "007"])] == ["00123", "17", '["a", "007"]']
     for cell in (None, 1.5, True, [], [["q"]], {"a": 1}):
-        with pytest.raises(CellRefused, match=r"question is .*; write a text"):
-            text_of("question", cell)
+        with pytest.raises(InvalidCell, match=r"question is .*; write a text"):
+            parse_text("question", cell)
 
 
 def test_what_is_shown_is_short_and_takes_no_time() -> None:
-    assert shown(None) == "missing"
-    assert shown(10**5000) == "a very large number"
-    assert len(shown("x" * 10**6)) == 43
+    assert show_cell(None) == "missing"
+    assert show_cell(10**5000) == "a very large number"
+    assert len(show_cell("x" * 10**6)) == 43

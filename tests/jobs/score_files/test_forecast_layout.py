@@ -18,14 +18,14 @@ def found(text: str, layout: Layout) -> ForecastFile:
 
 def said(file: ForecastFile) -> list[tuple[str, str, float, float | None]]:
     """Return who said what of which question, and its outcome."""
-    return [(each.forecaster, each.question, each.probability, each.outcome) for each in file.said]
+    return [(each.forecaster, each.question, each.probability, each.outcome) for each in file.forecasts]
 
 
 def test_columns_are_taken_by_the_names_they_have_and_a_lone_forecaster_is_its_column() -> None:
     layout = Layout({**NAMED, "p_aia": "probability", "p_mkt": "market_probability"})
     file = found(LONG, layout)
     assert said(file) == [("p_aia", "q1", 0.7, 1.0), ("p_aia", "q2", 0.2, 0.0)]
-    assert [each.market_probability for each in file.said] == [0.6, 0.3]
+    assert [each.market_probability for each in file.forecasts] == [0.6, 0.3]
 
 
 def test_a_column_that_is_named_wins_over_one_that_has_the_name() -> None:
@@ -42,7 +42,7 @@ def test_in_a_wide_file_each_column_is_a_forecaster_and_an_empty_cell_is_silence
         ("gpt", "q3", 0.9, None),
         ("human", "q3", 0.8, None),
     ]
-    assert [each.market_probability for each in file.said] == [0.5, 0.5, 0.4, 0.5, 0.5]
+    assert [each.market_probability for each in file.forecasts] == [0.5, 0.5, 0.4, 0.5, 0.5]
     assert file.n_open == {"gpt": 1, "human": 1}
 
 
@@ -64,7 +64,7 @@ def test_a_bad_cell_of_a_wide_file_spoils_no_other_of_its_line() -> None:
 
 def test_all_of_a_wide_line_is_dropped_whose_question_ended_in_two_ways() -> None:
     file = found("question,outcome,a,b\nq1,1,0.7,0.5\nq1,0,,0.5\nq2,1,0.5,0.5\n", Layout(wide=True))
-    assert {each.question for each in file.said} == {"q2"}
+    assert {each.question for each in file.forecasts} == {"q2"}
     assert file.file.n_bad_rows == 3
 
 

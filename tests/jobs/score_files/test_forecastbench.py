@@ -77,7 +77,7 @@ def forecasts(folder: Path, rows: Sequence[Mapping[str, Any]] = FORECASTS, **sai
 
 
 def said(found: ForecastFile) -> list[tuple[str, float, float | None]]:
-    return [(each.question, each.probability, each.outcome) for each in found.said]
+    return [(each.question, each.probability, each.outcome) for each in found.forecasts]
 
 
 def test_forecasts_are_joined_by_source_and_id_and_those_of_series_by_date_too(
@@ -93,7 +93,7 @@ def test_forecasts_are_joined_by_source_and_id_and_those_of_series_by_date_too(
         ("manifold 0012", 0.2, 0.0),
         ("manifold later", 0.2, None),
     ]
-    assert {each.cluster for each in found.said[:3]} == {"yfinance AAPL"}
+    assert {each.cluster for each in found.forecasts[:3]} == {"yfinance AAPL"}
     assert (found.n_open, found.n_void, found.file.bad_rows) == ({"m": 2}, {}, ())
 
 
@@ -115,7 +115,7 @@ def test_a_question_set_gives_prices_of_markets_and_says_what_was_asked(tmp_path
     asked = write(tmp_path, f"{DUE}-llm.json", "questions", [*rows, {**rows[0], "id": ["a", "b"]}])
     file = read_sets([asked, resolutions, forecasts(tmp_path)], None).table()
     found = read_forecasts(file)
-    prices = {each.question: each.market_probability for each in found.said if each.market_probability >= 0}
+    prices = {each.question: each.market_probability for each in found.forecasts if each.market_probability >= 0}
     assert prices == {"infer 0012": 0.8}
     assert [bad.reason for bad in found.file.bad_rows] == ["manifold later is not in the question set"]
     # Of the question that was not asked nothing is missing: (0.1^2 + 0.2^2) / 2 = 0.025.
@@ -140,7 +140,7 @@ def test_a_processed_set_brings_its_outcomes_and_what_was_put_in_is_left_out(tmp
         ("manifold x", 0.2, 0.0),
         ("manifold y", 0.2, None),
     ]
-    assert found.said[1].market_probability == 0.3
+    assert found.forecasts[1].market_probability == 0.3
     assert file.remarks[0] == "m: 1 left out that ForecastBench put in where there was no forecast."
     # (0.3^2 + 0.5^2) / 2 = 0.17
     assert "0.0400 on 1 market questions and 0.1700 on 2 dataset questions, overall 0.1050" in file.remarks[1]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from predibot.errors import UsageError
-from predibot.jobs.score_files.cells import CellRefused, text_of
+from predibot.jobs.score_files.cells import InvalidCell, parse_text
 from predibot.jobs.score_files.forecasts import ForecastFile, read_forecasts
 from predibot.jobs.score_files.score import read_equity
 from predibot.jobs.score_files.table import Columns
@@ -196,8 +196,8 @@ def test_what_json_cannot_hold_comes_from_the_child_by_its_kind(tmp_path: Path) 
         {"time": "00:00:00.000005"},
         {"timedelta": "0:00:05"},
     )
-    with pytest.raises(CellRefused, match=r"question is .*bytes.*; write a text"):
-        text_of("question", found[0])
+    with pytest.raises(InvalidCell, match=r"question is .*bytes.*; write a text"):
+        parse_text("question", found[0])
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import pytest
 
 from predibot.errors import UsageError
 from predibot.jobs.score_files.score import (
-    ScoredEquity,
+    EquityReport,
+    read_settled_forecasts,
     score_equity,
     score_forecasts,
-    settled_forecasts,
 )
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.scorecard import Scorecard
@@ -30,14 +30,14 @@ bob,q4,0.3,,0.4
 
 
 def _scored(text: str, *pools: PoolingMethod, extremize: float = 1.0, strict: bool = False) -> Evaluation:
-    return score_forecasts(settled_forecasts(csv_of(text), pools=pools, extremize=extremize, strict=strict), ASKED)
+    return score_forecasts(read_settled_forecasts(csv_of(text), pools=pools, extremize=extremize, strict=strict), ASKED)
 
 
 def _cards(found: Evaluation) -> dict[str, Scorecard]:
     return {card.bot: card for card in found.cards}
 
 
-def _equity(text: str, convention: str = "predibot", **annual: float) -> ScoredEquity:
+def _equity(text: str, convention: str = "predibot", **annual: float) -> EquityReport:
     return score_equity(csv_of(f"date,value\n{text}"), CONVENTIONS[convention], strict=False, **annual)
 
 
@@ -50,7 +50,7 @@ def test_scores_are_those_computed_by_hand() -> None:
 
 
 def test_open_and_void_forecasts_are_counted_beside_the_scores() -> None:
-    settled = settled_forecasts(csv_of(WITH_MARKET), strict=False)
+    settled = read_settled_forecasts(csv_of(WITH_MARKET), strict=False)
     found = score_forecasts(settled, ASKED)
     cards = _cards(found)
     assert [(card.forecasts, card.settled, card.void) for card in (cards["ann"], cards["bob"])] == [

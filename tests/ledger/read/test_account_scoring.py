@@ -12,9 +12,9 @@ from sqlalchemy import text
 from predibot.games.accounts import account_of
 from predibot.jobs.evaluate import evaluate
 from predibot.ledger.read.accounts.scoring import account_records
-from predibot.ledger.read.accounts.statement import accounts_named, statement_of
+from predibot.ledger.read.accounts.statement import find_accounts, statement_of
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import stored_journal
+from predibot.ledger.write.accounts import read_journal
 from predibot.reports.views.accounts import account_rows
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.record import AccountsRecord
@@ -45,7 +45,7 @@ def record_of(store: Store, as_of: datetime = LATER, part: Part = EVERYTHING) ->
 def test_holdings_before_and_after_each_slot_are_the_fold_of_the_journal_up_to_there(played: Store) -> None:
     record = record_of(played)
     with played.read() as connection:
-        journals = {row + 1: stored_journal(connection, row + 1) for row in range(SIZE.bots)}
+        journals = {row + 1: read_journal(connection, row + 1) for row in range(SIZE.bots)}
         ends = connection.execute(text("SELECT account_id, journal_number FROM turns ORDER BY account_id, slot_at"))
         turns = [tuple(row) for row in ends]
     for number, account in enumerate(record.accounts, 1):
@@ -105,7 +105,7 @@ def test_orders_that_ended_later_are_pending_as_of_an_instant_and_their_fills_un
         )
         connection.execute(text("UPDATE orders SET note = 'nobody offered all' WHERE status = 'filled'"))
     with played.read() as connection:
-        (name,) = accounts_named(connection, "bot_1", None)
+        (name,) = find_accounts(connection, "bot_1", None)
         *before, last = statement_of(connection, name, as_of).allocations
     assert {order.status for each in before for order in each.orders} == {"filled"}
     assert {order.note for each in before for order in each.orders} == {"nobody offered all"}

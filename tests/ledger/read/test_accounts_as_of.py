@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
-from predibot.jobs.accounts.cohorts import cohorts_of
+from predibot.jobs.accounts.cohorts import statements_of_cohort
 from predibot.jobs.accounts.statement import account_statements
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.store import Store
-from predibot.ledger.write.accounts import journal, stored_journal
+from predibot.ledger.write.accounts import journal, read_journal
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
@@ -74,10 +74,10 @@ def test_reading_writes_nothing(store: Store) -> None:
     played(store)
     pays(store, "a", (DAY, 0.0))
     with store.read() as connection:
-        before = [stored_journal(connection, row) for row in (1, 2)]
+        before = [read_journal(connection, row) for row in (1, 2)]
     known(store, DECIDED + 9 * DAY)
     with store.read() as connection:
-        assert [stored_journal(connection, row) for row in (1, 2)] == before
+        assert [read_journal(connection, row) for row in (1, 2)] == before
         assert connection.execute(select(journal.c.number)).all()
 
 
@@ -111,7 +111,7 @@ def test_scores_statements_and_the_cohort_tell_the_same(store: Store) -> None:
         (record,) = cohort_records(connection, VENUE, at)
     one = next(each for each in record.bots if each.bot == "one")
     assert (one.results[0].value_usd, one.results[0].won, one.results[0].lost) == (worth, 1, 0)
-    (cohort,) = cohorts_of(store, "2026-03-01", as_of=at, clock=lambda: at)
+    (cohort,) = statements_of_cohort(store, "2026-03-01", as_of=at, clock=lambda: at)
     member = cohort.cohort.accounts["one"]
     assert (member.value_usd, member.states) == (worth, {"WON": 1, "open": 1})
     (statement,) = account_statements(store, "one", recipe=None, as_of=at)
@@ -124,6 +124,6 @@ def test_scores_statements_and_the_cohort_tell_the_same(store: Store) -> None:
 def test_a_replayed_cohort_is_told_of_up_to_what_was_resolved_last(store: Store) -> None:
     weeks = played(store)
     pays(store, "a", (DAY, 1.0))
-    (cohort,) = cohorts_of(store, "2026-03-01", clock=lambda: SUNDAY + 99 * WEEK)
+    (cohort,) = statements_of_cohort(store, "2026-03-01", clock=lambda: SUNDAY + 99 * WEEK)
     assert cohort.as_of == DECIDED + DAY and cohort.cohort.accounts["one"].states["WON"] == 1
     assert weeks.mode == "replay"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sqlalchemy import create_engine, literal_column, select, union_all
 
-from predibot.ledger.read.columns import Columns, columns
+from predibot.ledger.read.columns import Columns, read_columns
 
 
 def read(*prices: str, nullable: str = "") -> Columns:
@@ -15,7 +15,7 @@ def read(*prices: str, nullable: str = "") -> Columns:
     ]
     found = union_all(*rows).subquery()
     with create_engine("sqlite://").connect() as connection:
-        return columns(connection, select(found.c.n, found.c.price).order_by(found.c.n), nullable=nullable)
+        return read_columns(connection, select(found.c.n, found.c.price).order_by(found.c.n), nullable=nullable)
 
 
 def test_columns_have_the_names_of_the_statement_and_what_is_missing_is_nan() -> None:

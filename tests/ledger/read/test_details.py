@@ -10,12 +10,12 @@ from predibot.domain.decision import Source
 from predibot.domain.event import Event, Tag
 from predibot.domain.resolution import Resolution
 from predibot.ledger.care.ledger_copy import copy_ledger
-from predibot.ledger.read.accounts.statement import accounts_named, statement_of
+from predibot.ledger.read.accounts.statement import find_accounts, statement_of
 from predibot.ledger.read.details.accounts import holdings_over_time
 from predibot.ledger.read.details.bots import bot_setup, evidence_of_bot
 from predibot.ledger.read.details.decisions import decision_details
-from predibot.ledger.read.details.events import labels_of_events, related_to, revisions_of
-from predibot.ledger.read.details.lately import said_of_settled, under_way
+from predibot.ledger.read.details.events import find_related_events, labels_of_events, revisions_of
+from predibot.ledger.read.details.lately import list_settled_forecasts, under_way
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
@@ -105,21 +105,21 @@ def test_an_event_has_every_revision_and_what_is_filed_under_the_same(filled: St
         labels = labels_of_events(connection)
     # Nobody decided on the fourth.
     assert set(labels) == {"e1", "e2", "e3"}
-    assert [(each.event_id, each.shared) for each in related_to("e1", labels)] == [
+    assert [(each.event_id, each.shared) for each in find_related_events("e1", labels)] == [
         ("e3", ("series Cup",)),
         ("e2", ("tag AI",)),
     ]
-    assert related_to("nothing", labels) == ()
+    assert find_related_events("nothing", labels) == ()
 
 
 def test_what_settled_last_is_told_by_its_last_revision_with_all_that_was_said(filled: Store) -> None:
     with filled.read() as connection:
-        said = said_of_settled(connection, 5)
+        said = list_settled_forecasts(connection, 5)
         assert [(each.bot, each.probability, each.price_yes, each.payout_yes) for each in said] == [
             ("a", 0.6, 0.4, 1.0),
             ("b", 0.2, 0.4, 1.0),
         ]
-        assert said_of_settled(connection, 0) == []
+        assert list_settled_forecasts(connection, 0) == []
 
 
 def test_what_is_under_way_is_told_until_its_lease_ends(filled: Store) -> None:
@@ -138,7 +138,7 @@ def test_what_an_account_held_is_worth_its_valuations(store: Store, tmp_path: Pa
         copy_ledger(filled, store, lambda _: None)
     with store.read() as connection:
         (first, *_) = connection.exec_driver_sql("SELECT bot FROM accounts ORDER BY id").scalars()
-        (name,) = accounts_named(connection, first, None)
+        (name,) = find_accounts(connection, first, None)
         found = holdings_over_time(connection, name.row, 100)
         stated = statement_of(connection, name, found[-1].at)
         few = holdings_over_time(connection, name.row, 3)

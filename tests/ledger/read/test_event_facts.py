@@ -7,7 +7,7 @@ import pytest
 
 from predibot.domain.event import Event, Tag
 from predibot.domain.price import FeeSchedule
-from predibot.ledger.read.event_facts import PlayedEvent, asked_markets, played_events
+from predibot.ledger.read.event_facts import PlayedEvent, find_played_events, read_run_markets
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.runs import void_run
@@ -25,7 +25,7 @@ def tagged(number: int, *labels: str, fees: FeeSchedule | None = None) -> Event:
 def played(store: Store, days: float = 10, venue: str = "polymarket") -> dict[str, PlayedEvent]:
     """Return what was played so many days after `NOW`, by title."""
     with store.read() as connection:
-        return {each.title: each for each in played_events(connection, venue, NOW + days * DAY).values()}
+        return {each.title: each for each in find_played_events(connection, venue, NOW + days * DAY).values()}
 
 
 def test_an_event_has_its_title_and_its_field(store: Store) -> None:
@@ -57,6 +57,6 @@ def test_fees_are_those_that_each_run_froze_whatever_later_ones_state(store: Sto
     a_run(store, gone, key="daily@2026-03-05T00:00Z", as_of=NOW + 4 * DAY, slot_at=NOW + 4 * DAY)
     with store.read() as connection:
         row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one().id
-        asked = asked_markets(connection, "polymarket").rows
+        asked = read_run_markets(connection, "polymarket").rows
     stated = asked[~np.isnan(asked["fee_rate"])][["run", "market", "fee_rate", "fee_exponent"]].tolist()
     assert stated == [(first.id, row, fees.rate, fees.exponent), (changed.id, row, 0.5, 1.0)]

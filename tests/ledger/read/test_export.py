@@ -6,7 +6,7 @@ from datetime import timedelta
 from predibot.domain.price import PricePoint
 from predibot.ledger.read.export import CANONICAL_TABLES, TABLES, export_rows
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import release
+from predibot.ledger.write.claims import release_claims
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from predibot.ledger.write.runs import void_run
@@ -36,7 +36,7 @@ def test_the_order_and_the_interruptions_of_deciding_leave_no_trace(store: Store
     run = a_run(other, ONE, TWO, bots=("b", "a"))
     take(other, run, "a", ONE, claimant("gone"))
     with other.write() as connection:
-        release(connection, "gone", now=NOW)
+        release_claims(connection, "gone", now=NOW)
     decide(other, run, "b", SECOND)
     decide(other, run, "b", failed(ONE, at=NOW - DAY))
     decide(other, run, "a", SECOND)

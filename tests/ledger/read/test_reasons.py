@@ -1,8 +1,8 @@
 """Markets by their names, and what is told of one event."""
 
-from predibot.ledger.read.details.decisions import named_markets
+from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import told_decisions, told_forecasts
+from predibot.ledger.read.rows_for_python import select_decisions, select_forecasts
 from predibot.ledger.store import Store
 from tests.ledger.by_hand import NOW, a_run, abstained, decide, event_of, finished_with
 
@@ -10,8 +10,8 @@ from tests.ledger.by_hand import NOW, a_run, abstained, decide, event_of, finish
 def test_markets_are_named_in_the_order_of_a_record(store: Store) -> None:
     a_run(store, event_of(2, 2), event_of(1))
     with store.read() as connection:
-        found = named_markets(connection, "polymarket")
-        assert named_markets(connection, "kalshi") == []
+        found = list_markets(connection, "polymarket")
+        assert list_markets(connection, "kalshi") == []
     assert [(each.market_id, each.event_id, each.title) for each in found] == [
         ("m2a", "e2", "Event 2"),
         ("m2b", "e2", "Event 2"),
@@ -27,6 +27,9 @@ def test_of_one_event_nothing_else_is_told(store: Store) -> None:
     decide(store, run, "b", abstained(one))
     asked = RowFilter(event="e1", as_of=NOW)
     with store.read() as connection:
-        assert [(each.bot, each.subject_id) for each in told_decisions(connection, asked)] == [("a", "e1"), ("b", "e1")]
-        assert [(each.bot, each.market_id) for each in told_forecasts(connection, asked)] == [("a", "m1a")]
-        assert told_decisions(connection, RowFilter(event="e3")) == ()
+        assert [(each.bot, each.subject_id) for each in select_decisions(connection, asked)] == [
+            ("a", "e1"),
+            ("b", "e1"),
+        ]
+        assert [(each.bot, each.market_id) for each in select_forecasts(connection, asked)] == [("a", "m1a")]
+        assert select_decisions(connection, RowFilter(event="e3")) == ()

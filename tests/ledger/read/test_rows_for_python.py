@@ -9,12 +9,12 @@ from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
     LedgerForecast,
     count_decisions,
-    listed_decisions,
-    listed_events,
     newest_decisions,
-    told_decisions,
-    told_forecasts,
-    told_runs,
+    select_decisions,
+    select_events,
+    select_forecasts,
+    select_runs,
+    sort_decisions,
 )
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
@@ -42,7 +42,7 @@ def filled(store: Store) -> Store:
 
 def forecasts(store: Store, asked: RowFilter) -> tuple[LedgerForecast, ...]:
     with store.read() as connection:
-        return told_forecasts(connection, asked)
+        return select_forecasts(connection, asked)
 
 
 def test_a_forecast_is_told_with_its_bet(filled: Store) -> None:
@@ -64,7 +64,7 @@ def test_a_payout_is_the_last_that_was_known_at_the_instant(filled: Store) -> No
 
 def test_a_decision_that_came_to_nothing_is_told_with_its_reason(filled: Store) -> None:
     with filled.read() as connection:
-        told = told_decisions(connection, RowFilter(bots=["b"]))
+        told = select_decisions(connection, RowFilter(bots=["b"]))
     assert [(row.subject_id, row.status, row.message, row.unallocated_usd) for row in told] == [
         ("e1", "failed", "broke", None),
         ("e2", "abstained", "no idea", None),
@@ -75,31 +75,31 @@ def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
     for _ in range(3):
         run = a_run(store, ONE, bots=("a",))
         decide(store, run, "a", failed(ONE))
-        if len(store.run_read(told_runs)) < 3:
+        if len(store.run_read(select_runs)) < 3:
             store.run_write(lambda connection: void_run(connection, "daily@2026-03-01T00:00Z", reason="why", at=NOW))
-    told = store.run_read(told_runs)
+    told = store.run_read(select_runs)
     assert [(row.run, row.void, row.void_reason, row.failed) for row in told] == [
         ("daily@2026-03-01T00:00Z", 1, "why", 1),
         ("daily@2026-03-01T00:00Z", 2, "why", 1),
         ("daily@2026-03-01T00:00Z", 0, None, 1),
     ]
     with store.read() as connection:
-        assert [row.void for row in told_decisions(connection, RowFilter())] == [0]
-        assert [row.void for row in told_decisions(connection, RowFilter(void=True))] == [1, 2, 0]
+        assert [row.void for row in select_decisions(connection, RowFilter())] == [0]
+        assert [row.void for row in select_decisions(connection, RowFilter(void=True))] == [1, 2, 0]
 
 
 def test_lists_hold_what_is_told_in_any_order_and_part(filled: Store) -> None:
     with filled.read() as connection:
-        whole = told_decisions(connection, RowFilter())
+        whole = select_decisions(connection, RowFilter())
         for by in SORTED_BY:
             for rising in (False, True):
                 found = [
                     row
                     for skip in range(0, len(whole) + 1, 2)
-                    for row in listed_decisions(connection, RowFilter(), limit=2, skip=skip, by=by, rising=rising)
+                    for row in sort_decisions(connection, RowFilter(), limit=2, skip=skip, by=by, rising=rising)
                 ]
                 assert sorted(found, key=repr) == sorted(whole, key=repr)
-        newest = listed_decisions(connection, RowFilter(), limit=100)
+        newest = sort_decisions(connection, RowFilter(), limit=100)
         assert [row.slot_at for row in newest] == sorted((row.slot_at for row in whole), reverse=True)
         assert sum(count_decisions(connection, RowFilter()).values()) == len(whole)
         first = whole[0]
@@ -113,16 +113,16 @@ def test_lists_hold_what_is_told_in_any_order_and_part(filled: Store) -> None:
             RowFilter(until=first.slot_at),
             RowFilter(recipe="no such recipe"),
         ):
-            assert sorted(listed_decisions(connection, asked, limit=100), key=repr) == sorted(
-                told_decisions(connection, asked), key=repr
+            assert sorted(sort_decisions(connection, asked, limit=100), key=repr) == sorted(
+                select_decisions(connection, asked), key=repr
             )
-            assert sum(count_decisions(connection, asked).values()) == len(told_decisions(connection, asked))
-        assert {row.event_id for row in listed_events(connection)} == {row.subject_id for row in whole}
+            assert sum(count_decisions(connection, asked).values()) == len(select_decisions(connection, asked))
+        assert {row.event_id for row in select_events(connection)} == {row.subject_id for row in whole}
 
 
 def test_a_list_that_is_read_on_repeats_and_leaves_out_nothing(filled: Store) -> None:
     with filled.read() as connection:
-        whole = told_decisions(connection, RowFilter())
+        whole = select_decisions(connection, RowFilter())
         found, before = list[LedgerDecision](), None
         while True:
             rows, before = newest_decisions(connection, RowFilter(), limit=1, before=before)

@@ -14,7 +14,7 @@ from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import told_decisions
+from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bots
@@ -165,7 +165,7 @@ def knowledge_in(store: Store, days: float = 10, **asked: Any) -> list[str]:
     told = RowFilter(bots=asked.get("bots", ()), as_of=NOW + days * DAY)
     with store.read() as connection:
         # A reader of rows is told the same.
-        assert Counter(row.knowledge for row in told_decisions(connection, told)) == Counter(words)
+        assert Counter(row.knowledge for row in select_decisions(connection, told)) == Counter(words)
     return words
 
 
@@ -309,7 +309,7 @@ def test_observations_of_another_venue_are_not_read(filled: Store) -> None:
 
 def test_every_decision_was_asked_about_the_markets_its_run_froze(filled: Store) -> None:
     record = record_of(filled, 10)
-    decision, market = record.asked()
+    decision, market = record.questions()
     assert record.bots[record.decision_bot[2]] == "b"
     # Both markets of the first event, of who failed too, and the one of the second.
     assert list(zip(decision.tolist(), market.tolist(), strict=True)) == [
@@ -321,7 +321,7 @@ def test_every_decision_was_asked_about_the_markets_its_run_froze(filled: Store)
         (3, 2),
     ]
     only = record_of(filled, 10, bots=["b"])
-    assert [each.tolist() for each in only.asked()] == [[0, 0, 1], [0, 1, 2]]
+    assert [each.tolist() for each in only.questions()] == [[0, 0, 1], [0, 1, 2]]
 
 
 def test_a_later_run_may_ask_about_fewer_markets(filled: Store) -> None:
@@ -329,7 +329,7 @@ def test_a_later_run_may_ask_about_fewer_markets(filled: Store) -> None:
         filled, replace(ONE, markets=ONE.markets[1:]), bots=("a",), key="daily@2026-03-02T00:00Z", as_of=NOW + DAY
     )
     decide(filled, later, "a", failed(ONE))
-    decision, market = record_of(filled, 10).asked()
+    decision, market = record_of(filled, 10).questions()
     assert market[decision == 4].tolist() == [1]
 
 

@@ -12,7 +12,7 @@ from predibot.errors import LedgerUnusable
 from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.packed_points import POINT as PACKED
-from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.schema.tables import POINT_BYTES
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import instrument_rows, instruments
@@ -109,7 +109,7 @@ def test_what_is_not_committed_is_not_there_and_takes_nothing_with_it(store: Sto
 )
 def test_what_is_no_point_is_refused_on_reading(blob: bytes) -> None:
     with pytest.raises(LedgerUnusable, match="the prices in the ledger are not as predibot writes them"):
-        unpacked_points([b"\x01" + POINT.pack(1, 0, 0.5), blob])
+        unpack_points([b"\x01" + POINT.pack(1, 0, 0.5), blob])
 
 
 def test_the_canonical_order_is_that_of_the_text_of_instants(store: Store) -> None:

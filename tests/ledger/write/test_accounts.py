@@ -20,16 +20,16 @@ from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (
-    Worth,
+    AccountValue,
     add_to_journal,
     add_valuations,
     claim_with_account,
     open_account,
-    stored_account,
-    stored_journal,
+    read_account,
+    read_journal,
 )
-from predibot.ledger.write.claims import Claim, Claimant, Taken, claim
-from predibot.ledger.write.decisions import Finished, store_decision, stored_decisions
+from predibot.ledger.write.claims import Claim, Claimant, NoClaim, claim
+from predibot.ledger.write.decisions import DecisionResult, read_decisions, store_decision
 from predibot.ledger.write.runs import StoredRun
 from tests.games.toy import SHARE, BuyOrHold, Holding
 from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, finished_with, rows_of
@@ -56,11 +56,11 @@ def play(store: Store, number: int, price: Price, *orders: Order, fills: FillMod
     """Decide on the account of the ledger in the run of a day, and return what the ledger says of it then."""
     run, account_id = opened(store, number)
     with store.read() as connection:
-        before = account_of(stored_journal(connection, account_id))
+        before = account_of(read_journal(connection, account_id))
     view = GAME.view(PORTFOLIO, [EVENT], venue="toy", account=before)
     decision = Decision(orders=orders)
     booking = GAME.book(decision, replace(view, at=price.at), before, {SHARE: price}, fills or MidFills())
-    done = Finished("recorded", price.at, (EVENT,), decision=decision, booking=booking, account_id=account_id)
+    done = DecisionResult("recorded", price.at, (EVENT,), decision=decision, booking=booking, account_id=account_id)
     bot_id, known = rows_of(store, run, "a")
     with store.write() as connection:
         held = claim_with_account(
@@ -70,17 +70,17 @@ def play(store: Store, number: int, price: Price, *orders: Order, fills: FillMod
         more = {"run_id": run.id, "bot_id": bot_id, "catalogue": known, "now": price.at}
         store_decision(connection, held, replace(done, prices={SHARE: price}), **more)
     with store.read() as connection:
-        return account_of(stored_journal(connection, account_id))
+        return account_of(read_journal(connection, account_id))
 
 
 def test_an_account_is_restored_from_the_ledger_in_run_after_run(store: Store) -> None:
-    assert play(store, 0, AT_40, BUY, fills=QuoteFills()).held(SHARE).shares == 2.0
+    assert play(store, 0, AT_40, BUY, fills=QuoteFills()).position(SHARE).shares == 2.0
     held = play(store, 1, AT_50, SELL)
-    assert (held.cash_usd, held.held(SHARE).shares, held.held(SHARE).cost_usd) == (18.0 + 25.0, 1.5, 61.5)
+    assert (held.cash_usd, held.position(SHARE).shares, held.position(SHARE).cost_usd) == (18.0 + 25.0, 1.5, 61.5)
     assert (held.paid_in_usd, held.realised_usd) == (100.0, 4.5)
     assert play(store, 2, AT_50) == held
     with store.read() as connection:
-        journal = stored_journal(connection, 1)
+        journal = read_journal(connection, 1)
         rows = connection.execute(text("SELECT side, unit, amount, price, status FROM orders ORDER BY decision_id"))
         assert [tuple(row) for row in rows] == [
             ("buy", "usd", 82.0, 40.0, "filled"),
@@ -114,7 +114,7 @@ def test_what_an_account_orders_is_no_bet_on_an_event(store: Store) -> None:
     with store.read() as connection:
         assert [row["subject_kind"] for row in export_rows(connection, "bets")] == ["event"]
         assert track_record(connection, "polymarket", NOW + DAY).bet_usd.tolist() == [0.5]
-        assert [len(each.bets) for each in stored_decisions(connection, run.id)] == [1]
+        assert [len(each.bets) for each in read_decisions(connection, run.id)] == [1]
 
 
 def test_labels_are_kept_with_their_decision_which_has_no_money(store: Store) -> None:
@@ -124,7 +124,7 @@ def test_labels_are_kept_with_their_decision_which_has_no_money(store: Store) ->
     subject = Subject("comment", "c1")
     said = Decision(labels=(Label("c1", "spam", {"spam": 0.75, "ham": 0.25}), Label("c2", "ham")))
     booking = GAME.book(Decision(), Holding(Account(), AT_40, NOW), Account(), {}, MidFills())
-    done = Finished("recorded", NOW, (EVENT,), decision=said, booking=replace(booking, unallocated_usd=None))
+    done = DecisionResult("recorded", NOW, (EVENT,), decision=said, booking=replace(booking, unallocated_usd=None))
     with store.write() as connection:
         held = claim(connection, run.id, bot_id, subject, claimant(), now=NOW)
         assert isinstance(held, Claim)
@@ -139,7 +139,7 @@ def test_a_valuation_is_written_once_and_corrected_by_a_revision(store: Store) -
 
     def valued(at: datetime, price: Price) -> tuple[object, ...]:
         with store.write() as connection:
-            marked = Worth(at, stored_account(connection, 1), {SHARE: price})
+            marked = AccountValue(at, read_account(connection, 1), {SHARE: price})
             add_valuations(connection, 1, [marked], interval=timedelta(minutes=10))
             *_, last = export_rows(connection, "valuations")
         return last["at"], last["revision"], last["value_usd"]
@@ -154,7 +154,7 @@ def test_a_valuation_is_written_once_and_corrected_by_a_revision(store: Store) -
         assert [tuple(row) for row in stored] == [(1, 120.0), (2, 100.0)]
     assert verify(store).broken == ()
     with pytest.raises(ValueError, match="no price of ACME"), store.write() as connection:
-        add_valuations(connection, 1, [Worth(NOW, stored_account(connection, 1))], interval=timedelta(minutes=10))
+        add_valuations(connection, 1, [AccountValue(NOW, read_account(connection, 1))], interval=timedelta(minutes=10))
 
 
 BROKEN = {
@@ -175,7 +175,7 @@ BROKEN = {
 def test_what_was_changed_in_an_account_is_found_and_named(store: Store, statement: str, check: str) -> None:
     play(store, 0, AT_40, Order(SHARE, 80.0))
     with store.write() as connection:
-        worth = Worth(NOW + DAY, stored_account(connection, 1), {SHARE: AT_50})
+        worth = AccountValue(NOW + DAY, read_account(connection, 1), {SHARE: AT_50})
         add_valuations(connection, 1, [worth], interval=DAY)
         connection.execute(text(statement))
     assert check in {each.check for each in verify(store).broken}
@@ -188,7 +188,7 @@ def test_any_journal_comes_to_the_same_in_every_database(store: Store) -> None:
     for number in range(150):
         at, kind = NOW + timedelta(minutes=number), rng.choice(["buy", "sale", "fee", "dividend", "split", "deposit"])
         instrument, usd = rng.choice([SHARE, yes]), rng.uniform(0.001, 900.0)
-        held = account_of(written).held(instrument).shares
+        held = account_of(written).position(instrument).shares
         if kind == "buy":
             row = JournalRow("fill", at, -usd, instrument, rng.uniform(0.0001, 50.0))
         elif kind in ("sale", "split"):
@@ -202,8 +202,8 @@ def test_any_journal_comes_to_the_same_in_every_database(store: Store) -> None:
         with store.write() as connection:
             add_to_journal(connection, account_id, [row])
     with store.read() as connection:
-        assert account_of(stored_journal(connection, account_id)) == account_of(written)
-        assert stored_journal(connection, account_id) == tuple(written)
+        assert account_of(read_journal(connection, account_id)) == account_of(written)
+        assert read_journal(connection, account_id) == tuple(written)
 
 
 def test_what_an_account_cannot_do_is_not_written(store: Store) -> None:
@@ -213,10 +213,10 @@ def test_what_an_account_cannot_do_is_not_written(store: Store) -> None:
     with pytest.raises(IntegrityError), store.write() as connection:
         add_to_journal(connection, account_id, [JournalRow("dividend", NOW, 1.0)], resolution=(1, 1))
     with store.read() as connection:
-        assert [row.kind for row in stored_journal(connection, account_id)] == ["deposit"]
+        assert [row.kind for row in read_journal(connection, account_id)] == ["deposit"]
 
 
-def asked(store: Store, run: StoredRun, account_id: int, who: Claimant, *, now: datetime = NOW) -> Claim | Taken:
+def asked(store: Store, run: StoredRun, account_id: int, who: Claimant, *, now: datetime = NOW) -> Claim | NoClaim:
     """Ask for the claim on the decision of a run with its account."""
     bot_id, _ = rows_of(store, run, "a")
     with store.write() as connection:
@@ -227,11 +227,13 @@ def bought(store: Store, run: StoredRun, account_id: int, held: Claim) -> None:
     """Store the end of a claimed decision that bought a share."""
     bot_id, known = rows_of(store, run, "a")
     with store.write() as connection:
-        before = account_of(stored_journal(connection, account_id))
+        before = account_of(read_journal(connection, account_id))
         said = Decision(orders=(Order(SHARE, 40.0),))
         booking = GAME.book(said, Holding(before, AT_40, NOW), before, {SHARE: AT_40}, MidFills())
         prices = {SHARE: AT_40}
-        done = Finished("recorded", NOW, (EVENT,), decision=said, booking=booking, account_id=account_id, prices=prices)
+        done = DecisionResult(
+            "recorded", NOW, (EVENT,), decision=said, booking=booking, account_id=account_id, prices=prices
+        )
         store_decision(connection, held, done, run_id=run.id, bot_id=bot_id, catalogue=known, now=NOW)
 
 
@@ -239,15 +241,15 @@ def test_an_account_has_one_writer_at_a_time_in_the_order_of_slots(store: Store)
     (first, account_id), (second, _), (third, _) = (opened(store, number) for number in range(3))
     held = asked(store, first, account_id, claimant())
     assert isinstance(held, Claim)
-    assert asked(store, second, account_id, claimant("other")) == Taken("claimed")
+    assert asked(store, second, account_id, claimant("other")) == NoClaim("claimed")
     bought(store, first, account_id, held)
     later = asked(store, third, account_id, claimant())
     assert isinstance(later, Claim)
-    assert asked(store, second, account_id, claimant()) == Taken("missed")
+    assert asked(store, second, account_id, claimant()) == NoClaim("missed")
     bought(store, third, account_id, later)
-    assert asked(store, third, account_id, claimant()) == Taken("recorded")
+    assert asked(store, third, account_id, claimant()) == NoClaim("recorded")
     with store.read() as connection:
-        assert account_of(stored_journal(connection, account_id)).held(SHARE).shares == 2.0
+        assert account_of(read_journal(connection, account_id)).position(SHARE).shares == 2.0
     assert verify(store).broken == ()
 
 
@@ -261,7 +263,7 @@ def test_who_was_away_while_his_account_went_on_stores_nothing(store: Store) -> 
         bought(store, first, account_id, away)
     bought(store, second, account_id, held)
     with store.read() as connection:
-        assert [row.kind for row in stored_journal(connection, account_id)] == ["deposit", "fill"]
+        assert [row.kind for row in read_journal(connection, account_id)] == ["deposit", "fill"]
 
 
 def test_a_replay_and_a_live_run_have_accounts_of_their_own(store: Store) -> None:
@@ -271,4 +273,4 @@ def test_a_replay_and_a_live_run_have_accounts_of_their_own(store: Store) -> Non
         again = open_account(connection, run, "a", PORTFOLIO, mode="live", deposit_usd=9.0, at=NOW)
     assert (live, again) == (account_id + 1, account_id + 1)
     with store.read() as connection:
-        assert account_of(stored_journal(connection, live)).cash_usd == 7.0
+        assert account_of(read_journal(connection, live)).cash_usd == 7.0

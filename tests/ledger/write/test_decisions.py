@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 from predibot.domain.decision import Decision, MarketDecision, Source
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
-from predibot.ledger.write.claims import Claim, release
-from predibot.ledger.write.decisions import Finished, StoredBet, question_sha256, stored_decisions
+from predibot.ledger.write.claims import Claim, release_claims
+from predibot.ledger.write.decisions import DecisionResult, StoredBet, question_sha256, read_decisions
 from tests.ledger.by_hand import (
     DAY,
     NOW,
@@ -34,7 +34,7 @@ def test_a_decision_is_read_back_as_it_was_made(store: Store) -> None:
     run = a_run(store, EVENT)
     decide(store, run, "a", finished_with(EVENT, SAID))
     with store.read() as connection:
-        (found,) = stored_decisions(connection, run.id)
+        (found,) = read_decisions(connection, run.id)
     assert (found.bot, found.subject_id, found.status, found.unallocated_usd) == ("a", "e1", "recorded", 0.25)
     assert found.bets == (StoredBet("m1a", 0.5, 0.6, None, 0.4), StoredBet("m1b", -0.25, 0.1, None, 0.4))
 
@@ -64,7 +64,7 @@ def test_who_abstains_has_a_row_without_bets(store: Store) -> None:
     run = a_run(store, EVENT)
     decide(store, run, "a", abstained(EVENT))
     with store.read() as connection:
-        (found,) = stored_decisions(connection, run.id)
+        (found,) = read_decisions(connection, run.id)
     assert (found.status, found.message, found.bets, found.unallocated_usd) == ("abstained", "no idea", (), None)
 
 
@@ -93,7 +93,7 @@ def test_the_cost_of_a_decision_is_the_sum_over_its_tries(
         end = finished_with(EVENT, SAID) if number == len(costs) - 1 else end
         decide(store, run, "a", replace(end, cost_usd=usd, cost_known_usd=known))
     with store.read() as connection:
-        (found,) = stored_decisions(connection, run.id)
+        (found,) = read_decisions(connection, run.id)
     assert (found.status, found.cost_usd, found.cost_known_usd) == ("recorded", total_usd, known_usd)
 
 
@@ -104,11 +104,11 @@ def test_of_a_try_that_was_broken_off_nobody_knows_what_it_cost(
     run = a_run(store, EVENT)
     assert isinstance(take(store, run, "a", EVENT, claimant(owner="gone")), Claim)
     with store.write() as connection:
-        release(connection, "gone", now=NOW)
+        release_claims(connection, "gone", now=NOW)
     end = finished_with(EVENT, SAID)
     decide(store, run, "a", replace(end, cost_usd=0.5, cost_known_usd=0.5, could_cost=could_cost))
     with store.read() as connection:
-        (found,) = stored_decisions(connection, run.id)
+        (found,) = read_decisions(connection, run.id)
     assert (found.cost_usd, found.cost_known_usd) == (usd, 0.5)
 
 
@@ -126,7 +126,7 @@ def sources_in(store: Store) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("finished", [finished_with(EVENT, SAID), abstained(EVENT), failed(EVENT)])
-def test_sources_and_trace_are_kept_whatever_became_of_the_decision(store: Store, finished: Finished) -> None:
+def test_sources_and_trace_are_kept_whatever_became_of_the_decision(store: Store, finished: DecisionResult) -> None:
     decide(store, a_run(store, EVENT), "a", replace(finished, sources=READ, trace_sha256="cd" * 32))
     search, page = sources_in(store)
     assert (search["number"], search["text"], search["results"]) == (1, "who \ufffd wins?", 7)

@@ -15,10 +15,10 @@ from predibot.ledger.write.slots import (
     end_slot,
     leave_service,
     miss_slots,
+    read_schedules,
+    read_service,
+    read_slots,
     renew_service,
-    stored_schedules,
-    stored_service,
-    stored_slots,
     take_service,
 )
 
@@ -35,7 +35,7 @@ def test_a_slot_is_begun_once_however_often_it_is_tried(store: Store) -> None:
         end_slot(connection, "daily", NOON, done, next_try_at=None, now=NOON + 40 * MINUTE)
     assert (first.tries, first.late, again.tries, again.late) == (1, MINUTE, 2, MINUTE)
     with store.read() as connection:
-        (row,) = stored_slots(connection, "daily")
+        (row,) = read_slots(connection, "daily")
     assert (row.status, row.run_key, row.ended_at, row.next_try_at) == ("done", "daily@x", NOON + 40 * MINUTE, None)
 
 
@@ -45,8 +45,8 @@ def test_what_was_played_is_not_missed_as_well(store: Store) -> None:
         miss_slots(connection, "daily", [NOON, NOON + DAY], "the machine was off", now=NOON + 2 * DAY)
         miss_slots(connection, "daily", [NOON + DAY], "another reason", now=NOON + 3 * DAY)
     with store.read() as connection:
-        rows = stored_slots(connection, "daily")
-        assert stored_slots(connection, "daily", NOON) == rows[1:]
+        rows = read_slots(connection, "daily")
+        assert read_slots(connection, "daily", NOON) == rows[1:]
     assert [(row.status, row.reason) for row in rows] == [("running", ""), ("missed", "the machine was off")]
     assert rows[1].late is None
 
@@ -59,7 +59,7 @@ def test_a_schedule_begins_when_it_is_first_seen(store: Store) -> None:
         assert not change_schedule(connection, "weekly", paused_at=NOON)
     assert (again.since, again.argument, again.paused_at, again.problem) == (NOON, "other.toml", NOON, "")
     with store.read() as connection:
-        assert stored_schedules(connection) == [again]
+        assert read_schedules(connection) == [again]
 
 
 def test_one_process_runs_the_schedules_and_a_dead_one_is_replaced(store: Store) -> None:
@@ -81,6 +81,6 @@ def test_one_process_runs_the_schedules_and_a_dead_one_is_replaced(store: Store)
     assert take("c", after=3 * MINUTE) == "b"
     with store.write() as connection:
         leave_service(connection, SERVICE, "b")
-        assert stored_service(connection) is not None
+        assert read_service(connection) is not None
         leave_service(connection, SERVICE, "c")
-        assert stored_service(connection) is None
+        assert read_service(connection) is None

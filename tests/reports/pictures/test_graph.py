@@ -3,7 +3,7 @@
 from xml.etree import ElementTree
 
 from predibot.related.graph import BeliefGraph, Edge, EventGroup
-from predibot.reports.pictures.graph import drawn_graph, graph_title, marked_words, svg_of
+from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note, svg_of
 
 EVIL = "</title><script>alert(1)</script><a href='javascript:x'>&\x00\x1b[31m\u202e\ud800" + "A" * 5_000
 
@@ -21,7 +21,7 @@ def a_graph(*sizes: int) -> BeliefGraph:
 
 
 def test_each_event_has_a_place_within_the_picture_and_none_lies_on_another() -> None:
-    drawn = drawn_graph(a_graph(9, 5, 3, 2, 2), {})
+    drawn = layout_graph(a_graph(9, 5, 3, 2, 2), {})
     assert drawn is not None and len(drawn.nodes) == 21 and len(drawn.lines) == 9 + 5 + 3 + 1 + 1
     assert all(0.0 < each.x < drawn.width and 0.0 < each.y < drawn.height for each in drawn.nodes)
     for row, one in enumerate(drawn.nodes):
@@ -31,14 +31,14 @@ def test_each_event_has_a_place_within_the_picture_and_none_lies_on_another() ->
 
 
 def test_the_same_graph_is_the_same_file() -> None:
-    pictures = [drawn_graph(a_graph(12, 4), {"g0e001": "One"}) for _ in range(2)]
+    pictures = [layout_graph(a_graph(12, 4), {"g0e001": "One"}) for _ in range(2)]
     files = {svg_of(each, "Title") for each in pictures if each is not None}
     assert len(files) == 1
 
 
 def test_titles_are_text_and_nothing_in_the_file_runs_or_leads_anywhere() -> None:
     graph = a_graph(3)
-    drawn = drawn_graph(graph, dict.fromkeys(graph.events, EVIL), graph.events[1:3])
+    drawn = layout_graph(graph, dict.fromkeys(graph.events, EVIL), graph.events[1:3])
     assert drawn is not None
     file = svg_of(drawn, EVIL)
     root = ElementTree.fromstring(file.encode())
@@ -50,15 +50,15 @@ def test_titles_are_text_and_nothing_in_the_file_runs_or_leads_anywhere() -> Non
 
 
 def test_groups_without_room_are_counted() -> None:
-    drawn = drawn_graph(a_graph(30, 8, 2), {}, most=12)
+    drawn = layout_graph(a_graph(30, 8, 2), {}, most=12)
     assert drawn is not None and (len(drawn.nodes), drawn.not_drawn) == (12, 28)
-    assert "28 more events" in marked_words(drawn, ())
-    assert drawn_graph(a_graph(), {}) is None
+    assert "28 more events" in marks_note(drawn, ())
+    assert layout_graph(a_graph(), {}) is None
     assert (
         graph_title(a_graph(3), "now") == "Related events as of now: 3 edges of S 0.6 or more, 3 of 3 events in 1 group"
     )
 
 
 def test_an_event_without_a_title_is_called_by_its_id() -> None:
-    drawn = drawn_graph(a_graph(2), {"g0e000": "\u202e"})
+    drawn = layout_graph(a_graph(2), {"g0e000": "\u202e"})
     assert drawn is not None and [each.label for each in drawn.nodes] == [("g0e000",), ("g0e001",)]

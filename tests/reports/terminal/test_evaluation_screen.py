@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation, wanted
+from predibot.reports.terminal.evaluation_screen import ScreenOptions, print_evaluation, required_parts
 from predibot.reports.terminal.terminal import console_for
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
 from tests.reports.made_evaluation import made_evaluation
@@ -69,7 +69,7 @@ def test_full_has_every_row() -> None:
     assert sum("bot_" in line and "not proven" in line for line in board(*cards)) == 50
     found = evaluated(*cards)
     console = screen(100)
-    print_evaluation(console, found, Shown(full=True))
+    print_evaluation(console, found, ScreenOptions(full=True))
     text = shown(console)
     assert "more row" not in text
     returns = text[text.index("Returns: mean of a decision") :]
@@ -100,8 +100,8 @@ def test_a_pipe_is_plain() -> None:
 @pytest.mark.parametrize("table", [None, "forecasts", "returns", "quote", "pairs", "calibration", "decisions"])
 def test_a_screen_shows_the_same_where_only_what_it_shows_is_computed(table: str | None) -> None:
     """What is not wanted is empty; a screen that showed it would differ."""
-    how = Shown(table=table)
-    computed = wanted(how)
+    how = ScreenOptions(table=table)
+    computed = required_parts(how)
     assert set(computed) <= set(WANTED)
     whole, bare = screen(200), screen(200)
     print_evaluation(whole, replace(made_evaluation(None), apart=None), how)
@@ -132,5 +132,5 @@ def _without(found: Evaluation, names: set[str]) -> Evaluation:
 @pytest.mark.parametrize("table", ["pairs", "returns"])
 def test_a_table_without_rows_says_why(table: str) -> None:
     console = screen(80)
-    print_evaluation(console, replace(evaluated(SHARP), cards=()), Shown(table=table))
+    print_evaluation(console, replace(evaluated(SHARP), cards=()), ScreenOptions(table=table))
     assert shown(console).splitlines()[-1].startswith("No pairs: " if table == "pairs" else "No rows: ")

@@ -4,7 +4,7 @@ from io import StringIO
 
 from predibot.contracts import Progress
 from predibot.domain.trace import SearchStep
-from predibot.jobs.deciding.activity import Activity, of_step
+from predibot.jobs.deciding.activity import Activity, activity_of_step
 from predibot.reports.terminal.live import LiveBoard, live_board
 from predibot.reports.terminal.terminal import console_for
 
@@ -55,7 +55,7 @@ def test_what_strangers_wrote_does_nothing_on_the_screen() -> None:
     screen = StringIO()
     with live_board([hostile], screen, width=120) as board:
         step = SearchStep(hostile, (), cost_usd=0.0)
-        board.activity(of_step(hostile, hostile, 1, step))
+        board.activity(activity_of_step(hostile, hostile, 1, step))
         board.progress(Progress(hostile, 1, 2, hostile))
         assert not set("\x1b\x07\u202e\x9b") & set(_drawn(board))
     assert "owned\x07" not in screen.getvalue()

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from predibot.reports.table import Column, Table
-from predibot.reports.terminal.evaluation_screen import Shown, print_evaluation
+from predibot.reports.terminal.evaluation_screen import ScreenOptions, print_evaluation
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import (
     console_for,
@@ -42,7 +42,7 @@ def shown(console: Console) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
 
 
-FULL = Shown(full=True)
+FULL = ScreenOptions(full=True)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -57,9 +57,9 @@ def test_no_line_is_wider_than_the_screen(width: int) -> None:
 def test_what_a_model_may_have_known_is_shown_where_some_decision_is_not_clean() -> None:
     plain, console = screen(120), screen(120)
     view = evaluation("market_price", "an_agent")
-    print_evaluation(plain, view, Shown(table="decisions"))
+    print_evaluation(plain, view, ScreenOptions(table="decisions"))
     agent = replace(view.cards[1], clean=2, ahead=5_555, contaminated=7_777, unknown=3_333)
-    print_evaluation(console, replace(view, cards=(view.cards[0], agent)), Shown(table="decisions"))
+    print_evaluation(console, replace(view, cards=(view.cards[0], agent)), ScreenOptions(table="decisions"))
     assert {"7,777", "5,555", "3,333"} <= set(shown(console).split())
     assert not {"clean", "ahead", "contaminated", "unknown"} & set(shown(plain).split())
 

@@ -7,10 +7,10 @@ import pytest
 
 from predibot.domain.chat import ChatReply, Cost, Message, ToolCall, Usage
 from predibot.domain.trace import ModelFailedStep, ModelRequest, ModelStep, OwnStep, Step, StoredTrace, ToolStep
-from predibot.jobs.read_traces import ReadTrace, Used, UsedReport
+from predibot.jobs.read_traces import DecisionTrace, StepUsage, UsageReport
 from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.reports.terminal.terminal import console_for
-from predibot.reports.terminal.trace import print_trace, print_used, trace_document
+from predibot.reports.terminal.trace import print_trace, print_usage, trace_document
 
 HOSTILE = "\x1b]0;owned\x07\x9b2J\u202eevil\u2028[red]markup[/red]"
 DECISION = TracedDecision("r", "b", "1", "recorded", HOSTILE, "ab" * 32)
@@ -35,7 +35,7 @@ ODD = OwnStep(HOSTILE, {"complaint": HOSTILE})
 
 def _shown(*steps: Step, full: bool) -> str:
     screen = StringIO()
-    print_trace(console_for(screen), ReadTrace(DECISION, StoredTrace(steps)), full=full)
+    print_trace(console_for(screen), DecisionTrace(DECISION, StoredTrace(steps)), full=full)
     return screen.getvalue()
 
 
@@ -73,8 +73,8 @@ def test_a_long_result_is_shortened_unless_all_is_asked_for() -> None:
 
 def test_an_unknown_cost_is_shown_with_the_part_that_is_known() -> None:
     screen = StringIO()
-    row = Used("b", "all", steps=1, calls=1, calls_without_usage=1, cost_usd=None, cost_known_usd=0.25)
-    print_used(console_for(screen), UsedReport((row,), 1, ()))
+    row = StepUsage("b", "all", steps=1, calls=1, calls_without_usage=1, cost_usd=None, cost_known_usd=0.25)
+    print_usage(console_for(screen), UsageReport((row,), 1, ()))
     assert "unknown, $0.25" in screen.getvalue()
     assert "in no sum: 1" in screen.getvalue()
 
@@ -82,8 +82,8 @@ def test_an_unknown_cost_is_shown_with_the_part_that_is_known() -> None:
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_what_was_asked_for_is_shown_on_any_screen(columns: int) -> None:
     screen = StringIO()
-    row = Used("bot0", "model", steps=1, calls=1, cost_usd=None, cost_known_usd=0.006, cost_estimated_usd=0.026)
-    print_used(console_for(screen, columns=columns), UsedReport((row,), 1, ()))
+    row = StepUsage("bot0", "model", steps=1, calls=1, cost_usd=None, cost_known_usd=0.006, cost_estimated_usd=0.026)
+    print_usage(console_for(screen, columns=columns), UsageReport((row,), 1, ()))
     title, header, cells, *_ = screen.getvalue().splitlines()
     assert title.strip() == "Used in 1 trace"
     assert header.split()[:2] == ["bot", "step"] and header.rstrip().endswith("cost")
@@ -92,5 +92,5 @@ def test_what_was_asked_for_is_shown_on_any_screen(columns: int) -> None:
 
 
 def test_a_number_that_is_none_does_not_break_the_document() -> None:
-    trace = ReadTrace(DECISION, StoredTrace((ToolStep("t", {"p": [float("nan")]}, "", "own"),)))
+    trace = DecisionTrace(DECISION, StoredTrace((ToolStep("t", {"p": [float("nan")]}, "", "own"),)))
     assert trace_document(trace)["steps"][0]["arguments"] == {"p": ["nan"]}

@@ -8,9 +8,9 @@ from predibot.reports.views.leaderboard import (
     PAIR_VERDICTS,
     VERDICTS,
     LeaderboardRow,
-    beside_market,
     conclusions,
     leaderboard,
+    market_conclusions,
     missing,
     more_events,
 )
@@ -20,7 +20,7 @@ from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.scorecard import EdgeScore, Scorecard
 from predibot.scoring.evaluation.verdict import Finding, Verdict
 from predibot.scoring.inference.bootstrap import Estimate
-from predibot.scoring.inference.power import EventsNeeded
+from predibot.scoring.inference.power import RequiredEvents
 from predibot.scoring.records.edge import EdgeCurve
 from tests.reports.views_of import AS_OF, card, horizon
 
@@ -249,32 +249,32 @@ def test_of_a_file_it_is_said_who_is_better_than_its_market() -> None:
             (("gpt", "human"), 40, -0.02, 0.01),
         )
     )
-    assert beside_market(replace(evaluated(), as_of=None, pairs=pairs)) == (
+    assert market_conclusions(replace(evaluated(), as_of=None, pairs=pairs)) == (
         "gpt is better than the market.", "human is worse than the market.", "cat cannot be told from the market.",
     )  # fmt: skip
     alone = tuple(replace(pair, clusters=90) for pair in pairs[:1])
-    assert beside_market(replace(evaluated(), as_of=None, pairs=alone)) == (
+    assert market_conclusions(replace(evaluated(), as_of=None, pairs=alone)) == (
         "gpt is better than the market.",
         "That takes each row for independent: what one thing decides belongs into one `cluster`.",
     )
     few = tuple(replace(pair, clusters=29) for pair in pairs[:2])
-    assert beside_market(replace(evaluated(), as_of=None, pairs=few)) == (
+    assert market_conclusions(replace(evaluated(), as_of=None, pairs=few)) == (
         "gpt and human cannot be told from the market: fewer than 30 events.",
     )
-    assert beside_market(replace(evaluated(), pairs=pairs[3:])) == ()
+    assert market_conclusions(replace(evaluated(), pairs=pairs[3:])) == ()
 
 
 @pytest.mark.parametrize(
     ("needed", "written"),
     [
         (None, "–"),
-        (EventsNeeded(0, more_than=False), "–"),
-        (EventsNeeded(893, more_than=False), "about 890"),
-        (EventsNeeded(1234, more_than=True), "more than 1,200"),
+        (RequiredEvents(0, more_than=False), "–"),
+        (RequiredEvents(893, more_than=False), "about 890"),
+        (RequiredEvents(1234, more_than=True), "more than 1,200"),
     ],
 )
 def test_how_many_more_events_it_takes_is_no_more_exact_than_it_can_be(
-    needed: EventsNeeded | None, written: str
+    needed: RequiredEvents | None, written: str
 ) -> None:
     assert more_events(Verdict(Finding.CANNOT_BE_TOLD, 50, needed=needed)) == written
 

@@ -14,7 +14,7 @@ from predibot.research.pages import chunks
 from predibot.research.pages.chunks import (
     FOCUS_TOKENS,
     PART_TOKENS,
-    estimated_tokens,
+    estimate_tokens,
     focused_parts,
     mentions,
     parts_of,
@@ -35,7 +35,7 @@ def test_the_parts_hold_the_text_in_its_order(text: str, tokens: int) -> None:
 def test_no_part_is_too_long(text: str, tokens: int) -> None:
     parts = [*parts_of(text, tokens=tokens), *focused_parts(text, "ab", tokens=tokens)]
     # Pieces put together may read as English, or no more; the sum of their costs is what is bounded.
-    assert all(estimated_tokens(part) <= 2 * tokens for part in parts)
+    assert all(estimate_tokens(part) <= 2 * tokens for part in parts)
 
 
 @given(TEXTS)
@@ -48,7 +48,7 @@ def test_focus_moves_passages_and_loses_none(text: str) -> None:
 def test_what_was_looked_for_comes_first(focus: str) -> None:
     first = focused_parts(TEXT, focus)[0]
     assert first.startswith(NEEDLE)
-    assert estimated_tokens(first) <= FOCUS_TOKENS
+    assert estimate_tokens(first) <= FOCUS_TOKENS
 
 
 def test_without_any_of_the_words_the_order_of_the_text_stays() -> None:
@@ -66,7 +66,7 @@ def test_a_long_text_comes_in_parts_cut_between_paragraphs() -> None:
     parts = parts_of(TEXT)
     assert len(parts) > 2
     assert "\n".join(parts) == TEXT
-    assert all(estimated_tokens(part) <= PART_TOKENS for part in parts)
+    assert all(estimate_tokens(part) <= PART_TOKENS for part in parts)
 
 
 def drawn(alphabet: str, characters: int) -> str:
@@ -127,4 +127,4 @@ def test_an_endless_paragraph_is_cut_and_nothing_of_it_is_lost() -> None:
 def test_a_paragraph_without_end_is_cut(text: str) -> None:
     parts = parts_of(text)
     assert len(parts) > 1
-    assert all(estimated_tokens(part) <= PART_TOKENS + 10 for part in parts)
+    assert all(estimate_tokens(part) <= PART_TOKENS + 10 for part in parts)

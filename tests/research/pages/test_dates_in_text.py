@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from predibot.research.pages.dates_in_text import is_younger, named_days, was_changed
+from predibot.research.pages.dates_in_text import find_days, is_younger, was_changed
 
 TODAY = date(2026, 2, 1)
 
@@ -22,7 +22,7 @@ TODAY = date(2026, 2, 1)
      "Mar-03-2026", "2026-03-03T10:00Z"],
 )  # fmt: skip
 def test_a_day_is_read_as_people_write_it(text: str) -> None:
-    assert text[0] == "٣" or [str(named.on) for named in named_days(f"on {text} at noon")] == ["2026-03-03"]
+    assert text[0] == "٣" or [str(named.on) for named in find_days(f"on {text} at noon")] == ["2026-03-03"]
     assert is_younger(f"The result of {text} stands.", TODAY)
 
 
@@ -32,7 +32,7 @@ def test_a_day_is_read_as_people_write_it(text: str) -> None:
      "march 5 miles", "score 3-2-1-0", "+49/30/12/345", "June", "2026", "13/13/2026"],
 )  # fmt: skip
 def test_what_is_no_day_is_none(text: str) -> None:
-    assert [named for named in named_days(text, TODAY) if named.on > TODAY] == []
+    assert [named for named in find_days(text, TODAY) if named.on > TODAY] == []
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_what_is_no_day_is_none(text: str) -> None:
     ],
 )
 def test_a_day_without_a_year_is_one_of_this_year(text: str, on: str) -> None:
-    assert [str(named.on) for named in named_days(text, TODAY)] == [on]
-    assert list(named_days(text)) == []
+    assert [str(named.on) for named in find_days(text, TODAY)] == [on]
+    assert list(find_days(text)) == []
 
 
 def test_a_day_without_a_year_is_one_of_the_next_where_that_is_near() -> None:
-    assert [str(named.on) for named in named_days("3 January, 10 May", date(2025, 12, 20))] == [
+    assert [str(named.on) for named in find_days("3 January, 10 May", date(2025, 12, 20))] == [
         "2026-01-03",
         "2025-05-10",
     ]

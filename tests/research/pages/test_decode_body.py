@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from predibot.research.pages.decode_body import decoded
+from predibot.research.pages.decode_body import decode_text
 
 ELECTION = "Президент назначил выборы на март"
 
@@ -24,7 +24,7 @@ ELECTION = "Президент назначил выборы на март"
     ],
 )
 def test_bytes_are_decoded_as_they_most_likely_are_meant(body: bytes, charset: str | None, text: str | None) -> None:
-    seen, _name = decoded(body, charset)
+    seen, _name = decode_text(body, charset)
     assert text is None or seen.lstrip("\ufeff") == text
 
 
@@ -64,9 +64,9 @@ def test_bytes_are_decoded_as_they_most_likely_are_meant(body: bytes, charset: s
 )
 def test_a_label_means_what_it_means_on_the_web(label: str, codec: str, text: str) -> None:
     """By the table of the Encoding Standard, https://encoding.spec.whatwg.org/#names-and-labels."""
-    assert decoded(text.encode(codec), label)[0] == text
+    assert decode_text(text.encode(codec), label)[0] == text
     if label != "utf-16":
-        assert decoded(f"<meta charset={label}><p>".encode() + text.encode(codec), None)[0].endswith(text)
+        assert decode_text(f"<meta charset={label}><p>".encode() + text.encode(codec), None)[0].endswith(text)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_label_means_what_it_means_on_the_web(label: str, codec: str, text: st
     ],
 )
 def test_a_statement_counts_wherever_it_stands_and_where_none_fits_the_text_is_looked_at(before: bytes) -> None:
-    assert decoded(before + ELECTION.encode("cp1251"), None)[0].endswith(ELECTION)
+    assert decode_text(before + ELECTION.encode("cp1251"), None)[0].endswith(ELECTION)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_statement_counts_wherever_it_stands_and_where_none_fits_the_text_is_l
     ],
 )
 def test_where_nothing_is_stated_it_is_what_the_text_looks_like(codec: str, text: str) -> None:
-    assert decoded(text.encode(codec), None)[0] == text
+    assert decode_text(text.encode(codec), None)[0] == text
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_where_nothing_is_stated_it_is_what_the_text_looks_like(codec: str, text
 def test_a_byte_that_does_not_fit_costs_one_sign(codec: str, label: str | None) -> None:
     text = "中国中国中国" if codec != "cp949" else "대통령대통령"
     body = text.encode(codec) + b"\xff\r\n" + text.encode(codec.removesuffix("-sig"))
-    assert decoded(body, label)[0] == f"{text}\ufffd\r\n{text}"
+    assert decode_text(body, label)[0] == f"{text}\ufffd\r\n{text}"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_byte_that_does_not_fit_costs_one_sign(codec: str, label: str | None) 
 )
 def test_a_pair_that_stands_for_nothing_costs_one_sign_and_not_the_line(label: str, codec: str, bad: bytes) -> None:
     body = "日本銀行".encode(codec)
-    assert decoded(body + bad + body, label)[0] == "日本銀行\ufffd日本銀行"
+    assert decode_text(body + bad + body, label)[0] == "日本銀行\ufffd日本銀行"
 
 
 @pytest.mark.parametrize(
@@ -155,22 +155,22 @@ def test_a_pair_that_stands_for_nothing_costs_one_sign_and_not_the_line(label: s
      (b"\xfc\xe2\xb6\xb6\xad\xa1", "euc-jp", "髙橋①"), (b"\xb6\xb6\xa9\xa1\xb6\xb6", "euc-jp", "橋\ufffd橋")],
 )  # fmt: skip
 def test_what_a_codec_of_python_does_not_know_is_what_it_is_on_the_web(body: bytes, label: str, text: str) -> None:
-    assert decoded(body, label)[0] == text
+    assert decode_text(body, label)[0] == text
 
 
 @pytest.mark.parametrize("label", ["ISO-8859-1", "iso-8859-15", "windows-1251", "gbk", "euc-kr", "shift_jis"])
 def test_a_statement_of_another_set_does_not_break_utf_8(label: str) -> None:
-    assert decoded(f"<meta charset=utf-8>{ELECTION}".encode(), label)[0].endswith(ELECTION)
-    assert decoded(f"<meta charset={label}>{ELECTION}".encode(), None)[0].endswith(ELECTION)
+    assert decode_text(f"<meta charset=utf-8>{ELECTION}".encode(), label)[0].endswith(ELECTION)
+    assert decode_text(f"<meta charset={label}>{ELECTION}".encode(), None)[0].endswith(ELECTION)
 
 
 def test_a_statement_of_utf_8_does_not_hide_iso_2022_jp() -> None:
-    assert decoded("日本銀行".encode("iso2022_jp"), "utf-8")[0] == "日本銀行"
+    assert decode_text("日本銀行".encode("iso2022_jp"), "utf-8")[0] == "日本銀行"
 
 
 def test_a_wrong_header_gives_way_to_the_page() -> None:
-    assert decoded(b"<meta charset=windows-1251>" + ELECTION.encode("cp1251"), "utf-8")[0].endswith(ELECTION)
-    assert decoded(ELECTION.encode("cp1251"), "utf-8")[0] == ELECTION
+    assert decode_text(b"<meta charset=windows-1251>" + ELECTION.encode("cp1251"), "utf-8")[0].endswith(ELECTION)
+    assert decode_text(ELECTION.encode("cp1251"), "utf-8")[0] == ELECTION
 
 
 @pytest.mark.parametrize(
@@ -178,5 +178,5 @@ def test_a_wrong_header_gives_way_to_the_page() -> None:
 )
 def test_hostile_bodies_are_decoded_in_no_time(piece: bytes) -> None:
     started = time.process_time()
-    decoded(piece * (1_000_000 // len(piece)), None)
+    decode_text(piece * (1_000_000 // len(piece)), None)
     assert time.process_time() - started < 15

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from predibot.tools.visit_webpage import make_visit_webpage
 
-from predibot.research.pages.chunks import estimated_tokens
+from predibot.research.pages.chunks import estimate_tokens
 from predibot.research.pages.content.publication_date import date_of_html
 from predibot.research.pages.content.walls import wall_of
-from predibot.research.pages.decode_body import decoded
+from predibot.research.pages.decode_body import decode_text
 from predibot.research.pages.fetch import Page
-from predibot.research.pages.html_text import all_blocks, cleaned, main_text, page_title
+from predibot.research.pages.html_text import all_blocks, clean_text, main_text, page_title
 from tests.tools.told import told
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -42,7 +42,7 @@ def recorded(shared_data: Path) -> list[Recorded]:
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
     bodies = {name: gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes()) for name in truth}
     return [
-        Recorded(said["url"], bodies[name], decoded(bodies[name], None)[0], said["articleBody"])
+        Recorded(said["url"], bodies[name], decode_text(bodies[name], None)[0], said["articleBody"])
         for name, said in truth.items()
     ]
 
@@ -118,7 +118,7 @@ def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(
 def test_the_estimate_is_rarely_below_the_tokens_of_a_recorded_page(
     texts: list[str], tokens_of: Callable[[str], int]
 ) -> None:
-    shares = [estimated_tokens(text) / tokens_of(text) for text in texts]
+    shares = [estimate_tokens(text) / tokens_of(text) for text in texts]
     assert min(shares) > 0.95
     # What is estimated beyond the truth, people read in more and shorter parts.
     assert sum(shares) / len(shares) < 1.3
@@ -135,7 +135,7 @@ def test_what_people_do_not_see_is_no_text() -> None:
 
 
 def test_the_fallback_takes_all_blocks_that_people_see() -> None:
-    assert cleaned("\n".join(all_blocks(PAGE.format("<b>61</b> %")))) == "Turnout was 61 %.\nCounted by hand."
+    assert clean_text("\n".join(all_blocks(PAGE.format("<b>61</b> %")))) == "Turnout was 61 %.\nCounted by hand."
 
 
 def test_where_trafilatura_finds_nothing_the_fallback_does() -> None:
@@ -161,12 +161,12 @@ def test_hostile_pages_are_read_in_seconds_of_work(html: str) -> None:
 
 def test_invisible_and_control_characters_are_taken_out() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
-    assert cleaned(f"a\u202eb\x1b[31m\u200bc{hidden}\r\n\n \u00a0 d\ufeff") == "ab[31mc\nd"
+    assert clean_text(f"a\u202eb\x1b[31m\u200bc{hidden}\r\n\n \u00a0 d\ufeff") == "ab[31mc\nd"
 
 
 @given(st.text(max_size=200))
 def test_cleaning_twice_changes_nothing(text: str) -> None:
-    assert cleaned(cleaned(text)) == cleaned(text)
+    assert clean_text(clean_text(text)) == clean_text(text)
 
 
 def test_the_title_is_one_line() -> None:

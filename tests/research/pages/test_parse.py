@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from predibot.research.pages.deadline import Deadline
-from predibot.research.pages.parse import parsed
-from predibot.research.pages.parser_messages import PageSource, Parsed
+from predibot.research.pages.parse import parse_page
+from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.hostile_pages import HOSTILE, LIKE_OTHERS, end_in_time
 from tests.research.pages.pdf_files import pdf_of
@@ -26,7 +26,7 @@ def pool() -> Iterator[ParserPool]:
     made.close()
 
 
-def by(pool: ParserPool, source: PageSource, seconds: float = 60.0) -> Parsed:
+def by(pool: ParserPool, source: PageSource, seconds: float = 60.0) -> ParsedPage:
     return pool.parse(source, Deadline.after(seconds, time.monotonic))
 
 
@@ -36,7 +36,7 @@ def test_a_child_reads_recorded_pages_as_this_process_does(pool: ParserPool, sha
     for name, said in list(truth.items())[::10]:
         body = gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes())
         source = PageSource("text/html", None, said["url"], 60.0, body)
-        assert by(pool, source) == parsed(source)
+        assert by(pool, source) == parse_page(source)
 
 
 @pytest.mark.parametrize(
@@ -52,24 +52,24 @@ def test_a_child_reads_every_type_as_this_process_does(
     pool: ParserPool, content_type: str, charset: str | None, body: bytes
 ) -> None:
     source = PageSource(content_type, charset, "http://a.example/2026/02/13/vote", 60.0, body)
-    assert by(pool, source) == parsed(source)
+    assert by(pool, source) == parse_page(source)
 
 
 def test_of_a_pdf_that_takes_too_long_the_pages_read_so_far_are_shown() -> None:
     late = PageSource("application/pdf", None, "http://a.example/", -1.0, pdf_of(["first", "second"]))
-    assert parsed(late).text == "first\n[the text ends here, after 1 of 2 pages]"
+    assert parse_page(late).text == "first\n[the text ends here, after 1 of 2 pages]"
 
 
 @pytest.mark.parametrize("end", ["\n", ". "])
 def test_of_a_page_of_endless_short_sentences_only_the_first_are_cut_into_parts(end: str) -> None:
-    text = parsed(PageSource("text/plain", None, "http://a.example/", 60.0, f"a{end}".encode() * 150_000)).text
+    text = parse_page(PageSource("text/plain", None, "http://a.example/", 60.0, f"a{end}".encode() * 150_000)).text
     assert text.count("a") < 51_000
     assert text.splitlines()[-1].startswith("[the page goes on; ")
 
 
 def test_a_title_is_cut_where_no_title_goes_on() -> None:
     source = PageSource("text/html", None, "http://a.example/", 60.0, b"<title>" + b"vote " * 10_000 + b"</title><p>a")
-    assert len(parsed(source).title) == 1_000
+    assert len(parse_page(source).title) == 1_000
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name not in LIKE_OTHERS])

@@ -8,33 +8,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.research.pages.content.publication_date import dated
+from predibot.research.pages.content.publication_date import parse_date
 from predibot.research.pages.errors import Obstacle
-from predibot.research.pages.html_text import cleaned
+from predibot.research.pages.html_text import clean_text
 from predibot.research.pages.parser_messages import (
     MAX_TEXT_CHARACTERS,
     PageDate,
     PageSource,
-    Parsed,
-    answer_of,
-    packed,
+    ParsedPage,
+    pack_fields,
+    parse_answer,
     read_fields,
     refusal_fields,
 )
 
-TEXT = st.text(min_size=1, max_size=50).map(cleaned).filter(bool)
-DATE = st.sampled_from([None, dated("2026-02-13"), dated("2026-02-13T12:00:01+01:00"), dated("0001-01-01")])
+TEXT = st.text(min_size=1, max_size=50).map(clean_text).filter(bool)
+DATE = st.sampled_from(
+    [None, parse_date("2026-02-13"), parse_date("2026-02-13T12:00:01+01:00"), parse_date("0001-01-01")]
+)
 CONFIDENCE = st.sampled_from(["stated", "found", "guessed", "unknown"])
 
 
 def sent(fields: Sequence[bytes]) -> tuple[bytes, ...]:
-    return read_fields(io.BytesIO(b"".join(packed(fields))).read, max_bytes=10_000)
+    return read_fields(io.BytesIO(b"".join(pack_fields(fields))).read, max_bytes=10_000)
 
 
 @given(title=TEXT, text=TEXT, published=DATE, modified=DATE, confidence=CONFIDENCE)
 def test_an_answer_is_read_as_it_was_sent(title: str, text: str, **date: object) -> None:
-    answer = Parsed(" ".join(title.split()), text, PageDate(**date))  # type: ignore[arg-type]
-    assert answer_of(sent(answer.fields())) == answer
+    answer = ParsedPage(" ".join(title.split()), text, PageDate(**date))  # type: ignore[arg-type]
+    assert parse_answer(sent(answer.fields())) == answer
 
 
 @given(st.builds(PageSource, st.text(), st.none() | st.text(min_size=1), st.text(), st.floats(0, 100), st.binary()))
@@ -44,7 +46,7 @@ def test_a_question_is_read_as_it_was_sent(source: PageSource) -> None:
 
 @pytest.mark.parametrize("reason", Obstacle)
 def test_a_refusal_is_read_as_it_was_sent(reason: Obstacle) -> None:
-    assert answer_of(sent(refusal_fields(reason))) is reason
+    assert parse_answer(sent(refusal_fields(reason))) is reason
 
 
 GOOD = (b"parsed", b"Title", b"Text.", b"stated", b"2026-02-13", b"2026-02-14T12:00:00+00:00", b"", b"", b"")
@@ -67,7 +69,7 @@ def with_field(number: int, value: bytes) -> tuple[bytes, ...]:
 )  # fmt: skip
 def test_what_no_honest_parser_says_is_refused(fields: Sequence[bytes]) -> None:
     with pytest.raises(ValueError):
-        answer_of(fields)
+        parse_answer(fields)
 
 
 def nothing(_: int) -> bytes:
@@ -89,6 +91,6 @@ def test_fields_that_are_too_long_together_are_refused_before_they_are_read() ->
 
 
 def test_an_instant_with_a_zone_survives() -> None:
-    answer = answer_of(GOOD)
-    assert isinstance(answer, Parsed)
+    answer = parse_answer(GOOD)
+    assert isinstance(answer, ParsedPage)
     assert answer.date.latest_at == datetime(2026, 2, 14, 12, tzinfo=UTC)

@@ -17,8 +17,8 @@ from predibot.tools.web_search import SearchPolicy, make_web_search
 from predibot.agents.budget.budget import Budget
 from predibot.domain.budget import Limits
 from predibot.errors import BudgetSpent, UsageError
-from predibot.research.search.dates import latest_instant, latest_of_made
-from predibot.research.search.open_provider import PROVIDER_NAMES, search_provider
+from predibot.research.search.dates import latest_instant, latest_instant_of_ddgs
+from predibot.research.search.open_provider import PROVIDER_NAMES, open_provider
 from predibot.research.search.provider import SearchFailed, SearchProvider, asked_after
 from predibot.research.search.providers.http_providers import OWN_URLS, HttpSearch, SearchHttp
 from tests.jobs.program import wait_until
@@ -376,14 +376,14 @@ def test_a_date_that_cannot_be_read_is_none(text: object) -> None:
 @pytest.mark.parametrize(
     "text", ["5000 years ago", "9999-12-31", "9999-12-31T00:00:00+00:00", "0001-01-01T00:00:00-23:00"]
 )
-@pytest.mark.parametrize("read", [latest_instant, latest_of_made])
+@pytest.mark.parametrize("read", [latest_instant, latest_instant_of_ddgs])
 def test_a_date_of_which_nobody_can_hold_the_end_costs_itself(text: str, read: Callable[..., datetime | None]) -> None:
     assert (read(text, now=NOW) or NOW).year in (1, NOW.year)
 
 
 def test_every_provider_can_be_made_by_its_name() -> None:
     for name in PROVIDER_NAMES:
-        made = search_provider(name, clock=clock, key=KEY, base_url="http://127.0.0.1:8080")
+        made = open_provider(name, clock=clock, key=KEY, base_url="http://127.0.0.1:8080")
         assert made.name == name
         assert KEY not in repr(made)
 
@@ -391,4 +391,4 @@ def test_every_provider_can_be_made_by_its_name() -> None:
 @pytest.mark.parametrize("name", ["gogle", "searxng", "brave"])
 def test_a_provider_that_cannot_be_made_says_what_to_do(name: str) -> None:
     with pytest.raises(UsageError):
-        search_provider(name, clock=clock)
+        open_provider(name, clock=clock)

@@ -125,7 +125,7 @@ def test_a_wrong_shape_is_a_list_for_an_object_and_the_reverse(world: World) -> 
 
 
 def test_an_empty_history_is_a_history_without_points(world: World) -> None:
-    number = world.maybe_open(int(SANDBOX_OPENS_AT.timestamp() // 60))[-10]
+    number = world.maybe_open_numbers(int(SANDBOX_OPENS_AT.timestamp() // 60))[-10]
     token = world.names.token_id(number, 0, 0)
     params = {"market": token, "interval": "max", "fidelity": 60}
     with misbehaving(world, None) as ask:

@@ -27,7 +27,7 @@ def answers(world: World, instant: datetime) -> Iterator[tuple[str, bytes]]:
             for offset in range(0, 2_000, 100):
                 page = answer_gamma(snapshot, f"/{kind}", {**query, "limit": ["100"], "offset": [str(offset)]})
                 yield f"{kind} closed={closed} from {offset}", page.body
-    for number in world.born(snapshot.minute):
+    for number in world.event_numbers(snapshot.minute):
         for index in range(len(snapshot.state(number).markets)):
             yield from clob_answers(snapshot, number, index, seconds)
 
@@ -55,7 +55,7 @@ def test_an_altered_future_does_change_what_comes_later() -> None:
     later = minute_of(SANDBOX_OPENS_AT + timedelta(days=60))
     plain = World.from_seed(SEED, events=60)
     altered = World.from_seed(SEED, events=60, altered_after=SANDBOX_OPENS_AT)
-    running = plain.maybe_open(minute_of(SANDBOX_OPENS_AT))
+    running = plain.maybe_open_numbers(minute_of(SANDBOX_OPENS_AT))
     pairs = [(plain.event(number, later), altered.event(number, later)) for number in running]
     payouts = [
         (one.payout, other.payout)

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from predibot.sandbox.stocks.forecasters import AskedStock, read_stocks, stock_weights
+from predibot.sandbox.stocks.forecasters import PromptStock, read_stocks, stock_weights
 from predibot.sandbox.world.forecasters import draw
 
 GOOD = "AAPL: demand runs far ahead of plan: Suppliers and customers say of AAPL that demand runs far ahead of plan."
@@ -39,19 +39,19 @@ news:
 ```
 """
 EVERY = (
-    AskedStock("AAPL", True, (GOOD,)),
-    AskedStock("KO", True, (RUMOUR, HOSTILE)),
-    AskedStock("XOM", True, (BAD,)),
-    AskedStock("PG", True),
+    PromptStock("AAPL", True, (GOOD,)),
+    PromptStock("KO", True, (RUMOUR, HOSTILE)),
+    PromptStock("XOM", True, (BAD,)),
+    PromptStock("PG", True),
 )
 drawn = partial(draw, "a prompt")
 
 
 def test_a_prompt_is_read_stock_by_stock_with_the_news_of_each() -> None:
     assert read_stocks(PROMPT) == (
-        AskedStock("AAPL", True, (GOOD, GOOD)),
-        AskedStock("KO", False),
-        AskedStock("XOM", True, (BAD,)),
+        PromptStock("AAPL", True, (GOOD, GOOD)),
+        PromptStock("KO", False),
+        PromptStock("XOM", True, (BAD,)),
     )
 
 
@@ -84,6 +84,6 @@ def test_the_others_are_as_they_are_called() -> None:
 
 
 def test_nobody_asks_for_what_cannot_be_traded() -> None:
-    halted = tuple(AskedStock(each.ticker, False, each.news) for each in EVERY)
+    halted = tuple(PromptStock(each.ticker, False, each.news) for each in EVERY)
     for name in ("sharp", "noisy", "overconfident", "lazy", "gullible", "restless"):
         assert stock_weights(name, halted, drawn) == {}

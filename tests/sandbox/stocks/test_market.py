@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES, checked_ticker
+from predibot.sandbox.stocks.companies import DEFAULT_TICKERS, INDICES, check_ticker
 from predibot.sandbox.stocks.market import StockHistory, StockMarket
 from predibot.sandbox.stocks.news import outlook_of, stories_of
 from predibot.sandbox.stocks.trading_days import is_half_day
@@ -227,7 +227,7 @@ def test_every_kind_of_news_is_there_and_most_rumours_are_right(market: StockMar
 @pytest.mark.parametrize("ticker", ["", "aapl", "../X", "A B", "A" * 20, "A/B"])
 def test_what_names_no_file_is_no_ticker(ticker: str) -> None:
     with pytest.raises(ValueError, match="a ticker is capital letters"):
-        checked_ticker(ticker)
+        check_ticker(ticker)
 
 
 def test_a_market_without_a_day_is_refused() -> None:

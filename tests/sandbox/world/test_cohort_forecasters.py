@@ -173,6 +173,6 @@ def test_what_broken_says_is_refused_whatever_it_is(asked: Asked) -> None:
 
 
 def test_nobody_is_told_of_what_is_not_listed_yet(asked: Asked) -> None:
-    late = max(WORLD.born(minute_of(SANDBOX_OPENS_AT) + 60 * 24 * 60))
+    late = max(WORLD.event_numbers(minute_of(SANDBOX_OPENS_AT) + 60 * 24 * 60))
     assert asked.server._insider_chances(WORLD.names.market_id(late, 0), minute=minute_of(SANDBOX_OPENS_AT)) is None
     assert asked.server._insider_chances("nothing", minute=minute_of(SANDBOX_OPENS_AT)) is None

@@ -21,7 +21,7 @@ from predibot.sandbox.stocks import forecasters as stock_forecasters
 from predibot.sandbox.world import cohort_forecasters, conversation, forecasters
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage
-from predibot.sandbox.world.conversation import AskedMarket, read_conversation
+from predibot.sandbox.world.conversation import PromptMarket, read_conversation
 from predibot.sandbox.world.world import World
 
 OPENS = minute_of(SANDBOX_OPENS_AT)
@@ -93,7 +93,7 @@ def prompt_of(world: World, number: int) -> str:
     return f"You bet $1 of imaginary money.\n```json\n{json.dumps({'markets': markets}, ensure_ascii=False)}\n```"
 
 
-def asked_of(world: World, number: int) -> tuple[AskedMarket, ...]:
+def asked_of(world: World, number: int) -> tuple[PromptMarket, ...]:
     return read_conversation({"messages": [{"role": "user", "content": prompt_of(world, number)}]}).markets
 
 
@@ -106,7 +106,7 @@ def reply_of(name: str, messages: list[dict[str, Any]], tools: object = TOOLS) -
 
 
 def events(world: World, count: int) -> list[int]:
-    numbers = world.maybe_open(OPENS)
+    numbers = world.maybe_open_numbers(OPENS)
     return [number for number in numbers if all(m.stage is Stage.OPEN for m in world.event(number, OPENS).markets)][
         :count
     ]
@@ -288,7 +288,7 @@ def test_a_page_cannot_write_into_a_forecasters_memory(world: World) -> None:
         {"role": "user", "content": f"Observation:\n{forged}"},
     ]
     seen = read_conversation({"messages": messages})
-    assert (seen.notes, seen.found, seen.answers, seen.reads) == ((), (), 0, ("http://a.example/",))
+    assert (seen.notes, seen.search_hits, seen.answers, seen.reads) == ((), (), 0, ("http://a.example/",))
 
 
 @pytest.mark.parametrize("own", ["Noted: x", "Noted: a b c", "Noted: 1 nan 2026-99-01T00:00", "Found:", "Noted: "])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import trafilatura
 
-from predibot.sandbox.server.hosts.news import html_of
+from predibot.sandbox.server.hosts.news import render_article
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT, minute_of
 from predibot.sandbox.world.closing import Stage
@@ -27,7 +27,7 @@ def large() -> World:
 
 
 def open_numbers(world: World) -> list[int]:
-    return [number for number in world.maybe_open(OPENS) if not world.event(number, OPENS).is_closed]
+    return [number for number in world.maybe_open_numbers(OPENS) if not world.event(number, OPENS).is_closed]
 
 
 def pages_by(world: World, number: int, minute: int) -> list[NewsPage]:
@@ -38,7 +38,7 @@ def pages_by(world: World, number: int, minute: int) -> list[NewsPage]:
 def test_an_altered_future_changes_no_byte_of_any_page(instant: object) -> None:
     minute = minute_of(instant)  # type: ignore[arg-type]  # pytest gives objects
     plain, altered = (World.from_seed(7, events=16, altered_after=after) for after in (None, instant))  # type: ignore[arg-type]
-    numbers = plain.born(minute)[-60:]
+    numbers = plain.event_numbers(minute)[-60:]
     seen = 0
     for number in numbers:
         pages = pages_by(plain, number, minute)
@@ -98,7 +98,7 @@ def test_pages_are_of_mixed_quality(large: World) -> None:
 
 def test_a_result_is_told_only_after_it_is_known_and_truly(large: World) -> None:
     seen = 0
-    for number in large.born(OPENS)[-200:]:
+    for number in large.event_numbers(OPENS)[-200:]:
         plan = large.plan(number)
         for page in pages_of(large.draws, plan):
             if page.market is None:
@@ -119,7 +119,7 @@ def test_a_result_is_told_only_after_it_is_known_and_truly(large: World) -> None
 def informed(world: World) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Return (informed chance, price, payout) of one open market an event, shape (events, 3)."""
     rows = []
-    for number in world.born(OPENS):
+    for number in world.event_numbers(OPENS):
         plan = world.plan(number)
         minute = (plan.opens_hour + (plan.decided_hour - plan.opens_hour) // 3) * 60
         index = number % len(plan.markets)
@@ -127,7 +127,7 @@ def informed(world: World) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         if market.payout in (None, 0.5) or world.event(number, minute).markets[index].stage is not Stage.OPEN:
             continue
         price = world.quotes(number, minute)[index].shown
-        rows.append((world.informed_chances(number, minute)[index], price, market.payout))
+        rows.append((world.insider_chances(number, minute)[index], price, market.payout))
     return np.array(rows, dtype=float)
 
 
@@ -152,10 +152,10 @@ def test_the_price_is_calibrated_all_the_same(large: World) -> None:
 
 def test_prices_hide_what_pages_know_from_who_looks_at_prices_only(large: World) -> None:
     moves, earlier = [], []
-    for number in large.born(OPENS):
+    for number in large.event_numbers(OPENS):
         plan = large.plan(number)
         hours = plan.decided_hour - plan.opens_hour
-        _, prices = large.shown_prices(number, 0, plan.markets[0].decided_hour * 60 - 60)
+        _, prices = large.price_history(number, 0, plan.markets[0].decided_hour * 60 - 60)
         if len(prices) > hours // 2 > 8:
             earlier.append(prices[hours // 4] - prices[0])
             moves.append(prices[hours // 2] - prices[hours // 4])
@@ -166,7 +166,7 @@ def test_the_text_of_a_page_is_found_among_its_noise(large: World) -> None:
     for number in open_numbers(large)[:10]:
         page = pages_by(large, number, OPENS)[0]
         article = article_of(large, page, OPENS)
-        text = trafilatura.extract(html_of(article).decode()) or ""
+        text = trafilatura.extract(render_article(article).decode()) or ""
         missing = [paragraph for paragraph in article.paragraphs if paragraph not in " ".join(text.split())]
         assert not missing
         assert "cookie" not in text.lower()

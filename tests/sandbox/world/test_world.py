@@ -23,11 +23,11 @@ def large() -> World:
 
 @pytest.fixture(scope="module")
 def settled(large: World) -> list[EventState]:
-    return [large.event(number, LATE) for number in large.born(LATE)]
+    return [large.event(number, LATE) for number in large.event_numbers(LATE)]
 
 
 def open_events(world: World, minute: int) -> list[EventState]:
-    events = [world.event(number, minute) for number in world.maybe_open(minute)]
+    events = [world.event(number, minute) for number in world.maybe_open_numbers(minute)]
     return [event for event in events if not event.is_closed]
 
 
@@ -71,7 +71,7 @@ def test_prices_are_a_martingale_and_move_nowhere_on_average(large: World, settl
 
 def test_some_hours_bring_news_and_most_bring_little(large: World) -> None:
     event = max(open_events(large, OPENS), key=lambda event: OPENS - event.plan.born_minute)
-    _, prices = large.shown_prices(event.plan.number, 0, OPENS)
+    _, prices = large.price_history(event.plan.number, 0, OPENS)
     steps = np.abs(np.diff(prices))
     assert steps.max() > 8 * steps.mean()
 
@@ -150,7 +150,7 @@ def test_the_number_of_open_events_is_steady_over_the_whole_calendar() -> None:
     begins, ends = minute_of(SANDBOX_BEGINS_AT), minute_of(SANDBOX_ENDS_AT)
     counts = [len(open_events(world, minute)) for minute in range(begins, ends, 15 * DAY)]
     assert 45 <= min(counts) <= max(counts) <= 80
-    assert world.born(ends + 30 * DAY) == world.born(ends)
+    assert world.event_numbers(ends + 30 * DAY) == world.event_numbers(ends)
 
 
 def test_a_number_of_markets_can_be_asked_for() -> None:
@@ -180,7 +180,7 @@ def test_some_books_are_wide_and_some_have_one_side(large: World) -> None:
 
 def test_the_same_seed_gives_the_same_world_whatever_is_asked_first() -> None:
     one, other = World.from_seed(9), World.from_seed(9)
-    numbers = one.maybe_open(OPENS)[:20]
+    numbers = one.maybe_open_numbers(OPENS)[:20]
     late_first = {number: (other.event(number, OPENS + DAY), other.quotes(number, OPENS)) for number in numbers[::-1]}
     assert [one.quotes(number, OPENS) for number in numbers] == [late_first[number][1] for number in numbers]
     assert one.event(numbers[0], OPENS) == other.event(numbers[0], OPENS)
@@ -190,8 +190,8 @@ def test_a_price_once_published_is_never_rewritten(large: World, settled: list[E
     for event in settled[:40]:
         minute = event.markets[0].plan.decided_hour * HOUR - 30
         for _ in range(12):
-            _, before = large.shown_prices(event.plan.number, 0, minute)
-            _, after = large.shown_prices(event.plan.number, 0, minute + 3 * HOUR)
+            _, before = large.price_history(event.plan.number, 0, minute)
+            _, after = large.price_history(event.plan.number, 0, minute + 3 * HOUR)
             assert after[: len(before)] == before
             if large.event(event.plan.number, minute).markets[0].stage is Stage.OPEN:
                 assert before[-1] == large.quotes(event.plan.number, minute)[0].shown

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from predibot.reports.views.accounts import conclusions
-from predibot.scoring.accounts.implied import distance, implied
+from predibot.scoring.accounts.implied import distance, implied_risk
 from predibot.scoring.accounts.score import AccountScore
 from tests.scoring.accounts.made_accounts import FIRST, account, bet_a_date, board_of, record_of
 
@@ -62,10 +62,10 @@ def test_no_and_yes_of_a_market_are_one_thing() -> None:
     made = record_of(prices, account("both", "b", both, prices), account("no", "b", both * [0.0, 1.0], prices))
     sides = {"outcome": np.array([1, -1]), "market": np.array([7, 7]), "event": np.array([3, 3])}
     made = replace(made, **sides)
-    assert implied(made, made.accounts[0]).variance == 0.0 and not none.any()
+    assert implied_risk(made, made.accounts[0]).variance == 0.0 and not none.any()
     # 0.5 shares for a dollar through one settlement: .25 q(.4), whichever side it is.
-    assert implied(made, made.accounts[1]).variance == pytest.approx(0.25 * 0.24)
-    assert implied(made, *made.accounts).variance == pytest.approx(0.25 * 0.24)
+    assert implied_risk(made, made.accounts[1]).variance == pytest.approx(0.25 * 0.24)
+    assert implied_risk(made, *made.accounts).variance == pytest.approx(0.25 * 0.24)
 
 
 def test_of_outcomes_that_exclude_each_other_all_together_are_worth_one_dollar_for_certain() -> None:
@@ -74,11 +74,11 @@ def test_of_outcomes_that_exclude_each_other_all_together_are_worth_one_dollar_f
     every = np.full((3, 4), 0.5)
     alone = account("all", "b", every, prices)
     apart, group = record_of(prices, alone), record_of(prices, alone, group=np.zeros(4, np.int64))
-    assert implied(apart, alone).variance == pytest.approx(4 * 0.25 * 0.25 * 0.75)
-    assert implied(group, alone).variance == 0.0
+    assert implied_risk(apart, alone).variance == pytest.approx(4 * 0.25 * 0.25 * 0.75)
+    assert implied_risk(group, alone).variance == 0.0
     one = account("one", "b", every * [1.0, 0.0, 0.0, 0.0], prices)
     # By hand: Q = .25 * .25 - (.5 * .25)^2 before, nothing after.
-    assert implied(record_of(prices, one, group=np.zeros(4, np.int64)), one).variance == pytest.approx(
+    assert implied_risk(record_of(prices, one, group=np.zeros(4, np.int64)), one).variance == pytest.approx(
         0.0625 - 0.015625
     )
 
@@ -104,7 +104,7 @@ def test_a_quarter_of_an_account_in_one_event_is_the_most(share: float, few: boo
     for price in (0.5, 0.9):
         prices, shares = bet_a_date(price, [True, False] * 20)
         made = record_of(prices, account("bot", "b", shares * share, prices), event=np.arange(40))
-        assert implied(made, made.accounts[0]).few_decide is few
+        assert implied_risk(made, made.accounts[0]).few_decide is few
 
 
 def test_a_missing_price_is_the_last_one_and_before_the_first_nothing_moves() -> None:
@@ -112,7 +112,7 @@ def test_a_missing_price_is_the_last_one_and_before_the_first_nothing_moves() ->
     shares = np.full((4, 1), 1.0)
     filled = np.array([[0.4], [0.4], [0.4], [1.0]])
     bot = account("bot", "b", shares, filled)
-    assert implied(record_of(prices, bot), bot) == implied(record_of(filled, bot), bot)
+    assert implied_risk(record_of(prices, bot), bot) == implied_risk(record_of(filled, bot), bot)
 
 
 def test_a_copy_of_a_baseline_is_named_and_another_account_is_not() -> None:

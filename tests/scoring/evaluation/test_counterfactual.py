@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from predibot.scoring import TrackRecord, Uncertainty, cluster_bootstrap_mean
-from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, delayed, sizing_scores
+from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_record, delay_scores, sizing_scores
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.evaluation.test_scorecard import RECORDS
 from tests.scoring.made_records import NAN, Bet, Made, Paid, Seen, record_of
@@ -50,7 +50,7 @@ def test_only_decisions_that_have_both_values_are_compared() -> None:
 @given(RECORDS)
 def test_a_difference_is_the_bootstrap_of_the_decisions_differences(record: TrackRecord) -> None:
     actual = horizon_returns(record, HORIZONS)
-    other, rows = delayed(record, 1)
+    other, rows = delay_record(record, 1)
     changed = horizon_returns(other, HORIZONS)
     for each in delay_scores(record, actual, (1,), FEW):
         at = [one.label for one in actual].index(each.horizon)

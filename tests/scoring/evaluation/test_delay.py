@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import TrackRecord
-from predibot.scoring.evaluation.counterfactual import delayed
+from predibot.scoring.evaluation.counterfactual import delay_record
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.evaluation.test_scorecard import RECORDS
 from tests.scoring.made_records import DAY, Bet, Made, Paid, Seen, record_of
@@ -17,7 +17,7 @@ from tests.scoring.made_records import DAY, Bet, Made, Paid, Seen, record_of
 
 def late_values(record: TrackRecord, days: float, horizon: float | None) -> dict[int, float]:
     """Return the value of each decision that could be carried out late, by its row."""
-    late, rows = delayed(record, days)
+    late, rows = delay_record(record, days)
     horizons = () if horizon is None else (horizon,)
     value = horizon_returns(late, horizons)[0 if horizon is not None else -1].value
     return {int(row): float(one) for row, one in zip(rows, value, strict=True) if not math.isnan(one)}
@@ -64,21 +64,21 @@ def test_at_settlement_the_payout_is_the_same_and_the_price_is_not() -> None:
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_what_could_not_be_carried_out_is_left_out(record: TrackRecord, why: str) -> None:
-    late, rows = delayed(record, 1)
+    late, rows = delay_record(record, 1)
     assert (late.decided_at.size, rows.size, late.bet_usd.size) == (0, 0, 0), why
 
 
 def test_a_market_without_money_on_it_hinders_nothing() -> None:
     bets = (Bet(0, 1.0), Bet(1, 0.0, 0.3))
     record = record_of([Made(bets=bets)], seen=[Seen(0, 1, 0.5)], paid={1: Paid(0.5, 1.0)}, as_of=9)
-    late, rows = delayed(record, 1)
+    late, rows = delay_record(record, 1)
     assert rows.tolist() == [0]
     assert late.bet_price_yes.tolist() == [0.5, 0.3]
 
 
 def test_the_book_of_the_later_instant_is_not_known() -> None:
     record = record_of([Made(bets=(Bet(0, bid=0.49, ask=0.51),))], seen=[Seen(0, 1, 0.5)], as_of=9)
-    late, _ = delayed(record, 1)
+    late, _ = delay_record(record, 1)
     assert late.bet_bid_yes is None
     assert np.isnan(horizon_returns(late, (1,))[0].quote_value).all()
 
@@ -86,7 +86,7 @@ def test_the_book_of_the_later_instant_is_not_known() -> None:
 @settings(max_examples=50)
 @given(RECORDS, st.sampled_from([0.25, 1.0, 2.5]))
 def test_every_late_bet_is_booked_at_the_definitions_price(record: TrackRecord, days: float) -> None:
-    late, rows = delayed(record, days)
+    late, rows = delay_record(record, days)
     for number, row in enumerate(rows.tolist()):
         assert late.decided_at[number] == record.decided_at[row] + days * DAY <= record.as_of
         for was, now in zip(
@@ -118,7 +118,7 @@ def test_nothing_that_became_known_later_is_seen(record: TrackRecord, days: floa
         observation_at=record.observation_at[known],
         observation_price_yes=record.observation_price_yes[known],
     )
-    (one, rows), (other, same) = delayed(record, days), delayed(until, days)
+    (one, rows), (other, same) = delay_record(record, days), delay_record(until, days)
     assert rows.tolist() == same.tolist()
     np.testing.assert_array_equal(one.bet_price_yes, other.bet_price_yes)
 
@@ -126,4 +126,4 @@ def test_nothing_that_became_known_later_is_seen(record: TrackRecord, days: floa
 @pytest.mark.parametrize("days", [0.0, -1.0, math.nan, math.inf])
 def test_a_delay_that_is_none_is_refused(days: float) -> None:
     with pytest.raises(ValueError, match="it must be above zero"):
-        delayed(record_of([], as_of=0), days)
+        delay_record(record_of([], as_of=0), days)

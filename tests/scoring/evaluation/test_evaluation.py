@@ -215,7 +215,7 @@ def test_contaminated_decisions_are_counted_and_in_no_score(record: TrackRecord,
     for card in found.cards:
         assert (card.decisions, card.contaminated, card.forecasts) == (80, 2, 156)
     assert max(pair.clusters for pair in found.pairs) == 39
-    kept = record.only(record.scored())
+    kept = record.only(record.scored_mask())
     assert evaluation_of(kept, AS_OF, ASKED).pairs == found.pairs
 
 

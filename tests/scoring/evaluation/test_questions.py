@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.scoring import Uncertainty
-from predibot.scoring.evaluation.pairs import brier_pairs, compared_questions
+from predibot.scoring.evaluation.pairs import brier_pairs, match_questions
 from predibot.scoring.records.forecasts import settled_forecasts
 from tests.scoring.made_records import DAY, Bet, Made, Paid, record_of
 
@@ -29,7 +29,7 @@ SAID = st.lists(
 @given(SAID)
 def test_their_mean_is_the_difference_of_the_pair(made: list[Made]) -> None:
     record = record_of(made, paid=PAID, bots=("a", "b"), as_of=80)
-    found = compared_questions(record, "a", "b")
+    found = match_questions(record, "a", "b")
     (pair,) = brier_pairs(settled_forecasts(record), FEW)
     known = found.error_difference[~np.isnan(found.error_difference)]
     assert known.size == pair.n
@@ -37,7 +37,7 @@ def test_their_mean_is_the_difference_of_the_pair(made: list[Made]) -> None:
         assert known.mean() == pytest.approx(pair.difference, abs=1e-12)
     # What is open, or paid anything else, is compared too, and nobody is nearer there.
     assert np.isin(found.market[np.isnan(found.error_difference)], (2, 3)).all()
-    turned = compared_questions(record, "b", "a")
+    turned = match_questions(record, "b", "a")
     assert sorted(turned.error_difference[~np.isnan(turned.error_difference)]) == pytest.approx(sorted(-known))
 
 
@@ -47,7 +47,7 @@ def test_answers_within_six_hours_are_one_question_and_later_ones_none() -> None
         Made("b", 0.2, (Bet(0, 0.5, 0.5, 0.6),)),
         Made("b", 0.3, (Bet(1, 0.5, 0.5, 0.6),)),
     ]
-    found = compared_questions(record_of(made, paid={0: Paid(5.0, 1.0)}, as_of=9.0), "a", "b")
+    found = match_questions(record_of(made, paid={0: Paid(5.0, 1.0)}, as_of=9.0), "a", "b")
     assert (found.market.tolist(), found.first.tolist(), found.second.tolist()) == ([0], [0.9], [0.6])
     assert (found.price_yes.tolist(), found.payout_yes.tolist()) == ([0.4], [1.0])
     assert found.error_difference.tolist() == pytest.approx([0.01 - 0.16])
@@ -58,4 +58,4 @@ def test_answers_within_six_hours_are_one_question_and_later_ones_none() -> None
 def test_who_is_not_there_and_oneself_are_refused(other: str, said: str) -> None:
     record = record_of([Made("a"), Made("b")], as_of=1.0)
     with pytest.raises(ValueError, match=said):
-        compared_questions(record, "a", other)
+        match_questions(record, "a", other)

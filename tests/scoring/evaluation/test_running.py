@@ -5,7 +5,7 @@ import pytest
 
 from predibot.scoring.evaluation.running import EDGE, GAIN, running_sums, running_value
 from predibot.scoring.evaluation.scorecard import scorecards
-from predibot.scoring.inference.blocks import drawn_curves, growth_estimate
+from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.edge import edge_curves, edges
 from predibot.scoring.records.track_record import TrackRecord
@@ -61,7 +61,7 @@ def test_an_account_ends_with_the_interval_of_its_growth() -> None:
     values = 500.0 * np.cumprod(np.concatenate([[1.0], 1.0 + 0.02 * np.sin(np.arange(20.0))]))
     uncertainty = Uncertainty(resamples=500)
     points = running_value(list(np.arange(21) * DAY), values, uncertainty)
-    whole = growth_estimate(drawn_curves((values[1:] / values[:-1] - 1.0)[:, None], uncertainty), 0)
+    whole = growth_estimate(draw_curves((values[1:] / values[:-1] - 1.0)[:, None], uncertainty), 0)
     assert whole.low is not None
     assert [point.total for point in points] == pytest.approx(values)
     assert points[-1].low == pytest.approx(500.0 * (1.0 + whole.low))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.domain.sizing import SIZINGS, SizingRule, bets_usd
-from predibot.scoring.evaluation.counterfactual import resized
+from predibot.scoring.evaluation.counterfactual import resize_bets
 from tests.scoring.made_records import NAN, Bet, Made, record_of
 
 FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.0005, 0.9995)), min_size=1, max_size=5)
@@ -17,7 +17,7 @@ FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.0005, 0.9995)), min_
 def bet_again(rule: str, forecasts: list[tuple[float, float]]) -> list[float]:
     """Return the dollars of one decision under a rule."""
     bets = tuple(Bet(market, 0.1, price, said) for market, (said, price) in enumerate(forecasts))
-    record, _ = resized(record_of([Made(bets=bets)], as_of=1), rule)
+    record, _ = resize_bets(record_of([Made(bets=bets)], as_of=1), rule)
     return [float(each) for each in record.bet_usd]
 
 
@@ -60,18 +60,18 @@ def test_decisions_that_bet_without_a_forecast_are_left_out() -> None:
         Made(bets=(Bet(0, 0.5, 0.5, 0.75), Bet(1, 0.1, 0.5, NAN))),
         Made(status="abstained"),
     ]
-    record, rows = resized(record_of(made, as_of=1), "kelly")
+    record, rows = resize_bets(record_of(made, as_of=1), "kelly")
     assert rows.tolist() == [1, 3]
     assert record.bet_usd.tolist() == [0.5, 0.0]
 
 
 def test_all_but_the_dollars_stays() -> None:
     before = record_of([Made(bets=(Bet(0, 0.5, 0.4, 0.75, bid=0.39, ask=0.41),))], as_of=1)
-    after, _ = resized(before, "kelly")
+    after, _ = resize_bets(before, "kelly")
     for name in ("bet_price_yes", "bet_probability", "bet_bid_yes", "decided_at"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
 
 
 def test_a_rule_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="no sizing 'martingale'; there are flat, kelly, half_kelly, fractional_kelly"):
-        resized(record_of([], as_of=0), "martingale")
+        resize_bets(record_of([], as_of=0), "martingale")

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from predibot.scoring import (
     BettingEvidence,
-    EventsNeeded,
     Evidence,
     Finding,
     Pair,
+    RequiredEvents,
     Verdict,
     events_needed,
     pair_verdict,
@@ -57,7 +57,7 @@ def test_an_interval_alone_proves_nothing_either_way() -> None:
     for edge in (0.5, -0.5):
         found = verdict(evidence(3.0, 3.0), edge=edge, standard_error=0.01, events=400)
         assert (found.finding, found.e_value) == (Finding.CANNOT_BE_TOLD, 3.0)
-        assert found.needed == EventsNeeded(0, more_than=False)
+        assert found.needed == RequiredEvents(0, more_than=False)
 
 
 def test_events_that_moved_together_are_said_to_be_fewer() -> None:

@@ -20,7 +20,7 @@ from predibot.scoring.inference.bootstrap import (
     studentised_distances,
     studentised_distances_of_each,
 )
-from predibot.scoring.inference.draws import generator, resampled_counts
+from predibot.scoring.inference.draws import generator, resample_counts
 from tests.scoring.designs import Sample, skewed, unequal
 
 FEW = {"seed": 4, "resamples": 200}
@@ -167,7 +167,7 @@ def test_the_studentised_interval_agrees_with_its_definition_written_as_a_loop()
         return ratio, math.sqrt(12 / 11 * (beyond**2).sum()) / b[drawn].sum()
 
     ratio, error = ratio_and_error(np.arange(12))
-    counts = np.concatenate(list(resampled_counts(12, 300, generator(8)))).astype(int)
+    counts = np.concatenate(list(resample_counts(12, 300, generator(8)))).astype(int)
     drawn = [ratio_and_error(np.repeat(np.arange(12), each)) for each in counts]
     lower, upper = np.quantile([(r - ratio) / e for r, e in drawn], [0.05, 0.95])
     found = cluster_bootstrap_ratio(above, below, of, seed=8, resamples=300, confidence=0.9)
@@ -200,7 +200,7 @@ def test_ninety_five_percent_intervals_hold_the_truth_where_plain_percentiles_do
         _, low, high = ends(cluster_bootstrap_ratio(above, below, of, seed=seed, resamples=399))
         studentised.append(low <= truth <= high)
         a, b = np.bincount(of, above), np.bincount(of, below)
-        counts = np.concatenate(list(resampled_counts(15, 399, generator(seed))))
+        counts = np.concatenate(list(resample_counts(15, 399, generator(seed))))
         low, high = np.quantile(counts @ a / (counts @ b), [0.025, 0.975])
         percentile.append(low <= truth <= high)
     assert 0.925 <= np.mean(studentised) <= 0.975

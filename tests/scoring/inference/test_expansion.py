@@ -16,8 +16,8 @@ from predibot.scoring.inference.uncertainty import (
     Uncertainty,
     comparisons,
     estimates,
-    expanded_comparison,
-    expanded_estimate,
+    expand_comparison,
+    expand_estimate,
     expands,
     mean_of,
 )
@@ -38,7 +38,7 @@ def test_the_interval_of_a_mean_by_hand() -> None:
     # standard error sqrt(4/3 * (3 + 9) / 16) = 1. The denominators are all alike, so that they move nothing.
     q = float(stats.t.ppf(0.975, 3))
     shift = -(6 / 3**1.5) * (2 * q**2 + 1) / 6 / math.sqrt(4)
-    found = expanded_estimate(sums, 4, 0.95)
+    found = expand_estimate(sums, 4, 0.95)
     assert found.low == pytest.approx(1 - (q + shift))
     assert found.high == pytest.approx(1 - (-q + shift))
     assert (found.estimate, found.n, found.clusters, found.method, found.resamples) == (1.0, 4, 4, CORRECTED, 0)
@@ -49,9 +49,9 @@ def test_unequal_denominators_move_the_interval_by_their_covariance_by_hand() ->
     # Ratio 16/8 = 2; residuals (-2, 2, -4, 4) / 8: skewness 0, deviation sqrt(40 / 4) / 8;
     # with the denominators over their mean 2, (1, 1, 3, 3) / 2, they add up to 0: no covariance, no move.
     q, error = float(stats.t.ppf(0.975, 3)), math.sqrt(4 / 3 * 40 / 64)
-    found = expanded_estimate(sums, 4, 0.95)
+    found = expand_estimate(sums, 4, 0.95)
     assert (found.low, found.high) == pytest.approx((2 - q * error, 2 + q * error))
-    moved = expanded_estimate(ClusterSums(np.array([0.0, 4.0, 4.0, 8.0]), np.array([1.0, 3.0, 3.0, 1.0])), 4, 0.95)
+    moved = expand_estimate(ClusterSums(np.array([0.0, 4.0, 4.0, 8.0]), np.array([1.0, 3.0, 3.0, 1.0])), 4, 0.95)
     # Residuals (-2, -2, -2, 6) / 8, denominators over 2: (1, 3, 3, 1) / 2, mean product (-2 - 6 - 6 + 6) / 8 / 2 / 4.
     deviation = math.sqrt(48 / 4) / 8
     shift = (-1 / 8 / deviation * q**2 - (6 / 3**1.5) * (2 * q**2 + 1) / 6) / 2
@@ -67,9 +67,9 @@ def test_other_units_are_other_ends_and_a_turned_sign_turns_them(
     sums = ClusterSums(above, below)
     if math.isnan(sums.standard_error):
         return
-    found = expanded_estimate(sums, 9, 0.95)
-    scaled = expanded_estimate(ClusterSums(factor * above, below), 9, 0.95)
-    turned = expanded_estimate(ClusterSums(-above, below), 9, 0.95)
+    found = expand_estimate(sums, 9, 0.95)
+    scaled = expand_estimate(ClusterSums(factor * above, below), 9, 0.95)
+    turned = expand_estimate(ClusterSums(-above, below), 9, 0.95)
     assert found.low is not None and found.high is not None
     assert (scaled.low, scaled.high) == pytest.approx((factor * found.low, factor * found.high), rel=1e-6, abs=1e-9)
     assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low), rel=1e-6, abs=1e-9)
@@ -80,7 +80,7 @@ def test_other_units_are_other_ends_and_a_turned_sign_turns_them(
 def test_where_it_is_used_the_formula_says_what_draws_say(name: str, clusters: int) -> None:
     sums, n = sums_of(DESIGNS[name], clusters)
     assert expands(sums, 0.95)
-    formula = expanded_estimate(sums, n, 0.95)
+    formula = expand_estimate(sums, n, 0.95)
     drawn = [estimate_of(sums, n, studentised_distances(sums, 10_000, seed), 0.95) for seed in range(4)]
     for end in ("low", "high"):
         ends = np.array([getattr(each, end) for each in drawn])
@@ -91,7 +91,7 @@ def test_where_it_is_used_the_formula_says_what_draws_say(name: str, clusters: i
 def test_of_skewed_scores_the_formula_is_nearer_to_draws_than_student_is() -> None:
     sums, n = sums_of(long_odds, 3_000)
     drawn = estimate_of(sums, n, studentised_distances(sums, 20_000, 1), 0.95)
-    formula, q = expanded_estimate(sums, n, 0.95), float(stats.t.ppf(0.975, 2_999))
+    formula, q = expand_estimate(sums, n, 0.95), float(stats.t.ppf(0.975, 2_999))
     assert drawn.high is not None and formula.high is not None
     plain = sums.ratio + q * sums.standard_error
     assert abs(drawn.high - formula.high) < 0.5 * abs(drawn.high - plain)
@@ -104,7 +104,7 @@ def test_a_comparison_of_single_rows_is_students_test(values: list[float]) -> No
     # Of numbers whose squares are no floats any more, scipy makes a t of infinity.
     if math.isnan(sums.standard_error) or np.var(values) == 0.0:
         return
-    found, expected = expanded_comparison(sums, len(values), 0.95), stats.ttest_1samp(values, 0.0)
+    found, expected = expand_comparison(sums, len(values), 0.95), stats.ttest_1samp(values, 0.0)
     interval = expected.confidence_interval(0.95)
     assert found.method == SYMMETRIC_T
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)

@@ -31,7 +31,7 @@ def plainly(record: TrackRecord, bot: int) -> tuple[float | None, int, int, int]
     """Return the edge, the event-slots, the markets asked and those counted, one question at a time."""
     cells: dict[tuple[int, float], list[float]] = {}
     n_asked = counted = 0
-    for decision, market in zip(*(each.tolist() for each in record.asked()), strict=True):
+    for decision, market in zip(*(each.tolist() for each in record.questions()), strict=True):
         if record.decision_bot[decision] != bot or record.decided_at[decision] > record.as_of:
             continue
         n_asked += 1

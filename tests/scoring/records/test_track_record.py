@@ -129,17 +129,17 @@ def test_what_was_asked_follows_its_decisions() -> None:
     record = record_of([Made("a", bets=(Bet(0), Bet(1))), Made("b", status="failed"), Made("a")], as_of=9)
     whole = asked_of(record, (0, 0), (0, 1), (1, 1), (2, 0))
     kept = whole.only(np.array([False, True, True]))
-    assert [each.tolist() for each in kept.asked()] == [[0, 1], [1, 0]]
-    assert [each.tolist() for each in whole.asked()] == [[0, 0, 1, 2], [0, 1, 1, 0]]
+    assert [each.tolist() for each in kept.questions()] == [[0, 1], [1, 0]]
+    assert [each.tolist() for each in whole.questions()] == [[0, 0, 1, 2], [0, 1, 1, 0]]
     # Left out, it is what there are bets on.
-    assert [each.tolist() for each in record.asked()] == [[0, 0], [0, 1]]
+    assert [each.tolist() for each in record.questions()] == [[0, 0], [0, 1]]
 
 
 def test_what_was_asked_of_decisions_ranked_apart_goes_with_them() -> None:
     made = [Made("a", bets=(Bet(0),)), Made("b", bets=(Bet(1),), knowledge="unknown")]
     apart = asked_of(record_of(made, as_of=9), (0, 0), (0, 1), (1, 1)).apart()
     assert apart is not None
-    assert [each.tolist() for each in apart.asked()] == [[0], [1]]
+    assert [each.tolist() for each in apart.questions()] == [[0], [1]]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from predibot.studies.beliefbench.collect import archived_markets, write_pairs
+from predibot.studies.beliefbench.collect import read_archive_markets, write_pairs
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS
 from predibot.venues.archive.reader import Archive
 from tests.jobs.tiny import nobody
@@ -65,7 +65,7 @@ by = "tag_overlap"
 
 def pairs_in(folder: Path) -> Path:
     """Make a data set of pairs in a folder, and return it."""
-    known = archived_markets(Archive(write_markets(folder / "archive", each=16)), ENDS, nobody)
+    known = read_archive_markets(Archive(write_markets(folder / "archive", each=16)), ENDS, nobody)
     write_pairs(known, folder / "pairs", listener=nobody, seed=42, most=1_000)
     return folder / "pairs"
 

@@ -15,7 +15,7 @@ from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from tests.studies.beliefbench.test_pairs import rows_of
 
 EVENTS, _ = Beliefbench(per_class=2).drawn(rows_of(), 7)
-ITEM = PairItem.from_json(PairItem.shown_json(EVENTS[0].payload))
+ITEM = PairItem.from_json(PairItem.public_json(EVENTS[0].payload))
 FORM = Beliefbench().form(ITEM)
 
 

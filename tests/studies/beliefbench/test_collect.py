@@ -13,9 +13,9 @@ from predibot.config import Settings
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.caller import Caller
 from predibot.ledger.store import Store
-from predibot.related.filters import Filters, filtered
+from predibot.related.filters import Filters, apply_filters
 from predibot.scoring.relatedness.relevance import relevance_class
-from predibot.studies.beliefbench.collect import archived_markets, collect_pairs, ledger_markets, write_pairs
+from predibot.studies.beliefbench.collect import collect_pairs, read_archive_markets, read_ledger_markets, write_pairs
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, PAIR_FILES, About
 from predibot.studies.beliefbench.venues.pairs import PAIRS
 from predibot.venues.archive.layout import snapshot_name
@@ -26,7 +26,7 @@ from tests.studies.beliefbench.recorded import ENDS, write_markets
 
 
 def made(archive: Path, folder: Path, *, most: int = 1_000, **more: Any) -> About:
-    known = archived_markets(Archive(archive), ENDS, nobody)
+    known = read_archive_markets(Archive(archive), ENDS, nobody)
     return write_pairs(known, folder, listener=nobody, seed=42, most=most, **more)
 
 
@@ -52,8 +52,8 @@ def test_nothing_after_the_instant_changes_a_byte(tmp_path: Path) -> None:
 def test_every_pair_has_the_score_and_the_label_that_S_gives_it(tmp_path: Path) -> None:
     archive = write_markets(tmp_path / "archive")
     report = made(archive, tmp_path / "pairs")
-    known = archived_markets(Archive(archive), ENDS, nobody)
-    beliefs = known.known.beliefs.only(filtered(known.known.beliefs, Filters()).kept)
+    known = read_archive_markets(Archive(archive), ENDS, nobody)
+    beliefs = known.known.beliefs.only(apply_filters(known.known.beliefs, Filters()).kept)
     scores = scores_of(beliefs)
     pairs = {(row["first"], row["second"]): row for row in rows_of(tmp_path / "pairs", "pairs")}
     # Of all markets, the quarter of each domain that was traded least is out.
@@ -128,10 +128,10 @@ def test_a_ledger_has_the_markets_that_were_played_and_what_was_observed_of_them
     with Store.open(f"sqlite:///{tmp_path}/ledger.db") as store:
         report = decide_on(store, archive, request_of(recipe_of("market_price")), as_of=ENDS)
         track_on(store, archive, as_of=ENDS + timedelta(days=5))
-        known = ledger_markets(store, "polymarket", ENDS + timedelta(days=5))
-        before = ledger_markets(store, "polymarket", ENDS + timedelta(days=3))
-        assert ledger_markets(store, "polymarket", ENDS - timedelta(days=1)).known.beliefs.n == 0
-    of_archive = archived_markets(Archive(archive), ENDS, nobody)
+        known = read_ledger_markets(store, "polymarket", ENDS + timedelta(days=5))
+        before = read_ledger_markets(store, "polymarket", ENDS + timedelta(days=3))
+        assert read_ledger_markets(store, "polymarket", ENDS - timedelta(days=1)).known.beliefs.n == 0
+    of_archive = read_archive_markets(Archive(archive), ENDS, nobody)
     played = {market.id for event in report.events for market in event.markets}
     assert set(known.known.beliefs.market_ids) == played
     assert {known.known.questions[name] for name in played} == {of_archive.known.questions[name] for name in played}
@@ -159,7 +159,7 @@ def test_recorded_markets_have_the_same_labels_each_time(shared_data: Path, tmp_
     archive = Archive(shared_data / "polymarket-daily")
     found = []
     for number in range(2):
-        known = archived_markets(archive, archive.instants[-1], nobody)
+        known = read_archive_markets(archive, archive.instants[-1], nobody)
         report = write_pairs(known, tmp_path / f"pairs{number}", listener=nobody, seed=42, most=1_000)
         found.append(bytes_of(tmp_path / f"pairs{number}"))
     assert found[0] == found[1]
@@ -174,7 +174,7 @@ def test_recorded_markets_have_the_same_labels_each_time(shared_data: Path, tmp_
         "pairs kept": 2_628,
     }
     assert all(row["tags"] is None for row in rows_of(tmp_path / "pairs0", "pairs"))
-    before = archived_markets(archive, archive.instants[-1] - timedelta(days=60), nobody)
+    before = read_archive_markets(archive, archive.instants[-1] - timedelta(days=60), nobody)
     assert max(before.known.beliefs.prices.day) < max(known.known.beliefs.prices.day)
 
 

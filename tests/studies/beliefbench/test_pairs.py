@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from predibot.studies.beliefbench.pairs import LABELS, LabelledPair, PairedMarket, PairItem, drawn_pairs
+from predibot.studies.beliefbench.pairs import LABELS, LabelledPair, PairedMarket, PairItem, draw_pairs
 from predibot.studies.label_game import Rows
 
 MARKETS = [
@@ -40,7 +40,7 @@ def rows_of(pairs: Sequence[LabelledPair] = PAIRS, markets: Sequence[PairedMarke
 
 
 def ids(pairs: Sequence[LabelledPair] = PAIRS, **more: Any) -> list[str]:
-    return [item.id for item in drawn_pairs(rows_of(pairs), **{"per_class": 5, "domains": (), "seed": 7, **more})[0]]
+    return [item.id for item in draw_pairs(rows_of(pairs), **{"per_class": 5, "domains": (), "seed": 7, **more})[0]]
 
 
 def test_the_draw_is_the_same_wherever_and_in_whatever_order_the_rows_come() -> None:
@@ -54,29 +54,29 @@ def test_the_draw_is_the_same_wherever_and_in_whatever_order_the_rows_come() -> 
 
 
 def test_each_domain_and_label_has_as_many_and_a_note_tells_of_those_that_have_not() -> None:
-    items, notes = drawn_pairs(rows_of(), per_class=5, domains=(), seed=7)
+    items, notes = draw_pairs(rows_of(), per_class=5, domains=(), seed=7)
     counts = Counter((item.truth.domain, item.truth.label) for item in items if item.truth)
     assert set(counts.values()) == {5} and len(counts) == 10
     assert notes == ()
     few = [pair for pair in PAIRS if pair.domain == "Crypto" or pair.label != LABELS[4]]
-    assert drawn_pairs(rows_of(few), per_class=40, domains=("Politics",), seed=7)[1] == (
+    assert draw_pairs(rows_of(few), per_class=40, domains=("Politics",), seed=7)[1] == (
         "Politics has fewer than 40 pairs of some labels (0.8-1.0: 0)",
     )
 
 
 def test_only_the_domains_that_are_asked_for_are_drawn() -> None:
-    items, _ = drawn_pairs(rows_of(), per_class=5, domains=("Politics",), seed=7)
+    items, _ = draw_pairs(rows_of(), per_class=5, domains=("Politics",), seed=7)
     assert {item.truth.domain for item in items if item.truth} == {"Politics"}
     with pytest.raises(ValueError, match="no pair is of domain 'Sport'; there are Crypto, Politics"):
-        drawn_pairs(rows_of(), per_class=5, domains=("Sport",), seed=7)
+        draw_pairs(rows_of(), per_class=5, domains=("Sport",), seed=7)
 
 
 def test_an_item_reads_back_as_it_was_and_is_shown_with_its_words_alone() -> None:
-    (item, *_), _ = drawn_pairs(rows_of(), per_class=5, domains=(), seed=7)
+    (item, *_), _ = draw_pairs(rows_of(), per_class=5, domains=(), seed=7)
     assert PairItem.from_json(item.as_json()) == item
-    assert PairItem.from_json(PairItem.shown_json(item.as_json())) == replace(item, markets=None, truth=None)
-    assert "Crypto" not in PairItem.shown_json(item.as_json())
-    assert PairItem.shown_json("no JSON") == PairItem.shown_json('{"id": 1}') == ""
+    assert PairItem.from_json(PairItem.public_json(item.as_json())) == replace(item, markets=None, truth=None)
+    assert "Crypto" not in PairItem.public_json(item.as_json())
+    assert PairItem.public_json("no JSON") == PairItem.public_json('{"id": 1}') == ""
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_rows_that_do_not_go_together_are_refused(
     pairs: list[LabelledPair], markets: list[PairedMarket], said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        drawn_pairs(rows_of(pairs, markets), per_class=5, domains=(), seed=7)
+        draw_pairs(rows_of(pairs, markets), per_class=5, domains=(), seed=7)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from predibot.studies.stakebench.data_set import LabelledComment
-from predibot.studies.stakebench.tasks import TASKS, Drawn, Item, drawn
+from predibot.studies.stakebench.tasks import TASKS, Item, ItemDraw, draw_items
 from tests.studies.stakebench.rows import a_comment, a_window, rows_of
 
 COMMENTS = [
@@ -17,11 +17,13 @@ COMMENTS = [
 ]
 
 
-def draw(comments: list[LabelledComment], *, per_split: int = 20, seed: int = 7, tasks: tuple[str, ...] = ()) -> Drawn:
-    return drawn(rows_of(comments), tasks=tasks or tuple(TASKS), per_split=per_split, seed=seed)
+def draw(
+    comments: list[LabelledComment], *, per_split: int = 20, seed: int = 7, tasks: tuple[str, ...] = ()
+) -> ItemDraw:
+    return draw_items(rows_of(comments), tasks=tasks or tuple(TASKS), per_split=per_split, seed=seed)
 
 
-def ids(found: Drawn, task: str) -> list[str]:
+def ids(found: ItemDraw, task: str) -> list[str]:
     return [item.id for item in found.items if item.task == task]
 
 
@@ -99,7 +101,7 @@ def test_a_window_shows_its_comments_and_knows_the_stakes_behind_them() -> None:
         for market in range(4)
         for day in range(2, 6)
     ]
-    found = drawn(rows_of(COMMENTS, windows), tasks=("G4",), per_split=50, seed=1)
+    found = draw_items(rows_of(COMMENTS, windows), tasks=("G4",), per_split=50, seed=1)
     assert len(found.items) == 16
     item = found.items[0]
     market = item.market[1:]
@@ -109,7 +111,7 @@ def test_a_window_shows_its_comments_and_knows_the_stakes_behind_them() -> None:
     assert item.truth.stakes[:3] == (("YES", 11.0), ("YES", 12.0), ("", 0.0))
     assert item.truth.label == "UP"
     with pytest.raises(ValueError, match="which is not among the comments"):
-        drawn(rows_of(COMMENTS, [a_window(1, ["c9-9"]) for _ in range(12)]), tasks=("G4",), per_split=50, seed=1)
+        draw_items(rows_of(COMMENTS, [a_window(1, ["c9-9"]) for _ in range(12)]), tasks=("G4",), per_split=50, seed=1)
 
 
 def test_the_stakes_of_a_market_say_who_would_have_won() -> None:
@@ -126,11 +128,11 @@ def test_the_stakes_of_a_market_say_who_would_have_won() -> None:
 def test_what_a_bot_is_shown_has_no_truth_in_it() -> None:
     item = draw(COMMENTS, tasks=("G3",)).items[0]
     assert Item.from_json(item.as_json()) == item
-    shown = Item.shown_json(item.as_json())
+    shown = Item.public_json(item.as_json())
     assert item.truth is not None
     assert item.truth.user not in shown
     assert Item.from_json(shown) == replace(item, truth=None)
-    assert Item.shown_json('{"anything": "else"}') == ""
+    assert Item.public_json('{"anything": "else"}') == ""
 
 
 def test_a_row_that_is_there_twice_is_refused() -> None:

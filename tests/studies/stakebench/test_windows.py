@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from predibot.studies.stakebench.cleaning import is_puzzle, parse_words, rejection, split_of
+from predibot.studies.stakebench.cleaning import is_puzzle, parse_words, rejection_reason, split_of
 from predibot.studies.stakebench.windows import StepPath, stake_weighted_direction, windows_of
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -83,7 +83,7 @@ def test_windows_do_not_overlap_and_a_tie_of_stakes_points_nowhere() -> None:
     ],
 )
 def test_comments_are_taken_by_length_language_and_letters(text: str, why: str | None) -> None:
-    assert rejection(text, WORDS) == why
+    assert rejection_reason(text, WORDS) == why
 
 
 def test_eighteen_splits_come_from_one_file() -> None:

@@ -147,10 +147,10 @@ def test_a_broken_resolutions_file_is_not_overwritten(tmp_path: Path, text: str)
 
 
 def test_payouts_of_more_than_two_outcomes_are_written_and_corrected(tmp_path: Path) -> None:
-    first = Resolution.paying((0.0, 1.0, 0.0), NOW, "venue", NOW)
+    first = Resolution.of_payouts((0.0, 1.0, 0.0), NOW, "venue", NOW)
     assert merge_resolutions(tmp_path, {condition_of(1): first}, seen_at=NOW) == 1
     assert merge_resolutions(tmp_path, {condition_of(1): first}, seen_at=NOW) == 0
-    second = Resolution.paying((0.0, 0.0, 1.0), NOW, "venue", NOW)
+    second = Resolution.of_payouts((0.0, 0.0, 1.0), NOW, "venue", NOW)
     later = NOW + timedelta(days=1)
     assert merge_resolutions(tmp_path, {condition_of(1): second}, seen_at=later) == 1
     stored = json.loads((tmp_path / "resolutions.json").read_text())[condition_of(1)]

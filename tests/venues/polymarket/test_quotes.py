@@ -180,14 +180,14 @@ def test_tokens_in_another_order_and_tokens_that_came_later_find_the_same_outcom
     (known,) = event.markets
     venue, _ = venue_of(venue_answer(event_payload(1, listed), book_payload("103")))
     turned = replace(known, ref=replace(known.ref, token_ids=("103", "102", "101")))
-    fresh = turned.quoted_by(venue.quotes(replace(event, markets=(turned,))))
+    fresh = turned.with_quotes(venue.quotes(replace(event, markets=(turned,))))
     assert [quote and (quote.bid, quote.displayed) for quote in fresh.outcome_quotes] == [
         (0.44, 0.25),
         (None, 0.0),
         (None, 0.5),
     ]
     young = replace(known, ref=replace(known.ref, token_ids=()))
-    fresh = young.quoted_by(venue.quotes(replace(event, markets=(young,))))
+    fresh = young.with_quotes(venue.quotes(replace(event, markets=(young,))))
     assert [quote and quote.displayed for quote in fresh.outcome_quotes] == [0.5, 0.0, 0.25]
 
 

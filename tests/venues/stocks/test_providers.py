@@ -14,7 +14,7 @@ import pytest
 from predibot.errors import PredibotError, UsageError, VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.venues.stocks.alpha_vantage import NOTE_TRIES, AlphaVantage
-from predibot.venues.stocks.daily_prices import DayPrices, ReadPrices, TickerUnknown
+from predibot.venues.stocks.daily_prices import DayPrices, ProviderPrices, TickerUnknown
 from predibot.venues.stocks.tiingo import Tiingo
 from tests.venues.payloads import Asked, Clock
 
@@ -53,7 +53,7 @@ DAY = DayPrices(FIRST, 100.0, 120.0, 90.0, 110.0, 1000.0, 55.0, 0.0, 1.0)
 GOOD: dict[type, object] = {Tiingo: [tiingo_row()], AlphaVantage: alpha_answer(on_2026_01_05=alpha_row())}
 
 
-def read(kind: type[Any], answer: Answer, **changes: Any) -> tuple[ReadPrices, Asked, Clock]:
+def read(kind: type[Any], answer: Answer, **changes: Any) -> tuple[ProviderPrices, Asked, Clock]:
     """Return what a client reads of a network that is a function, with the requests and the waits."""
     asked, clock = Asked(answer), Clock()
     options = {"now": lambda: NOW, "monotonic": clock.monotonic, "sleep": clock.sleep, "rng": random.Random(1)}
@@ -71,7 +71,7 @@ def refused(kind: type[Any], answer: Answer, **changes: Any) -> PredibotError:
 
 @BOTH
 def test_a_documented_answer_is_read(kind: type[Any]) -> None:
-    assert read(kind, lambda _: GOOD[kind])[0] == ReadPrices((DAY,))
+    assert read(kind, lambda _: GOOD[kind])[0] == ProviderPrices((DAY,))
 
 
 def test_tiingo_is_asked_with_a_token_in_the_header_and_nowhere_else() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.domain.price import EQUITY, CorporateAction, Instrument, PricePoint, adjusted_points
+from predibot.domain.price import EQUITY, CorporateAction, Instrument, PricePoint, adjust_points
 from predibot.errors import UsageError, VenueChanged
 from predibot.venues.stocks.folder import read_folder
 from predibot.venues.stocks.past import StockPast, StockVenue
@@ -129,16 +129,16 @@ def test_a_folder_or_a_table_of_nothing_is_refused(tmp_path: Path) -> None:
 def test_history_is_in_shares_of_now_and_knows_nothing_of_later_actions() -> None:
     points = tuple(PricePoint(at(day), price) for day, price in ((5, 100.0), (6, 104.0), (7, 27.0), (8, 26.0)))
     actions = [CorporateAction("split", at(7), 4.0), CorporateAction("dividend", at(8), 1.35)]
-    assert adjusted_points(points[:2], actions, until=at(6)) == points[:2]
-    assert [each.price for each in adjusted_points(points[:3], actions, until=at(7))] == [25.0, 26.0, 27.0]
-    paid = [each.price for each in adjusted_points(points, actions, until=at(8))]
+    assert adjust_points(points[:2], actions, until=at(6)) == points[:2]
+    assert [each.price for each in adjust_points(points[:3], actions, until=at(7))] == [25.0, 26.0, 27.0]
+    paid = [each.price for each in adjust_points(points, actions, until=at(8))]
     assert paid == pytest.approx([25.0 * 0.95, 26.0 * 0.95, 27.0 * 0.95, 26.0])
 
 
 def test_a_dividend_after_a_split_in_a_halt_is_of_the_new_shares() -> None:
     points = (PricePoint(at(5), 100.0), PricePoint(at(9), 24.0))
     actions = [CorporateAction("split", at(6), 4.0), CorporateAction("dividend", at(7), 1.0)]
-    assert [each.price for each in adjusted_points(points, actions, until=at(9))] == pytest.approx([24.0, 24.0])
+    assert [each.price for each in adjust_points(points, actions, until=at(9))] == pytest.approx([24.0, 24.0])
 
 
 def test_a_cut_answers_as_the_whole_does_up_to_its_instant(tmp_path: Path) -> None:

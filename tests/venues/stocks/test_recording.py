@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError, VenueUnavailable
-from predibot.venues.stocks.daily_prices import DayPrices, ReadPrices
-from predibot.venues.stocks.recording import Recorded, last_closed_day, missing_days, record_stock, recorded_tickers
+from predibot.venues.stocks.daily_prices import DayPrices, ProviderPrices
+from predibot.venues.stocks.recording import RecordingResult, last_closed_day, list_tickers, missing_days, record_stock
 
 SINCE = date(2026, 1, 5)
 NOW = datetime(2026, 1, 16, 21, 5, tzinfo=UTC)
@@ -35,12 +35,12 @@ class Scripted:
         self.days = {each.on: each for each in days or [day(on) for on in weekdays(SINCE, date(2026, 2, 13))]}
         self.asked: list[tuple[str, date, date]] = []
 
-    def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
+    def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         self.asked.append((ticker, first, last))
-        return ReadPrices(tuple(self.days[on] for on in sorted(self.days) if first <= on <= last))
+        return ProviderPrices(tuple(self.days[on] for on in sorted(self.days) if first <= on <= last))
 
 
-def recorded(folder: Path, provider: Scripted, now: datetime = NOW) -> Recorded:
+def recorded(folder: Path, provider: Scripted, now: datetime = NOW) -> RecordingResult:
     return record_stock(folder, provider, "KO", since=SINCE, now=now)
 
 
@@ -70,7 +70,7 @@ def test_a_second_call_asks_nothing_where_nothing_can_be_missing(tmp_path: Path)
     provider = Scripted()
     assert recorded(tmp_path, provider).rows == 10
     first = (tmp_path / "KO.csv").read_bytes()
-    assert recorded(tmp_path, provider, NOW + timedelta(days=2)) == Recorded()
+    assert recorded(tmp_path, provider, NOW + timedelta(days=2)) == RecordingResult()
     assert len(provider.asked) == 1
     assert (tmp_path / "KO.csv").read_bytes() == first
 
@@ -171,7 +171,7 @@ def test_nothing_is_asked_of_a_stock_whose_delisting_is_written_down(tmp_path: P
     provider = Scripted([day(on) for on in weekdays(SINCE, date(2026, 1, 9))])
     recorded(tmp_path, provider)
     (tmp_path / "actions.csv").write_text("date,ticker,action,value\n2026-01-12,KO,delisting,101\n")
-    assert recorded(tmp_path, provider, datetime(2026, 1, 30, 22, tzinfo=UTC)) == Recorded()
+    assert recorded(tmp_path, provider, datetime(2026, 1, 30, 22, tzinfo=UTC)) == RecordingResult()
     assert len(provider.asked) == 1
 
 
@@ -181,8 +181,8 @@ def test_a_day_that_most_others_have_is_missed(tmp_path: Path) -> None:
         if ticker == "V":
             del provider.days[date(2026, 1, 8)], provider.days[date(2026, 1, 9)]
         record_stock(tmp_path, provider, ticker, since=SINCE, now=NOW)
-    assert recorded_tickers(tmp_path) == ("KO", "V", "WMT")
-    (note,) = missing_days(tmp_path, recorded_tickers(tmp_path))
+    assert list_tickers(tmp_path) == ("KO", "V", "WMT")
+    (note,) = missing_days(tmp_path, list_tickers(tmp_path))
     assert note.startswith("most others have a row where there is none of V on 2026-01-08 (2 in all): a halt, or")
 
 
@@ -212,7 +212,7 @@ def test_what_names_no_file_is_no_ticker(tmp_path: Path, ticker: str) -> None:
 
 def test_nothing_is_written_where_the_second_question_fails(tmp_path: Path) -> None:
     class Failing(Scripted):
-        def prices(self, ticker: str, first: date, last: date) -> ReadPrices:
+        def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
             if len(self.asked) == 2:
                 raise VenueUnavailable("gone")
             return super().prices(ticker, first, last)

@@ -13,7 +13,7 @@ from predibot.agents.models.manners import ANY_CALL, BY_NAME, Manners
 from predibot.agents.models.retry import Retry
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused
-from predibot.net.failures import MAX_ASKED_TRIES, AnswerLost, TryAgain, one_line
+from predibot.net.failures import MAX_ASKED_TRIES, LostAnswer, TryAgain, one_line
 
 TRY_SECONDS = 300.0
 """The longest time for a single try."""
@@ -91,23 +91,23 @@ class ChatClient(ABC):
         try:
             reply = read_answer(value, self.sent_name)
         except NoCompletion as error:
-            raise AnswerLost(f"{self.name} answered what is no chat completion: {error}") from None
+            raise LostAnswer(f"{self.name} answered what is no chat completion: {error}") from None
         is_unheeded = request.forced_tool is not None and not reply.message.tool_calls and reply.finish_reason == "stop"
         if is_unheeded and manners.choice == BY_NAME:
             # llama.cpp ignores a choice that is an object.
             self.manners = replace(manners, choice=ANY_CALL)
         by_table = table_usd(self.table_name, reply.usage) if self.table_name else None
         cost = cost_of(reply.usage, provider_usd=reply.cost.usd, table_usd=by_table, price=self.price)
-        return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.lowered(request))
+        return replace(reply, cost=cost, refused_settings=left_out, most_tokens=manners.own_token_limit(request))
 
     def _learn(self, refused: Refusal, request: ChatRequest, manners: Manners) -> TryAgain | ModelRefused:
         """Return the error for a refusal; a retry at once if it names something that can be changed."""
         # An answer that may have been paid for is no refusal.
-        if isinstance(refused.failure, AnswerUnusable | AnswerLost):
+        if isinstance(refused.failure, AnswerUnusable | LostAnswer):
             return refused.failure
-        learned = manners.learned(refused.words, request, status=refused.status)
+        learned = manners.learn(refused.words, request, status=refused.status)
         if learned is None:
             is_spoilt = _SPOILT.search(refused.words) is not None
-            return AnswerLost(str(refused.failure), ill=False) if is_spoilt else refused.failure
+            return LostAnswer(str(refused.failure), ill=False) if is_spoilt else refused.failure
         self.manners = learned
         return TryAgain(str(refused.failure), wait_seconds=0.0, tries=MAX_ASKED_TRIES, ill=False)

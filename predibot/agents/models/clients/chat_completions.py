@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import httpx
 
 from predibot.agents.models.clients.chat_client import TRY_SECONDS, ChatClient
-from predibot.agents.models.clients.chat_stream import streamed_object
+from predibot.agents.models.clients.chat_stream import read_stream
 from predibot.agents.models.clients.chat_wire import has_usage, json_or_none, request_body
 from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
 from predibot.agents.models.manners import Manners, error_words
@@ -15,8 +15,8 @@ from predibot.domain.chat import ChatRequest
 from predibot.errors import ModelRefused, UsageError
 from predibot.net.api_keys import Key
 from predibot.net.failures import BadAddress, BadAnswer, one_line
-from predibot.net.json_client import JsonClient, Received
-from predibot.net.retry import asked_wait_seconds
+from predibot.net.json_client import HttpAnswer, JsonClient
+from predibot.net.retry import retry_after_seconds
 
 
 class Endpoint:
@@ -30,7 +30,7 @@ class Endpoint:
         self.host = self._url.netloc.decode()
         self.key_name = key.name if key else "its key"
 
-    def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> Received:
+    def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> HttpAnswer:
         """Return the whole answer to a request below the base URL, whatever its status.
 
         Raises `TryAgain` if nothing was sent, and `AnswerLost` if no whole answer came. If the answer is too long, or
@@ -44,18 +44,18 @@ class Endpoint:
             # A success may have been paid for, an error was not.
             raise (AnswerUnusable if error.status < 300 else ModelRefused)(str(error)) from None
 
-    def tell(self, method: str, path: str, *, seconds: float) -> None:
+    def send_and_forget(self, method: str, path: str, *, seconds: float) -> None:
         """Send a request without a body and ignore the answer; see `JsonClient.tell`."""
-        self._client.tell(method, self._below(path), seconds=seconds)
+        self._client.send_and_forget(method, self._below(path), seconds=seconds)
 
-    def refused(self, received: Received) -> Refusal:
+    def read_refusal(self, received: HttpAnswer) -> Refusal:
         """Return the meaning of an answer that is no success."""
         text = received.text()
         failure = failure_of_status(
             received.status,
             f"{received.asked} answered {received.status} {one_line(text)!r}",
             key_name=self.key_name,
-            wait_seconds=asked_wait_seconds(received.headers, datetime.now(UTC)),
+            wait_seconds=retry_after_seconds(received.headers, datetime.now(UTC)),
             is_charged=has_usage(json_or_none(received.body)),
         )
         return Refusal(failure, error_words(text), received.status)
@@ -82,7 +82,7 @@ class OpenAICompatibleModel(ChatClient):
     def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         body = {**(self.extra_body or {}), **request_body(request, self.sent_name, manners)}
         received = self.endpoint.ask("POST", "/chat/completions", body, seconds=min(seconds, TRY_SECONDS))
-        return streamed_object(received) if received.is_success else self.endpoint.refused(received)
+        return read_stream(received) if received.is_success else self.endpoint.read_refusal(received)
 
 
 def _parse_base_url(base_url: str) -> httpx.URL:

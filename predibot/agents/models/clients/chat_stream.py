@@ -8,23 +8,23 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from predibot.agents.models.clients.chat_wire import NoCompletion, json_or_none, loaded_json, objects_of
+from predibot.agents.models.clients.chat_wire import NoCompletion, json_or_none, load_json, objects_of
 from predibot.agents.models.failures import AnswerUnusable
-from predibot.net.failures import AnswerLost, BadAnswer, one_line
-from predibot.net.json_client import Received
+from predibot.net.failures import BadAnswer, LostAnswer, one_line
+from predibot.net.json_client import HttpAnswer
 
 _DONE = "[DONE]"
 _GROWING = frozenset({"content", "reasoning_content", "reasoning", "refusal", "arguments"})
 """Texts that arrive in parts; any other text arrives whole."""
 
 
-def streamed_object(received: Received) -> dict[str, Any]:
+def read_stream(received: HttpAnswer) -> dict[str, Any]:
     """Return the completion that a stream adds up to, or the error in one of its events.
 
-    A stream that breaks off may have been paid for and raises `AnswerLost`. Other answers are read by `json_object`.
+    A stream that breaks off may have been paid for and raises `LostAnswer`. Other answers are read by `json_object`.
     """
     if "text/event-stream" not in received.headers.get("content-type", "").lower():
-        return json_object(received)
+        return parse_json_object(received)
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     whole: dict[str, Any] = {}
     finish_reason, is_done = None, False
@@ -34,9 +34,9 @@ def streamed_object(received: Received) -> dict[str, Any]:
         if not data.strip():
             continue
         try:
-            event = loaded_json(data)
+            event = load_json(data)
         except (ValueError, RecursionError):
-            raise AnswerLost(f"{received.asked}: an event of the stream breaks off") from None
+            raise LostAnswer(f"{received.asked}: an event of the stream breaks off") from None
         if not isinstance(event, dict):
             continue
         if event.get("error"):
@@ -48,17 +48,17 @@ def streamed_object(received: Received) -> dict[str, Any]:
             try:
                 _add(message, choice.get("delta") or {})
             except NoCompletion as error:
-                raise AnswerLost(f"{received.asked}: {error}") from None
+                raise LostAnswer(f"{received.asked}: {error}") from None
             finish_reason = choice.get("finish_reason") or finish_reason
     if finish_reason is None and not is_done:
-        raise AnswerLost(f"{received.asked}: the stream broke off before its end")
+        raise LostAnswer(f"{received.asked}: the stream broke off before its end")
     return {**whole, "choices": [{"message": message, "finish_reason": finish_reason}]}
 
 
-def json_object(received: Received) -> dict[str, object]:
-    """Return the JSON object of an answer; raise `AnswerLost` if it breaks off, else `AnswerUnusable`."""
+def parse_json_object(received: HttpAnswer) -> dict[str, object]:
+    """Return the JSON object of an answer; raise `LostAnswer` if it breaks off, else `AnswerUnusable`."""
     try:
-        value = received.json(loaded_json)
+        value = received.json(load_json)
     except BadAnswer:
         value = None
     if not isinstance(value, dict):

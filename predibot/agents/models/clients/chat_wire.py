@@ -184,8 +184,8 @@ class _Completion(Wire):
         stopped = message.content or f"stopped by the provider ({reason})" if finish == "refusal" else ""
         # OpenRouter says a number, Perplexity an object with a total.
         cost = self.usage.get("cost")
-        stated = known_usd(cost.get("total_cost") if isinstance(cost, dict) else cost)
-        usd = known_usd(self.charged) if stated is None else stated
+        stated = parse_usd(cost.get("total_cost") if isinstance(cost, dict) else cost)
+        usd = parse_usd(self.charged) if stated is None else stated
         return ChatReply(
             Message("assistant", message.content, calls),
             finish,
@@ -273,16 +273,16 @@ def _counts_anywhere(value: object) -> bool:
     return any(usage.get(name) for name in _COUNTS) or any(map(_counts_anywhere, object_of(value).values()))
 
 
-def loaded_json(body: bytes | str) -> object:
+def load_json(body: bytes | str) -> object:
     """Decode JSON within bounds of depth and of digits; raise `ValueError` or `RecursionError` if it is none."""
     # The first digits of a longer number are already beyond any count.
-    return shallow(json.loads(body, parse_int=lambda digits: int(digits[:_MOST_DIGITS])))
+    return limit_depth(json.loads(body, parse_int=lambda digits: int(digits[:_MOST_DIGITS])))
 
 
 def json_or_none(body: bytes | str) -> object:
     """Decode JSON within bounds; return None if it is none."""
     try:
-        return loaded_json(body)
+        return load_json(body)
     except (ValueError, RecursionError):
         return None
 
@@ -292,36 +292,38 @@ def _usage(raw: Mapping[str, object], searches: int | None = None) -> Usage:
 
     Some providers count thoughts only in the total or the details; they are charged as output.
     """
-    tokens = count_of(raw.get("prompt_tokens", raw.get("input_tokens"))) or None
-    counted = count_of(raw.get("completion_tokens", raw.get("output_tokens")))
+    tokens = parse_count(raw.get("prompt_tokens", raw.get("input_tokens"))) or None
+    counted = parse_count(raw.get("completion_tokens", raw.get("output_tokens")))
     if counted is not None:
         details = (object_of(raw.get(name)) for name in ("completion_tokens_details", "output_tokens_details"))
-        thought = next((count_of(each["reasoning_tokens"]) or 0 for each in details if "reasoning_tokens" in each), 0)
+        thought = next(
+            (parse_count(each["reasoning_tokens"]) or 0 for each in details if "reasoning_tokens" in each), 0
+        )
         beside = thought if thought > counted else 0
-        total = count_of(raw.get("total_tokens")) or 0
+        total = parse_count(raw.get("total_tokens")) or 0
         counted = max(counted + beside, total - (tokens or total))
     return Usage(tokens, counted, raw, searches)
 
 
-def count_of(value: object) -> int | None:
+def parse_count(value: object) -> int | None:
     """Return a plausible count of tokens, or None."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
 
 
-def shallow(value: object, levels: int = MAX_DEPTH) -> object:
+def limit_depth(value: object, levels: int = MAX_DEPTH) -> object:
     """Return decoded JSON without values that are deeper than any answer's, so that recursion over it is safe."""
     if not isinstance(value, dict | list):
         return value
     if levels == 0:
         return "(nested too deep)"
     if isinstance(value, list):
-        return [shallow(each, levels - 1) for each in value]
-    return {name: shallow(each, levels - 1) for name, each in value.items()}
+        return [limit_depth(each, levels - 1) for each in value]
+    return {name: limit_depth(each, levels - 1) for name, each in value.items()}
 
 
-def known_usd(value: object) -> float | None:
+def parse_usd(value: object) -> float | None:
     """Return a plausible cost of one call, from a number or a header, or None."""
     try:
         usd = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]

@@ -14,9 +14,9 @@ import httpx
 
 from predibot.agents.budget.price import TokenPrice
 from predibot.agents.models.background_models import searches_by_itself, works_in_background
-from predibot.agents.models.clients.chat_wire import count_of, error_of, json_or_none, loaded_json
+from predibot.agents.models.clients.chat_wire import error_of, json_or_none, load_json, parse_count
 from predibot.domain.chat import Usage
-from predibot.net.json_client import MAX_BYTES, opened_client
+from predibot.net.json_client import MAX_BYTES, open_client
 
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
 """The table has chat models at $0.20 a token; the dearest real one costs $0.0006."""
@@ -27,7 +27,7 @@ _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second", "1hr")
 
 
-def loaded_litellm() -> Any:
+def load_litellm() -> Any:
     """Import litellm and configure it: silent, private, and without retries. It takes 2 to 4 s and 200 MB."""
     # litellm reads these two from the environment on import, and in no other way. They keep it from fetching a price
     # table and from reading an .env file of the current folder.
@@ -47,7 +47,7 @@ def loaded_litellm() -> Any:
         # For everything that litellm sends through OpenAI's library, requests to base URLs included.
         hooks = {"request": [_require_time], "response": [_limit_response, _restore_status]}
         headers = {"accept-encoding": "identity"}
-        litellm.client_session = opened_client(headers=headers, event_hooks=hooks, timeout=600.0)
+        litellm.client_session = open_client(headers=headers, event_hooks=hooks, timeout=600.0)
         _bind_other_clients(litellm)
     return litellm
 
@@ -73,7 +73,7 @@ def _bind_other_clients(litellm: Any) -> None:
 
 
 @contextmanager
-def sent_before(instant: float) -> Iterator[None]:
+def send_deadline(instant: float) -> Iterator[None]:
     """In this block and thread, keep litellm from sending anything at or after an instant of `time.monotonic`.
 
     litellm may take seconds before its first call is sent; its caller has given up by then.
@@ -100,7 +100,7 @@ def openai_error() -> type[Exception]:
 
 def knows_provider(name: str) -> bool:
     """Return whether litellm knows the provider of a model."""
-    litellm = loaded_litellm()
+    litellm = load_litellm()
     # Asked for more, litellm would fetch a token of some providers.
     if name.partition("/")[0] in litellm.provider_list:
         return True
@@ -117,7 +117,7 @@ def table_price(name: str) -> TokenPrice | None:
     A price of zero is more often an error of the table than a gift; one above $1,000 a million tokens always is an
     error.
     """
-    entry = _entry(loaded_litellm().model_cost, name)
+    entry = _entry(load_litellm().model_cost, name)
     input_usd = _dearest(entry, "input_cost_per_token")
     if entry.get("litellm_provider") == KEEPS_TASKS:
         input_usd = max(input_usd, _dearest(entry, "cache_creation_input_token_cost"))
@@ -133,13 +133,13 @@ def table_price(name: str) -> TokenPrice | None:
 
 def table_tokens(name: str, limit: str) -> int | None:
     """Return `max_input_tokens` or `max_output_tokens` of a model by litellm's table, or None."""
-    most = _entry(loaded_litellm().model_cost, name).get(limit)
+    most = _entry(load_litellm().model_cost, name).get(limit)
     return most if isinstance(most, int) and most > 0 else None
 
 
 def table_takes_schema(name: str) -> bool | None:
     """Return whether a model supports answers by a JSON schema, by litellm's table, or None."""
-    takes = _entry(loaded_litellm().model_cost, name).get("supports_response_schema")
+    takes = _entry(load_litellm().model_cost, name).get("supports_response_schema")
     return takes if isinstance(takes, bool) else None
 
 
@@ -149,12 +149,12 @@ def table_usd(name: str, usage: Usage) -> float | None:
     sent, came = usage.input_tokens, usage.output_tokens
     if price is None or sent is None or came is None or not price.covers(usage.searches):
         return None
-    asked_usd, answered_usd = loaded_litellm().cost_per_token(
+    asked_usd, answered_usd = load_litellm().cost_per_token(
         model=name,
         prompt_tokens=sent,
         completion_tokens=came,
         cache_read_input_tokens=usage.cached_tokens,
-        cache_creation_input_tokens=count_of(usage.raw.get("cache_creation_input_tokens")) or 0,
+        cache_creation_input_tokens=parse_count(usage.raw.get("cache_creation_input_tokens")) or 0,
     )
     return float(asked_usd + answered_usd + price.call_usd + (usage.searches or 0) * (price.search_usd or 0.0))
 
@@ -202,7 +202,7 @@ def _limit_response(response: httpx.Response) -> None:
         raise httpx.DecodingError("compressed, which was not asked for")
     if isinstance(response.stream, httpx.SyncByteStream):
         response.stream = _BoundedStream(response.stream)
-    response.json = lambda **_: loaded_json(response.content)  # type: ignore[method-assign]
+    response.json = lambda **_: load_json(response.content)  # type: ignore[method-assign]
 
 
 def _restore_status(response: httpx.Response) -> None:

@@ -10,16 +10,16 @@ from typing import Any
 import httpx
 
 from predibot.agents.models.clients.chat_client import TRY_SECONDS, ChatClient
-from predibot.agents.models.clients.chat_wire import has_usage, json_or_none, loaded_json, request_body
-from predibot.agents.models.clients.litellm_library import KEEPS_TASKS, loaded_litellm, openai_error, sent_before
+from predibot.agents.models.clients.chat_wire import has_usage, json_or_none, load_json, request_body
+from predibot.agents.models.clients.litellm_library import KEEPS_TASKS, load_litellm, openai_error, send_deadline
 from predibot.agents.models.failures import AnswerUnusable, Refusal, failure_of_status
 from predibot.agents.models.manners import Manners, error_words, settings_of
 from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.errors import ModelRefused, UsageError
-from predibot.net.api_keys import ApiKeys, Key, key_names, masked, masked_text
-from predibot.net.deadline import GRACE_SECONDS, in_time
-from predibot.net.failures import MAX_CONNECT_TRIES, AnswerLost, TryAgain, one_line
-from predibot.net.retry import asked_wait_seconds
+from predibot.net.api_keys import ApiKeys, Key, key_names, mask_json, mask_text
+from predibot.net.deadline import GRACE_SECONDS, call_within
+from predibot.net.failures import MAX_CONNECT_TRIES, LostAnswer, TryAgain, one_line
+from predibot.net.retry import retry_after_seconds
 
 TIMEOUT_STEPS_SECONDS = (10.0, 60.0, 300.0, 1_200.0, 3_600.0)
 """Only a few, because litellm keeps a connection pool for each timeout; we keep the deadline ourselves."""
@@ -63,18 +63,18 @@ class LiteLLMModel(ChatClient):
     def _key(self) -> Key | None:
         if self.base_url is None:
             return self.keys.of_provider(provider_of(self.sent_name), self.key_name)
-        return self.keys.named(self.key_name, self.base_url) if self.key_name else None
+        return self.keys.get_named(self.key_name, self.base_url) if self.key_name else None
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
         """Return the model's reply; see `ChatClient`."""
         ends = time.monotonic() + deadline_seconds
         # Importing litellm can take longer than the deadline.
-        loaded_litellm()
+        load_litellm()
         return super().chat(request, deadline_seconds=ends - time.monotonic())
 
     def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         key = self._key()
-        litellm, seconds = loaded_litellm(), min(seconds, self.try_seconds)
+        litellm, seconds = load_litellm(), min(seconds, self.try_seconds)
         arguments = self._arguments(request, manners, seconds)
         if self.base_url is not None:
             # Always set a key, so that litellm sends none of the environment's there.
@@ -84,14 +84,14 @@ class LiteLLMModel(ChatClient):
         ends = time.monotonic() + seconds
 
         def complete() -> Any:
-            with sent_before(ends):
+            with send_deadline(ends):
                 response = litellm.completion(**arguments)
                 return litellm.stream_chunk_builder(list(response)) if manners.streams else response
 
         try:
-            response = in_time(complete, seconds + GRACE_SECONDS)
+            response = call_within(complete, seconds + GRACE_SECONDS)
         except TimeoutError:
-            raise AnswerLost(f"{self.name}: no whole answer in {seconds:.3g} s") from None
+            raise LostAnswer(f"{self.name}: no whole answer in {seconds:.3g} s") from None
         except openai_error() as error:
             return self._refusal(error, key)
         try:
@@ -99,7 +99,7 @@ class LiteLLMModel(ChatClient):
             return {"error": {"code": 422}} if response is None else _decode_response(response, key)
         except (ValueError, RecursionError) as error:
             message = f"{self.name} answered what cannot be read ({type(error).__name__})"
-            raise AnswerLost(message, tries=1, ill=False) from None
+            raise LostAnswer(message, tries=1, ill=False) from None
 
     def _arguments(self, request: ChatRequest, manners: Manners, seconds: float) -> dict[str, Any]:
         """Return the arguments for litellm, without address and key; litellm may drop none silently."""
@@ -139,7 +139,7 @@ class LiteLLMModel(ChatClient):
 
     def _failure(self, error: Exception, key: Key | None, *, is_counted: bool) -> TryAgain | ModelRefused:
         # Mask before cutting: a cut could leave an unrecognisable piece of the key.
-        message = one_line(f"{self.name}: {masked_text(str(error), key)}")
+        message = one_line(f"{self.name}: {mask_text(str(error), key)}")
         causes = _causes(error)
         headers = _headers(causes)
         status = getattr(error, "status_code", None)
@@ -151,14 +151,14 @@ class LiteLLMModel(ChatClient):
             return ModelRefused(f"{self.name} needs a key; set {self._key_name}")
         if not isinstance(status, int) or status < 300 or (headers is None and status >= 500) or status == 408:
             # litellm calls a missing or partial answer a server's error.
-            return AnswerLost(message)
+            return LostAnswer(message)
         # An error inside a successful answer is charged; litellm keeps neither its usage nor its headers.
         in_a_success = headers is None and type(causes[-1]) is Exception
         return failure_of_status(
             status,
             message,
             key_name=self._key_name,
-            wait_seconds=asked_wait_seconds(headers or {}, datetime.now(UTC)),
+            wait_seconds=retry_after_seconds(headers or {}, datetime.now(UTC)),
             is_charged=in_a_success or is_counted,
         )
 
@@ -178,7 +178,7 @@ def provider_of(name: str) -> str:
     provider, slash, _ = name.partition("/")
     if slash:
         return provider
-    litellm = loaded_litellm()
+    litellm = load_litellm()
     try:
         return str(litellm.get_llm_provider(name)[1])
     except openai_error():
@@ -189,7 +189,7 @@ def provider_of(name: str) -> str:
 
 def _decode_response(response: Any, key: Key | None) -> object:
     """Return litellm's response as the JSON it was made from, without the key."""
-    value = masked(loaded_json(response.model_dump_json(exclude_none=True, warnings=False)), key)
+    value = mask_json(load_json(response.model_dump_json(exclude_none=True, warnings=False)), key)
     if isinstance(value, dict):
         usage = value.get("usage")
         if isinstance(usage, dict) and not usage.get("prompt_tokens") and not usage.get("completion_tokens"):

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, ValidationError
 
 from predibot.agents.models.clients.chat_completions import Endpoint, OpenAICompatibleModel
-from predibot.agents.models.clients.chat_stream import json_object
+from predibot.agents.models.clients.chat_stream import parse_json_object
 from predibot.agents.models.clients.chat_wire import (
     LenientObject,
     LenientObjects,
@@ -30,8 +30,8 @@ from predibot.agents.models.manners import Manners
 from predibot.domain.chat import ChatRequest
 from predibot.errors import ModelError, ModelRefused
 from predibot.net.api_keys import host_of
-from predibot.net.failures import AnswerLost, TryAgain, one_line
-from predibot.net.json_client import Received, Wire
+from predibot.net.failures import LostAnswer, TryAgain, one_line
+from predibot.net.json_client import HttpAnswer, Wire
 
 OPENAI_URL = "https://api.openai.com/v1"
 ASK_SECONDS = 60.0
@@ -136,19 +136,19 @@ class ResponsesModel(OpenAICompatibleModel):
     def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
         """Return the report of a single job as a chat completion, or a refusal to start it.
 
-        Raises `AnswerLost` if there is no report, or an unknown job may be at work; it is not started again.
+        Raises `LostAnswer` if there is no report, or an unknown job may be at work; it is not started again.
         """
         ends = self.monotonic() + seconds
         body = {**(self.extra_body or {}), **_report_body(request, self.sent_name)}
         try:
             received = self.endpoint.ask("POST", _PATH, body, seconds=min(seconds, ASK_SECONDS))
-            job = self._parse_job(received) if received.is_success else self.endpoint.refused(received)
+            job = self._parse_job(received) if received.is_success else self.endpoint.read_refusal(received)
             if isinstance(job, Refusal):
-                if isinstance(job.failure, AnswerLost):
+                if isinstance(job.failure, LostAnswer):
                     raise job.failure
                 return job
-        except AnswerLost as error:
-            raise AnswerLost(f"{error}; a job may be at work, so no other is begun", tries=1) from None
+        except LostAnswer as error:
+            raise LostAnswer(f"{error}; a job may be at work, so no other is begun", tries=1) from None
         try:
             job = self._await_job(job, ends)
         except BaseException:
@@ -159,11 +159,11 @@ class ResponsesModel(OpenAICompatibleModel):
             self.open_jobs.discard(job.id)
         if not job.is_done:
             why = one_line(json.dumps(job.error) if job.error else "") or "without a reason"
-            raise AnswerLost(f"{self.name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
+            raise LostAnswer(f"{self.name}: job {job.id} ended as {job.status}: {why}", tries=1, ill=False)
         return job.completion(request.max_searches)
 
     def _await_job(self, job: _Job, ends: float) -> _Job:
-        """Poll a job less and less often until it is done; raise `AnswerLost` if that fails."""
+        """Poll a job less and less often until it is done; raise `LostAnswer` if that fails."""
         wait_seconds, asked_seconds = FIRST_WAIT_SECONDS, 0.0
         while job.is_open:
             self.sleep(max(0.0, min(max(wait_seconds, asked_seconds), ends - self.monotonic())))
@@ -177,13 +177,13 @@ class ResponsesModel(OpenAICompatibleModel):
                 # The job goes on even if a poll fails.
                 asked_seconds = error.wait_seconds or 0.0
             except ModelRefused as error:
-                raise AnswerLost(f"{error}; job {job.id} is lost", tries=1, ill=False) from None
+                raise LostAnswer(f"{error}; job {job.id} is lost", tries=1, ill=False) from None
         return job
 
     def _fetch_job(self, method: str, path: str, seconds: float) -> _Job:
         received = self.endpoint.ask(method, path, seconds=min(seconds, ASK_SECONDS))
         if not received.is_success:
-            raise self.endpoint.refused(received).failure
+            raise self.endpoint.read_refusal(received).failure
         return self._parse_job(received)
 
     def _cancel_late(self, job: _Job) -> _Job:
@@ -193,16 +193,16 @@ class ResponsesModel(OpenAICompatibleModel):
             job = self._fetch_job("POST", f"{_PATH}/{job.id}/cancel", CANCEL_SECONDS)
         except (ModelError, TryAgain) as error:
             self.open_jobs.discard(job.id)
-            raise AnswerLost(f"{message} could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
+            raise LostAnswer(f"{message} could not be cancelled: {one_line(str(error))}", tries=1, ill=False) from None
         if job.is_done:
             return job
-        raise AnswerLost(f"{message} was cancelled", tries=1, ill=False)
+        raise LostAnswer(f"{message} was cancelled", tries=1, ill=False)
 
-    def _parse_job(self, received: Received) -> _Job:
+    def _parse_job(self, received: HttpAnswer) -> _Job:
         try:
-            job = _Job.model_validate(json_object(received))
+            job = _Job.model_validate(parse_json_object(received))
         except ValidationError as error:
-            raise AnswerLost(f"{received.asked} answered what is no response: {unreadable(error)}") from None
+            raise LostAnswer(f"{received.asked} answered what is no response: {unreadable(error)}") from None
         (self.open_jobs.add if job.is_open else self.open_jobs.discard)(job.id)
         return job
 
@@ -213,4 +213,4 @@ def _cancel_all(endpoint: Endpoint, jobs: set[str]) -> None:
     for job in tuple(jobs):
         left_seconds = ends - time.monotonic()
         if left_seconds > 0:
-            endpoint.tell("POST", f"{_PATH}/{job}/cancel", seconds=left_seconds)
+            endpoint.send_and_forget("POST", f"{_PATH}/{job}/cancel", seconds=left_seconds)

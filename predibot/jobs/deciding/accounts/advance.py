@@ -11,17 +11,17 @@ from predibot.domain.decision import BookedOrder
 from predibot.domain.price import CorporateAction, Instrument, Price, split_factor
 from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.games.accounts import Journal
-from predibot.games.fills import FillModel, why_unfilled
+from predibot.games.fills import FillModel, explain_unfilled
 from predibot.games.rebalance import rebalance
 from predibot.games.settlement import settle
 from predibot.ledger.write.accounts import (
     VALUED_EVERY,
-    Worth,
+    AccountValue,
     add_to_journal,
     add_valuations,
-    is_valued,
+    has_valuation,
     last_prices,
-    stored_account,
+    read_account,
 )
 from predibot.ledger.write.prices_and_resolutions import add_resolutions, resolutions_of
 from predibot.ledger.write.turns import (
@@ -62,7 +62,7 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
     Args:
         again: Whether to value it even if it was valued in the same interval and nothing was settled since.
     """
-    before = stored_account(connection, account_id)
+    before = read_account(connection, account_id)
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
     # Everything it ever held, because a corrected resolution may pay it again.
     ever_held = [row.instrument for row in before.rows if row.instrument is not None]
@@ -70,15 +70,15 @@ def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnaps
     _keep_resolutions(connection, known)
     stored = resolutions_of(connection, sorted({side.market_row for side in sides.values()}))
     _settle(connection, account_id, before, sides, stored, at=known.at)
-    journal = stored_account(connection, account_id, before)
+    journal = read_account(connection, account_id, before)
     is_same = len(journal.rows) == len(before.rows)
-    if not again and is_same and is_valued(connection, account_id, at=known.at, interval=VALUED_EVERY):
+    if not again and is_same and has_valuation(connection, account_id, at=known.at, interval=VALUED_EVERY):
         return
     positions = journal.account.positions
     wanted = [*dict.fromkeys([*positions, *ordered])]
     marks, states = marks_of(connection, account_id, wanted, sides, stored, known)
     if positions.keys() <= marks.keys():
-        add_valuations(connection, account_id, [Worth(known.at, journal, marks, states)], interval=VALUED_EVERY)
+        add_valuations(connection, account_id, [AccountValue(known.at, journal, marks, states)], interval=VALUED_EVERY)
 
 
 def _keep_resolutions(connection: Connection, known: MarketSnapshot) -> None:
@@ -150,7 +150,7 @@ def fill_pending(
     read: Journal | None = None,
 ) -> None:
     """Fill pending orders at the prices of now and end them all; of weights only the last decision's count."""
-    journal = stored_account(connection, account_id, read)
+    journal = read_account(connection, account_id, read)
     weights = [each for each in pending if each.order.unit == "weight"]
     amounts = [each for each in pending if each.order.unit != "weight"]
     if weights:
@@ -164,7 +164,7 @@ def fill_pending(
         last = [each for each in weights if each.decision_id == last_id]
         _rebalance(connection, account_id, journal, last, known, fills)
     for each in amounts:
-        journal = stored_account(connection, account_id, journal)
+        journal = read_account(connection, account_id, journal)
         _fill_or_expire(connection, account_id, journal, each, known, fills)
 
 
@@ -206,16 +206,16 @@ def _fill_or_expire(
     fills: FillModel,
 ) -> None:
     order, account = pending.order, journal.account
-    most = account.cash_usd if order.side == "buy" else account.held(order.instrument).shares
+    most = account.cash_usd if order.side == "buy" else account.position(order.instrument).shares
     price = known.prices.get(order.instrument)
     fill = None if price is None or most <= 0.0 else fills.fill(order, price)
     why = "the account has nothing for it"
     if price is None:
         why = "it has no price"
     elif most > 0.0:
-        why = why_unfilled(order, price, fills) if fill is None else "the account has not enough for it"
+        why = explain_unfilled(order, price, fills) if fill is None else "the account has not enough for it"
     if fill is not None and (
-        -fill.shares > account.held(order.instrument).shares or fill.cash_usd - fill.fee_usd < -account.cash_usd
+        -fill.shares > account.position(order.instrument).shares or fill.cash_usd - fill.fee_usd < -account.cash_usd
     ):
         fill = None
     if fill is None:

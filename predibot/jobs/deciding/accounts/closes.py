@@ -16,12 +16,12 @@ from predibot.games.fills import FillModel
 from predibot.jobs.deciding.accounts.advance import MarketSnapshot, fill_pending, marks_of
 from predibot.ledger.write.accounts import (
     VALUED_EVERY,
-    Worth,
+    AccountValue,
     add_to_journal,
     add_valuations,
     last_valued_at,
-    stored_account,
-    stored_journal,
+    read_account,
+    read_journal,
 )
 from predibot.ledger.write.turns import PendingOrder, accounts_played_at, pending_orders
 
@@ -46,7 +46,7 @@ def go_through_closes(
     closes = () if valued_at is None else venue.closes(start=valued_at, until=until)
     if valued_at is None or not closes:
         return
-    worths: list[Worth] = []
+    worths: list[AccountValue] = []
     state = _StoredAccountState.read(connection, account_id, read)
     for close_at in closes:
         if _book_close(connection, account_id, venue, fills, state, worths, since=valued_at, at=close_at):
@@ -67,7 +67,7 @@ def late_actions(connection: Connection, venue: Venue, spec: str, *, until: date
         valued_at = last_valued_at(connection, account_id)
         if valued_at is None:
             continue
-        journal = stored_journal(connection, account_id)
+        journal = read_journal(connection, account_id)
         booked = {(row.instrument, row.kind, row.at) for row in journal}
         for instrument in dict.fromkeys(row.instrument for row in journal if row.instrument is not None):
             for each in venue.actions(instrument, start=journal[0].at, until=min(valued_at, until)):
@@ -75,7 +75,7 @@ def late_actions(connection: Connection, venue: Venue, spec: str, *, until: date
                 if each.value in (None, nothing) or (instrument, each.kind, each.effective_at) in booked:
                     continue
                 before = account_of(row for row in journal if row.at < each.effective_at)
-                if before.held(instrument).shares:
+                if before.position(instrument).shares:
                     late.setdefault((each.effective_at, instrument.id, each.kind), []).append(bot)
     return tuple(
         f"the {kind} of {ticker} of {at:%Y-%m-%d} was stated after {', '.join(sorted(bots)[:_NAMED_BOTS])}"
@@ -94,7 +94,7 @@ class _StoredAccountState:
 
     @classmethod
     def read(cls, connection: Connection, account_id: int, read: Journal | None) -> Self:
-        return cls(stored_account(connection, account_id, read), pending_orders(connection, account_id))
+        return cls(read_account(connection, account_id, read), pending_orders(connection, account_id))
 
 
 def actions_of(
@@ -111,7 +111,7 @@ def _book_close(
     venue: Venue,
     fills: FillModel,
     state: _StoredAccountState,
-    worths: list[Worth],
+    worths: list[AccountValue],
     *,
     since: datetime,
     at: datetime,
@@ -131,12 +131,12 @@ def _book_close(
         worths.clear()
     if rows:
         add_to_journal(connection, account_id, rows, known=journal)
-        journal = stored_account(connection, account_id, journal)
+        journal = read_account(connection, account_id, journal)
     positions = journal.account.positions
     marks, states = marks_of(connection, account_id, wanted, {}, {}, known)
     if positions.keys() <= marks.keys():
         marks = {each: price for each, price in marks.items() if each in positions or each in known.prices}
-        worths.append(Worth(at, journal, marks, states))
+        worths.append(AccountValue(at, journal, marks, states))
     if pending:
         fill_pending(connection, account_id, pending, known, fills, read=journal)
     return bool(rows or pending)

@@ -20,15 +20,15 @@ from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import (
     VALUED_EVERY,
-    Worth,
+    AccountValue,
     accounts_at,
     add_valuations,
     free_account,
     is_past,
     last_prices,
     last_valued_at,
+    read_account,
     require_account,
-    stored_account,
 )
 from predibot.ledger.write.claims import Claim
 from predibot.ledger.write.turns import KnownMarket, add_turn, markets_behind, past_allocations, pending_orders, turn_at
@@ -86,14 +86,14 @@ def take_turn(account_id: int, claim: Claim, job: DecideJob, worker: Worker) -> 
         else:
             go_through_closes(connection, account_id, venue, fills, until=now, read=read)
             if last_valued_at(connection, account_id) is None:
-                deposit = Worth(now, stored_account(connection, account_id))
+                deposit = AccountValue(now, read_account(connection, account_id))
                 add_valuations(connection, account_id, [deposit], interval=VALUED_EVERY)
         add_turn(connection, account_id, run.slot_at, run.id, at=now)
 
     worker.store.run_write(advance)
 
     def read_turn(connection: Connection) -> AccountTurn:
-        journal = stored_account(connection, account_id, read)
+        journal = read_account(connection, account_id, read)
         account = journal.account
         behind = markets_behind(connection, account.positions.keys()).values() if others else ()
         kept = _only_markets(others, {each.ref.id for each in behind})
@@ -125,7 +125,7 @@ def look_at(
     """
 
     def read_markets(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], Journal]:
-        journal = stored_account(connection, account_id)
+        journal = read_account(connection, account_id)
         ordered = [each.order.instrument for each in pending_orders(connection, account_id)]
         # Also settled instruments, whose resolution may be corrected.
         had = dict.fromkeys([*(row.instrument for row in journal.rows if row.instrument is not None), *ordered])
@@ -135,8 +135,8 @@ def look_at(
 
     ever, current, journal = store.run_read(read_markets)
     playing = {market.id for event in events for market in event.markets}
-    others = board.unlisted([each for each in current if each.ref.id not in playing], now)
-    whole = (*board.quoted(events, now), *others)
+    others = board.find_unlisted([each for each in current if each.ref.id not in playing], now)
+    whole = (*board.quote_events(events, now), *others)
     found = board.resolutions([each.ref for each in ever], now)
     known = MarketSnapshot(
         now,

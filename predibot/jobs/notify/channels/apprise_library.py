@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from predibot.jobs.notify.channels.channel import SECONDS, Undelivered
+from predibot.jobs.notify.channels.channel import SECONDS, DeliveryError
 from predibot.jobs.notify.notice import Notice
-from predibot.net.deadline import GRACE_SECONDS, in_time
-from predibot.net.failures import AnswerLate, TryAgain
+from predibot.net.deadline import GRACE_SECONDS, call_within
+from predibot.net.failures import LateAnswer, TryAgain
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Apprise:
             Undelivered: If the library is not installed, or knows no such service.
         """
         try:
-            is_sent = in_time(lambda: self._notify(notice), self.seconds + GRACE_SECONDS)
+            is_sent = call_within(lambda: self._notify(notice), self.seconds + GRACE_SECONDS)
         except TimeoutError:
-            raise AnswerLate(f"not done in {self.seconds:.3g} s") from None
+            raise LateAnswer(f"not done in {self.seconds:.3g} s") from None
         if not is_sent:
             raise TryAgain("the service did not take it; `apprise -vv` with the same address says why", tries=1)
 
@@ -49,11 +49,11 @@ class Apprise:
             # Imported here: it is an extra, and takes a fifth of a second.
             import apprise
         except ImportError:
-            raise Undelivered("apprise is not installed; install predibot[notify]") from None
+            raise DeliveryError("apprise is not installed; install predibot[notify]") from None
         asset = apprise.AppriseAsset(http_redirects=False, allow_templates=False, secure_logging=True)
         services = apprise.Apprise(asset=asset)
         if not services.add(self.url):
-            raise Undelivered(f"{self.where} is of no service that apprise knows; correct it")
+            raise DeliveryError(f"{self.where} is of no service that apprise knows; correct it")
         # As text: escapes, templates and markup in a name stay what they are.
         return bool(
             services.notify(

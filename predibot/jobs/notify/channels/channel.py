@@ -8,7 +8,7 @@ SECONDS = 10.0
 """For one try of one channel."""
 
 
-class Undelivered(Exception):
+class DeliveryError(Exception):
     """A channel did not take a notice, and trying again would not help soon."""
 
 

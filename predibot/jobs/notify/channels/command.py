@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from predibot.jobs.notify.channels.channel import Undelivered
+from predibot.jobs.notify.channels.channel import DeliveryError
 from predibot.jobs.notify.notice import Notice
-from predibot.net.failures import AnswerLate, TryAgain
+from predibot.net.failures import LateAnswer, TryAgain
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class ProgramCall:
             )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "its arguments cannot be passed on"
-            raise Undelivered(f"{self.argv[0]} cannot be started: {why}") from None
+            raise DeliveryError(f"{self.argv[0]} cannot be started: {why}") from None
         try:
             process.communicate(text.encode("utf-8", "replace"), timeout=self.seconds)
         except subprocess.TimeoutExpired:
-            raise AnswerLate(f"{self.argv[0]} did not end in {self.seconds:.3g} s, and was ended") from None
+            raise LateAnswer(f"{self.argv[0]} did not end in {self.seconds:.3g} s, and was ended") from None
         finally:
             if process.poll() is None:
                 with suppress(ProcessLookupError):

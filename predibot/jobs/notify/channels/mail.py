@@ -14,10 +14,10 @@ from email.utils import format_datetime, make_msgid
 from httpx import create_ssl_context
 
 from predibot.config import EmailSettings
-from predibot.jobs.notify.channels.channel import SECONDS, Undelivered
+from predibot.jobs.notify.channels.channel import SECONDS, DeliveryError
 from predibot.jobs.notify.notice import Notice
-from predibot.net.deadline import GRACE_SECONDS, in_time
-from predibot.net.failures import AnswerLost, TryAgain
+from predibot.net.deadline import GRACE_SECONDS, call_within
+from predibot.net.failures import LostAnswer, TryAgain
 
 _OUR_NAME = "[127.0.0.1]"
 """The server is not told the name of this machine; looking that up may hang, too."""
@@ -43,7 +43,7 @@ class Mail:
         """Hand a notice to the server; raises as `Channel.send`."""
         connection, message, is_begun = self._new_connection(), self._message(notice), threading.Event()
         try:
-            in_time(lambda: self._deliver(connection, message, is_begun), self.seconds + GRACE_SECONDS)
+            call_within(lambda: self._deliver(connection, message, is_begun), self.seconds + GRACE_SECONDS)
         except TimeoutError:
             if connection.sock is not None:
                 # Ends the read of the thread that was left behind.
@@ -85,14 +85,14 @@ class Mail:
             is_begun.set()
             refused = connection.send_message(message)
         if refused:
-            raise Undelivered(
+            raise DeliveryError(
                 f"the server refused {len(refused)} of {len(self.settings.to)} addresses, and took the others"
             )
 
 
 def _failure(message: str, is_begun: threading.Event) -> TryAgain:
     """Return a failure that may pass; a mail whose sending had begun may have arrived."""
-    return AnswerLost(message) if is_begun.is_set() else TryAgain(message)
+    return LostAnswer(message) if is_begun.is_set() else TryAgain(message)
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def _translate_errors(is_begun: threading.Event) -> Iterator[None]:
     try:
         yield
     except smtplib.SMTPNotSupportedError:
-        raise Undelivered("the server offers no STARTTLS, or no way to log in; see security and user") from None
+        raise DeliveryError("the server offers no STARTTLS, or no way to log in; see security and user") from None
     except smtplib.SMTPAuthenticationError as error:
         raise _failure_of_code(error.smtp_code, "the server did not take user and password") from None
     except smtplib.SMTPRecipientsRefused as error:
@@ -110,9 +110,9 @@ def _translate_errors(is_begun: threading.Event) -> Iterator[None]:
     except smtplib.SMTPResponseException as error:
         raise _failure_of_code(error.smtp_code, "the server refused the mail") from None
     except ssl.SSLCertVerificationError:
-        raise Undelivered("the server's certificate is not to be trusted; see host, or SSL_CERT_FILE") from None
+        raise DeliveryError("the server's certificate is not to be trusted; see host, or SSL_CERT_FILE") from None
     except ssl.SSLError:
-        raise Undelivered("the server does not speak TLS there; see port and security") from None
+        raise DeliveryError("the server does not speak TLS there; see port and security") from None
     except socket.gaierror:
         raise TryAgain("no such host is known") from None
     except TimeoutError:
@@ -123,4 +123,4 @@ def _translate_errors(is_begun: threading.Event) -> Iterator[None]:
 
 def _failure_of_code(code: int, message: str) -> Exception:
     """Return the failure that an SMTP code stands for: from 500 on it is permanent."""
-    return Undelivered(f"{message} ({code})") if code >= 500 else TryAgain(f"{message} for now ({code})")
+    return DeliveryError(f"{message} ({code})") if code >= 500 else TryAgain(f"{message} for now ({code})")

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from predibot.jobs.notify.channels.channel import SECONDS, Undelivered
+from predibot.jobs.notify.channels.channel import SECONDS, DeliveryError
 from predibot.jobs.notify.notice import Notice
-from predibot.net.failures import AnswerLate, AnswerLost, BadAddress, BadAnswer, TryAgain
+from predibot.net.failures import BadAddress, BadAnswer, LateAnswer, LostAnswer, TryAgain
 from predibot.net.json_client import JsonClient
-from predibot.net.retry import asked_wait_seconds
+from predibot.net.retry import retry_after_seconds
 
 _MAX_BYTES = 100_000
 _BUSY_STATUSES = (408, 425, 429)
@@ -31,7 +31,7 @@ class SecretAddress:
         """Return where it leads."""
         return f"the address in {self.variable}"
 
-    def asked(self, method: str, *, path: str = "", body: object = None) -> None:
+    def request(self, method: str, *, path: str = "", body: object = None) -> None:
         """Send a request with a JSON body to a path below the address; redirects are not followed.
 
         Raises:
@@ -48,19 +48,21 @@ class SecretAddress:
             # The body of the answer is odd; its status still says whether the request was taken.
             status, headers = failure.status, {}
         except BadAddress:
-            raise Undelivered(f"what {self.variable} holds is no address; set it anew") from None
-        except AnswerLate:
-            raise AnswerLate(f"no answer in {self.seconds:.3g} s") from None
-        except AnswerLost:
-            raise AnswerLost("the connection broke off before there was an answer") from None
+            raise DeliveryError(f"what {self.variable} holds is no address; set it anew") from None
+        except LateAnswer:
+            raise LateAnswer(f"no answer in {self.seconds:.3g} s") from None
+        except LostAnswer:
+            raise LostAnswer("the connection broke off before there was an answer") from None
         except TryAgain as failure:
             raise TryAgain("no connection", tries=failure.tries) from None
         if status in _BUSY_STATUSES or status >= 500:
-            raise TryAgain(f"it answered {status}", wait_seconds=asked_wait_seconds(headers, self.clock()))
+            raise TryAgain(f"it answered {status}", wait_seconds=retry_after_seconds(headers, self.clock()))
         if 300 <= status < 400:
-            raise Undelivered(f"it answered {status}; redirects are not followed, so set {self.variable} to their end")
+            raise DeliveryError(
+                f"it answered {status}; redirects are not followed, so set {self.variable} to their end"
+            )
         if not 200 <= status < 300:
-            raise Undelivered(f"it answered {status}; look whether {self.variable} is right")
+            raise DeliveryError(f"it answered {status}; look whether {self.variable} is right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Webhook(SecretAddress):
 
     def send(self, notice: Notice) -> None:
         """Post a notice; raises as `Channel.send`."""
-        self.asked("POST", body={"text": slack_text(notice)})
+        self.request("POST", body={"text": slack_text(notice)})
 
 
 def slack_text(notice: Notice) -> str:
@@ -97,4 +99,4 @@ class Ping(SecretAddress):
     def ping(self, *, is_good: bool) -> None:
         """Tell how a slot ended; raises as `Channel.send`."""
         if is_good or self.tells_failures:
-            self.asked("GET", path="" if is_good else "/fail")
+            self.request("GET", path="" if is_good else "/fail")

@@ -19,7 +19,7 @@ from predibot.domain.resolution import Resolution
 from predibot.games.accounts import Journal
 from predibot.games.settlement import settle
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
-from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions_of
@@ -168,7 +168,7 @@ def _read_last_prices(connection: Connection, held: set[int], own: Sequence[int]
         .where(instruments.c.market_row.in_(traded))
     )
     paths = [row for row in connection.execute(statement) if row.market_row in held]
-    points, sizes = unpacked_points([path.points for path in paths])
+    points, sizes = unpack_points([path.points for path in paths])
     ends = np.cumsum(sizes)
     found = {}
     for path, start, end in zip(paths, (ends - sizes).tolist(), ends.tolist(), strict=True):

@@ -47,7 +47,7 @@ class LedgerCohort:
     cancelled: int
 
 
-def told_cohorts(
+def select_cohorts(
     connection: Connection, *, recipe: str | None = None, as_of: datetime | None = None
 ) -> tuple[LedgerCohort, ...]:
     """Return all members of cohorts, archived ones too, by recipe, mode and Sunday, in line-up order."""

@@ -7,17 +7,17 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy import Connection, literal, select
 
-from predibot.games.positions import resolved_bets
-from predibot.ledger.read.accounts.cohorts import KeptCohort, MemberAccount, cohorts_as_of
+from predibot.games.positions import list_resolved_bets
+from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort, cohorts_as_of
 from predibot.ledger.read.accounts.scoring import (
     HELD_BY_SYSTEM,
-    counted_statuses,
-    decided_accounts,
+    count_statuses,
     decisions_of_accounts,
-    implied_by_prices,
-    known_sum,
+    join_decisions,
+    price_deviations,
+    sum_costs,
 )
-from predibot.ledger.read.columns import Columns, columns
+from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
@@ -56,7 +56,7 @@ def cohort_records(
         return ()
     every = sorted((each for cohort in kept for each in cohort.accounts.values()), key=lambda each: each.row)
     own = [each for each in every if not part.bots or each.bot in part.bots]
-    groups: defaultdict[_Group, list[KeptCohort]] = defaultdict(list)
+    groups: defaultdict[_Group, list[StoredCohort]] = defaultdict(list)
     for each in kept:
         groups[each.group].append(each)
     rows = [each.row for each in own]
@@ -88,7 +88,7 @@ def _cohort_bots(
     connection: Connection,
     venue: str,
     members: Sequence[MemberAccount],
-    cohorts: Mapping[int, KeptCohort],
+    cohorts: Mapping[int, StoredCohort],
     decided: Columns,
     forecast_rows: Columns,
     strategies: Mapping[tuple[int, str], str],
@@ -104,7 +104,7 @@ def _cohort_bots(
     parts = {
         key: [(each.known.rows, 1.0 / (each.stake_usd * len(own))) for each in own] for key, own in counted.items()
     }
-    implied = implied_by_prices(connection, venue, parts, as_of)
+    implied = price_deviations(connection, venue, parts, as_of)
     for (bot, knowledge), own in sorted(alike.items()):
         latest = max(own, key=lambda each: cohorts[each.cohort].start)
         names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
@@ -118,19 +118,19 @@ def _cohort_bots(
             forecasts=tuple(
                 zip(own_forecasts["probability"].tolist(), own_forecasts["payout_yes"].tolist(), strict=True)
             ),
-            bets=tuple(bet for each in own for bet in resolved_bets(each.positions)),
+            bets=tuple(bet for each in own for bet in list_resolved_bets(each.positions)),
             cannot_bet=sum(each.standing == "cannot bet" for each in own),
             bankrupt=sum(each.standing == "bankrupt" for each in own),
             owing=sum(each.account.owing for each in own),
-            decisions=counted_statuses(rows["status"]),
-            cost_usd=known_sum(rows["cost_usd"]),
+            decisions=count_statuses(rows["status"]),
+            cost_usd=sum_costs(rows["cost_usd"]),
             cost_known_usd=float(rows["cost_known_usd"].sum()),
             knowledge=knowledge,
             deviation=implied[bot, knowledge],
         )
 
 
-def _result(member: MemberAccount, cohort: KeptCohort, as_of: datetime) -> CohortResult | None:
+def _result(member: MemberAccount, cohort: StoredCohort, as_of: datetime) -> CohortResult | None:
     if member.value_usd is None:
         return None
     states = member.states
@@ -147,7 +147,7 @@ def _result(member: MemberAccount, cohort: KeptCohort, as_of: datetime) -> Cohor
 
 
 def _remarks(
-    members: Sequence[MemberAccount], cohorts: Mapping[int, KeptCohort], bot_names: Sequence[str], decided: Columns
+    members: Sequence[MemberAccount], cohorts: Mapping[int, StoredCohort], bot_names: Sequence[str], decided: Columns
 ) -> Iterator[str]:
     """Yield remarks on members without a result, which are not zero, and on decisions by the system."""
     of_them = np.isin(decided["account_id"], [each.row for each in members])
@@ -175,19 +175,19 @@ def _read_forecasts(connection: Connection, own: Sequence[int], as_of: datetime)
         .order_by(resolutions.c.market_row, resolutions.c.revision)
     )
     # The last revision stays. Joined here, because a database would read all revisions for every forecast.
-    paid = dict(columns(connection, revisions, nullable="payout_yes").tolist())
+    paid = dict(read_columns(connection, revisions, nullable="payout_yes").tolist())
     settled = np.array(sorted(market for market, payout in paid.items() if payout in (0.0, 1.0)), dtype=np.float64)
     payouts = np.array([paid[market] for market in settled.tolist()], dtype=np.float64)
     statement = (
         select(accounts.c.id.label("account_id"), forecasts.c.probability, forecasts.c.market_row)
         .add_columns(literal(0).label("payout_yes"))
-        .select_from(decided_accounts())
+        .select_from(join_decisions())
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .where(decisions.c.status == "recorded")
         .order_by(accounts.c.id, decisions.c.id, forecasts.c.market_row)
     )
-    stated = columns(connection, statement)
+    stated = read_columns(connection, statement)
     known = stated[np.isin(stated["market_row"], settled)]
     known["payout_yes"] = payouts[np.searchsorted(settled, known["market_row"])]
     return known

@@ -14,16 +14,16 @@ from predibot.games.cohorts import decision_week, week_of
 from predibot.games.outcomes import Outcome, outcomes_of
 from predibot.games.positions import CohortPosition, Standing
 from predibot.ledger.read.accounts.cohorts import (
-    KeptCohort,
     MemberAccount,
+    StoredCohort,
     cohorts_as_of,
-    kept_cohorts,
+    count_markets,
     member_accounts,
-    unresolved_markets,
+    read_cohorts,
 )
-from predibot.ledger.read.accounts.scoring import decided_accounts
+from predibot.ledger.read.accounts.scoring import join_decisions
 from predibot.ledger.schema.column_types import from_microseconds
-from predibot.ledger.schema.packed_points import SOURCES, unpacked_points
+from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks
 from predibot.ledger.write.decisions import decisions, orders, quotes
 from predibot.ledger.write.events import instruments, markets
@@ -60,7 +60,7 @@ class PositionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPositions:
+class CohortHoldings:
     """Positions of a cohort's accounts, and where their prices come from."""
 
     lines: tuple[PositionLine, ...]
@@ -84,7 +84,7 @@ class SharedMarket:
 class CohortStatement:
     """All that is known of a cohort, as of an instant."""
 
-    cohort: KeptCohort
+    cohort: StoredCohort
     as_of: datetime
     week: int
     markets: int
@@ -94,7 +94,7 @@ class CohortStatement:
     """Decisions of each member with an account, oldest first: run, instant, status, message, number of
     orders, and cost.
     """
-    held: HeldPositions
+    held: CohortHoldings
     shared: tuple[SharedMarket, ...]
     """Those that most members hold first."""
     due: tuple[str, ...]
@@ -110,24 +110,24 @@ def cohort_statements(
 
 
 @dataclass(frozen=True, slots=True)
-class AccountPositions:
+class CohortAccountPositions:
     """An account of a cohort, and its positions."""
 
-    cohort: KeptCohort
+    cohort: StoredCohort
     standing: Standing
-    held: HeldPositions
+    held: CohortHoldings
 
 
 def positions_of_accounts(
     connection: Connection, own: Sequence[int], as_of: datetime
-) -> Mapping[int, AccountPositions]:
+) -> Mapping[int, CohortAccountPositions]:
     """Return the positions of accounts at an instant, by account; those of no cohort are absent."""
     named = select(accounts.c.bot, accounts.c.recipe).where(accounts.c.id.in_(own)).distinct()
     wanted = connection.execute(named).all()
-    kept = {each.row: each for each in kept_cohorts(connection, as_of)}
+    kept = {each.row: each for each in read_cohorts(connection, as_of)}
     of_recipes = [each for each in kept.values() if each.recipe in {row.recipe for row in wanted}]
     return {
-        member.row: AccountPositions(
+        member.row: CohortAccountPositions(
             kept[member.cohort], member.standing, _read_positions(connection, kept[member.cohort], [member], as_of)
         )
         for member in member_accounts(connection, of_recipes, as_of, bot_names=[row.bot for row in wanted])
@@ -136,16 +136,16 @@ def positions_of_accounts(
 
 
 def _read_positions(
-    connection: Connection, cohort: KeptCohort, members: Sequence[MemberAccount], as_of: datetime
-) -> HeldPositions:
+    connection: Connection, cohort: StoredCohort, members: Sequence[MemberAccount], as_of: datetime
+) -> CohortHoldings:
     rows = [each.row for each in members]
     seen = _read_prices(connection, rows, as_of)
     lines = tuple(_position_lines(connection, cohort, members, seen))
-    return HeldPositions(lines, _count_price_sources(connection, rows, as_of), price_conflicts(seen))
+    return CohortHoldings(lines, _count_price_sources(connection, rows, as_of), price_conflicts(seen))
 
 
 def _position_lines(
-    connection: Connection, cohort: KeptCohort, members: Sequence[MemberAccount], seen: Sequence[SeenPrice]
+    connection: Connection, cohort: StoredCohort, members: Sequence[MemberAccount], seen: Sequence[SeenPrice]
 ) -> Iterator[PositionLine]:
     named = _outcomes(connection, cohort)
     # Any other source of a price goes before a valuation's.
@@ -177,7 +177,7 @@ def _position_lines(
             )
 
 
-def _cohort_statement(connection: Connection, cohort: KeptCohort, as_of: datetime) -> CohortStatement:
+def _cohort_statement(connection: Connection, cohort: StoredCohort, as_of: datetime) -> CohortStatement:
     own = cohort.accounts
     made = _read_decisions(connection, [each.row for each in own.values()], as_of)
     named = {each.bot_id: place for place, each in enumerate(cohort.members)}
@@ -191,7 +191,7 @@ def _cohort_statement(connection: Connection, cohort: KeptCohort, as_of: datetim
         for bot, rows in decided.items()
         if any(row.status in _FINAL and week_of(row.slot_at) == this_week for row in rows)
     }
-    markets, unresolved, _ = unresolved_markets(connection, cohort, as_of)
+    markets, unresolved, _ = count_markets(connection, cohort, as_of)
     return CohortStatement(
         cohort=cohort,
         as_of=as_of,
@@ -210,7 +210,7 @@ def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime)
     statement = (
         select(accounts.c.id, runs.c.key.label("run"), decisions.c.decided_at, decisions.c.status, decisions.c.message)
         .add_columns(counted.label("orders"), decisions.c.cost_usd, runs.c.slot_at)
-        .select_from(decided_accounts())
+        .select_from(join_decisions())
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at, decisions.c.id)
     )
@@ -231,7 +231,7 @@ def _shared_markets(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]
         yield SharedMarket(lines[0].market_id, lines[0].question, holders)
 
 
-def _outcomes(connection: Connection, cohort: KeptCohort) -> Mapping[Instrument, tuple[Market, Outcome]]:
+def _outcomes(connection: Connection, cohort: StoredCohort) -> Mapping[Instrument, tuple[Market, Outcome]]:
     return {
         outcome.instrument: (market, outcome)
         for event in frozen_events(connection, cohort.run_id)
@@ -308,7 +308,7 @@ def _observed_prices(connection: Connection, known: Mapping[int, Any], as_of: da
         .order_by(price_paths.c.instrument_row)
     )
     for instrument_row, packed in connection.execute(statement):
-        points, _ = unpacked_points([packed])
+        points, _ = unpack_points([packed])
         row = known[instrument_row]
         name = _outcome_name(row.market_id, row.side, row.instrument_id)
         for at, source, price in points.tolist():

@@ -22,7 +22,7 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import frozen_events, runs
-from predibot.plugins.games import stored_game
+from predibot.plugins.games import load_stored_game
 
 cohorts = table_of(CohortRow)
 _SHARED = ("recipe", "game", "mode", "methodology")
@@ -30,7 +30,7 @@ _SHARED = ("recipe", "game", "mode", "methodology")
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCohort:
+class StoredCohort:
     """A cohort as it is stored, and with its accounts where they are read."""
 
     row: int
@@ -64,7 +64,7 @@ class KeptCohort:
         """Return its Sunday, 00:00 UTC."""
         return cohort_start(self.name)
 
-    def known(self, open_positions: int = 0, open_markets: int = 1) -> Cohort:
+    def to_cohort(self, open_positions: int = 0, open_markets: int = 1) -> Cohort:
         """Return the cohort as its rules see it."""
         return Cohort(self.start, self.archived_at is not None, open_positions, open_markets)
 
@@ -144,13 +144,13 @@ class MemberAccount:
         return Counter(position.state for position in self.positions)
 
 
-def kept_cohorts(
+def read_cohorts(
     connection: Connection,
     as_of: datetime,
     *,
     venue: str | None = None,
     recipe: str | None = None,
-) -> tuple[KeptCohort, ...]:
+) -> tuple[StoredCohort, ...]:
     """Return the cohorts that have started by an instant, archived ones too, oldest first in each group.
 
     Args:
@@ -167,9 +167,9 @@ def kept_cohorts(
         .where(*(cohorts.c[column] == value for column, value in filters.items() if value is not None))
         .order_by(*(cohorts.c[column] for column in (*_SHARED, "venue", "name")))
     )
-    played = cache(stored_game)
+    played = cache(load_stored_game)
     return tuple(
-        KeptCohort(
+        StoredCohort(
             row=row.id,
             members=tuple(Member(**member) for member in json.loads(row.line_up)),
             played=played(row.game, row.recipe_json, row.methodology),
@@ -184,7 +184,7 @@ def kept_cohorts(
 
 def member_accounts(
     connection: Connection,
-    found: Sequence[KeptCohort],
+    found: Sequence[StoredCohort],
     as_of: datetime,
     *,
     bot_names: Sequence[str] = (),
@@ -223,13 +223,16 @@ def member_accounts(
 
 def cohorts_as_of(
     connection: Connection, as_of: datetime, *, venue: str | None = None, recipe: str | None = None
-) -> tuple[KeptCohort, ...]:
+) -> tuple[StoredCohort, ...]:
     """Return `kept_cohorts` with their accounts.
 
     Archived ones are among them, also because newer cohorts end the window of older ones.
     """
-    kept = kept_cohorts(connection, as_of, venue=venue, recipe=recipe)
-    own, groups = defaultdict[int, dict[str, MemberAccount]](dict), defaultdict[tuple[str, ...], list[KeptCohort]](list)
+    kept = read_cohorts(connection, as_of, venue=venue, recipe=recipe)
+    own, groups = (
+        defaultdict[int, dict[str, MemberAccount]](dict),
+        defaultdict[tuple[str, ...], list[StoredCohort]](list),
+    )
     for member in member_accounts(connection, kept, as_of):
         own[member.cohort][member.bot] = member
     for cohort in kept:
@@ -240,12 +243,12 @@ def cohorts_as_of(
         held = {each.row: sum(len(one.account.positions) for one in own[each.row].values()) for each in of_group}
         # Only where all cohorts decide do the markets end the window.
         paid = {
-            each.row: unresolved_markets(connection, each, as_of)
+            each.row: count_markets(connection, each, as_of)
             for each in of_group
             if rules.latest is None and not held[each.row]
         }
-        known = {each.row: each.known(held[each.row], paid.get(each.row, (0, 0))[1]) for each in of_group}
-        names = {each.name for each in rules.deciding([each.known() for each in of_group], as_of)}
+        known = {each.row: each.to_cohort(held[each.row], paid.get(each.row, (0, 0))[1]) for each in of_group}
+        names = {each.name for each in rules.deciding([each.to_cohort() for each in of_group], as_of)}
         for each in of_group:
             ended_at = None
             if rules.is_complete(known[each.row], tuple(known.values()), as_of):
@@ -258,7 +261,7 @@ def cohorts_as_of(
     return tuple(found[each.row] for each in kept)
 
 
-def unresolved_markets(connection: Connection, cohort: KeptCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
+def count_markets(connection: Connection, cohort: StoredCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
     """Return how many markets a cohort plays, how many have not paid, and when the last one paid."""
     universe = {market.id for event in frozen_events(connection, cohort.run_id) for market in event.markets}
     statement = (

@@ -18,17 +18,17 @@ from predibot.errors import UsageError
 from predibot.games.accounts import accounts_of, value_usd
 from predibot.games.cohorts import COHORT, cohort_name, cohort_start
 from predibot.games.fills import BookFills
-from predibot.ledger.read.accounts.cohorts import KeptCohort, kept_cohorts
-from predibot.ledger.read.invariants import Broken, Checked
+from predibot.ledger.read.accounts.cohorts import StoredCohort, read_cohorts
+from predibot.ledger.read.invariants import Checked, Violation
 from predibot.ledger.schema.values import LAST_INSTANT
-from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, stored_journal, valuations
+from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, read_journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs, with_decisions
 from predibot.ledger.write.turns import pending_orders, turns
-from predibot.plugins.games import stored_game
+from predibot.plugins.games import load_stored_game
 
 _TOLERANCE = 1e-9
 """For sums and products of floats, for each dollar or share."""
@@ -38,7 +38,7 @@ _OF_ISSUERS = ("split", "dividend", "delisting")
 """Corporate actions, which happen without a decision."""
 
 
-def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Broken]]:
+def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Iterator[Violation]]:
     """Yield a check of each account with journal and valuations, and one of all cohorts."""
     columns = (accounts.c.recipe, accounts.c.mode, accounts.c.bot, subjects.c.subject_id)
     named = select(accounts.c.id, accounts.c.game, *columns).join(subjects, subjects.c.id == accounts.c.subject_row)
@@ -47,7 +47,7 @@ def checks_of_accounts(connection: Connection, checked: Checked) -> Iterator[Ite
     yield _check_cohorts(connection, checked)
 
 
-def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
+def check_orders(connection: Connection, checked: Checked) -> Iterator[Violation]:
     """Yield what is wrong with orders and their fills, order by order."""
     check = "fills belong to orders"
     statement = (
@@ -90,7 +90,7 @@ def broken_orders(connection: Connection, checked: Checked) -> Iterator[Broken]:
         checked[check] += 1
         name = f"{order.key}/{order.name}/{order.subject_id}"
         for seen in (*_check_order(order, filled), *(text for row in filled for text in _check_fill(row))):
-            yield Broken(check, name, f"{order.instrument_id}: {seen}")
+            yield Violation(check, name, f"{order.instrument_id}: {seen}")
 
 
 def _check_order(order: Any, filled: list[Any]) -> Iterator[str]:
@@ -145,7 +145,7 @@ def _is_in_book(row: Any) -> bool:
         book = depth_from_json(row.depth_json) or Depth()
     except ValueError:
         return False
-    book = book.turned if row.outcome == "NO" else book
+    book = book.for_no if row.outcome == "NO" else book
     instrument = Instrument("", BINARY_OUTCOME, row.instrument_id)
     order = Order(instrument, abs(row.shares), "shares", "buy" if row.shares > 0.0 else "sell")
     found = BookFills().fill(order, Price(EPOCH, row.paid, bids=book.bids, asks=book.asks))
@@ -156,22 +156,24 @@ def _is_in_book(row: Any) -> bool:
     )
 
 
-def _check_account(connection: Connection, checked: Checked, account_id: int, game: str, name: str) -> Iterator[Broken]:
+def _check_account(
+    connection: Connection, checked: Checked, account_id: int, game: str, name: str
+) -> Iterator[Violation]:
     check = "accounts are their journals"
-    rows = stored_journal(connection, account_id)
+    rows = read_journal(connection, account_id)
     checked[check] += len(rows)
     numbers = select(func.max(journal.c.number)).where(journal.c.account_id == account_id)
     if connection.execute(numbers).scalar() not in (None, len(rows)):
-        yield Broken(check, name, "a row of its journal is missing")
+        yield Violation(check, name, "a row of its journal is missing")
     played = _game_of(connection, account_id, game)
     yield from _broken(check, name, _check_causes(rows, played))
     try:
         after = [Account(), *accounts_of(rows)]
     except ValueError as error:
-        yield Broken(check, name, str(error))
+        yield Violation(check, name, str(error))
         return
     if not all(map(_is_conserved, after)):
-        yield Broken(check, name, "cash and cost are not what was paid in, realised and paid out")
+        yield Violation(check, name, "cash and cost are not what was paid in, realised and paid out")
     yield from _broken(check, name, _check_debts(rows, after))
     yield from _broken(check, name, _check_fills_booked(connection, account_id))
     yield from _broken("valuations are folds", name, _check_valuations(connection, checked, account_id, after))
@@ -180,15 +182,15 @@ def _check_account(connection: Connection, checked: Checked, account_id: int, ga
     yield from _broken("journals follow resolutions", name, _check_settlements(connection, checked, account_id))
 
 
-def _broken(check: str, row: str, all_seen: Iterable[str]) -> Iterator[Broken]:
-    return (Broken(check, row, seen) for seen in all_seen)
+def _broken(check: str, row: str, all_seen: Iterable[str]) -> Iterator[Violation]:
+    return (Violation(check, row, seen) for seen in all_seen)
 
 
 def _game_of(connection: Connection, account_id: int, game: str) -> Game | None:
     """Return the game of an account with its last recipe's settings; the plain game where none fit."""
     last = select(runs.c.recipe_json).join(turns, turns.c.run_id == runs.c.id).where(turns.c.account_id == account_id)
     stored = connection.execute(last.order_by(turns.c.slot_at.desc()).limit(1)).scalar()
-    return stored_game(game, stored or "{}")
+    return load_stored_game(game, stored or "{}")
 
 
 def _check_causes(rows: Sequence[JournalRow], game: Game | None) -> Iterator[str]:
@@ -321,8 +323,8 @@ def _read_marks(connection: Connection, valuation: Any) -> dict[Instrument, Pric
     return {Instrument(row.venue, row.kind, row.instrument_id): Price(row.priced_at, row.price) for row in found}
 
 
-def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]:
-    kept = kept_cohorts(connection, LAST_INSTANT)
+def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Violation]:
+    kept = read_cohorts(connection, LAST_INSTANT)
     statement = select(runs.c.id, runs.c.recipe, runs.c.game, runs.c.venue_name)
     played = {row.id: row for row in connection.execute(statement)}
     for each in kept:
@@ -342,18 +344,18 @@ def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Broken]
         cohort = by_key.get(tuple(key))
         name = "/".join((key[0], key[2], bot, key[5]))
         if cohort is None:
-            yield Broken(_FIT, name, "there is no cohort that it is of")
+            yield Violation(_FIT, name, "there is no cohort that it is of")
             continue
         if bot not in {member.bot_id for member in cohort.members}:
-            yield Broken(_FIT, name, f"{bot!r} is not in the line-up of its cohort")
+            yield Violation(_FIT, name, f"{bot!r} is not in the line-up of its cohort")
         newer = [each.start for each in kept if each.group == cohort.group and each.start > cohort.start]
         yield from _broken(_RULES, name, _check_member(connection, checked, account_id, cohort, newer))
 
 
-def _check_cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
+def _check_cohort(cohort: StoredCohort, run: Any) -> Iterator[str]:
     try:
         cohort_start(cohort.name)
-        stored_game(cohort.game, "{}", cohort.methodology)
+        load_stored_game(cohort.game, "{}", cohort.methodology)
     except UsageError as error:
         yield str(error)
         return
@@ -367,9 +369,9 @@ def _check_cohort(cohort: KeptCohort, run: Any) -> Iterator[str]:
 
 
 def _check_member(
-    connection: Connection, checked: Checked, account_id: int, cohort: KeptCohort, newer: Sequence[datetime]
+    connection: Connection, checked: Checked, account_id: int, cohort: StoredCohort, newer: Sequence[datetime]
 ) -> Iterator[str]:
-    rows, latest, game = stored_journal(connection, account_id), cohort.rules.latest, cohort.played
+    rows, latest, game = read_journal(connection, account_id), cohort.rules.latest, cohort.played
     for number, paid_at in connection.execute(_paid_before(account_id)):
         yield f"row {number} trades a market that has paid since {format_instant(paid_at)}"
     for number, row in enumerate(rows, start=1):

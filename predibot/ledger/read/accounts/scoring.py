@@ -15,11 +15,11 @@ from predibot.domain.decision import STATUSES
 from predibot.domain.price import EQUITY, Instrument
 from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
-from predibot.ledger.read.columns import Columns, columns
-from predibot.ledger.read.event_facts import asked_markets
+from predibot.ledger.read.columns import Columns, read_columns
+from predibot.ledger.read.event_facts import read_run_markets
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
-from predibot.ledger.schema.packed_points import unpacked_points
+from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.schema.values import event_from_json
@@ -29,7 +29,7 @@ from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, order
 from predibot.ledger.write.events import instruments, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
-from predibot.scoring.accounts.implied import implied
+from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
@@ -80,7 +80,7 @@ def account_records(
         targets=_read_targets(connection, own),
         decisions=decisions_of_accounts(connection, venue, own, as_of),
         pending=_count_pending(connection, own, as_of),
-        groups=asked_markets(connection, venue).groups,
+        groups=read_run_markets(connection, venue).groups,
         known=accounts_as_of(connection, own, as_of),
     )
     groups: defaultdict[_Group, list[Row[Any]]] = defaultdict(list)
@@ -138,7 +138,7 @@ def _read_turns(connection: Connection, own: list[int], as_of: datetime) -> Colu
         .where(turns.c.account_id.in_(own), turns.c.at <= as_of)
         .order_by(turns.c.account_id, turns.c.slot_at)
     )
-    return columns(connection, statement)
+    return read_columns(connection, statement)
 
 
 def _read_valuations(connection: Connection, own: list[int], as_of: datetime) -> Columns:
@@ -148,7 +148,7 @@ def _read_valuations(connection: Connection, own: list[int], as_of: datetime) ->
         .where(valuations.c.account_id.in_(own), valuations.c.at <= as_of)
         .order_by(valuations.c.account_id, valuations.c.at, valuations.c.revision)
     )
-    found = columns(connection, statement)
+    found = read_columns(connection, statement)
     names = found[["account_id", "at"]]
     differs, end = names[1:] != names[:-1], np.ones(min(len(found), 1), np.bool_)
     last: Columns = found[np.concatenate([differs, end])]
@@ -164,7 +164,7 @@ def _read_journal(connection: Connection, own: list[int], as_of: datetime) -> Co
         .where(journal.c.account_id.in_(own), journal.c.at <= as_of)
         .order_by(journal.c.account_id, journal.c.number)
     )
-    return columns(connection, statement, nullable="instrument_row decision_id")
+    return read_columns(connection, statement, nullable="instrument_row decision_id")
 
 
 def _read_marks(connection: Connection, own: list[int], as_of: datetime) -> Columns:
@@ -181,7 +181,7 @@ def _read_marks(connection: Connection, own: list[int], as_of: datetime) -> Colu
         .join(last, same)
         .order_by(marks.c.account_id, marks.c.at)
     )
-    return columns(connection, statement)
+    return read_columns(connection, statement)
 
 
 def _read_targets(connection: Connection, own: list[int]) -> Columns:
@@ -191,7 +191,7 @@ def _read_targets(connection: Connection, own: list[int]) -> Columns:
         .where(orders.c.decision_id.in_(filled), orders.c.unit == "weight")
         .order_by(orders.c.decision_id)
     )
-    return columns(connection, statement)
+    return read_columns(connection, statement)
 
 
 def _index_targets(targets: Columns, rows: Ints) -> _Targets:
@@ -221,11 +221,11 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
         select(accounts.c.id.label("account_id"), status.label("status"), decisions.c.cost_usd)
         .add_columns(decisions.c.cost_known_usd, decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
         .add_columns(OPENED_MODEL.label("opened"), run_is_live(connection).label("live"), literal(0).label("knowledge"))
-        .select_from(decided_accounts().join(subjects, subjects.c.id == accounts.c.subject_row))
+        .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))
         .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at)
     )
-    found = columns(connection, statement, nullable="cost_usd")
+    found = read_columns(connection, statement, nullable="cost_usd")
     made = Deciders(
         bot_row=found["bot_id"].astype(np.int64),
         event=found["subject_row"].astype(np.int64),
@@ -240,14 +240,14 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
     return found[np.isin(found["account_id"], own)]
 
 
-def counted_statuses(status: Floats) -> Mapping[str, int]:
+def count_statuses(status: Floats) -> Mapping[str, int]:
     """Return the number of decisions by status; what the system held has failed."""
     counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
     found = dict(zip(STATUSES, counts, strict=False))
     return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}
 
 
-def known_sum(costs_usd: Floats) -> float | None:
+def sum_costs(costs_usd: Floats) -> float | None:
     """Return the cost of decisions together; None where a part is unknown."""
     return None if np.isnan(costs_usd).any() else float(costs_usd.sum())
 
@@ -255,7 +255,7 @@ def known_sum(costs_usd: Floats) -> float | None:
 def _count_pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
     statement = (
         select(accounts.c.id, func.count())
-        .select_from(decided_accounts().join(orders, orders.c.decision_id == decisions.c.id))
+        .select_from(join_decisions().join(orders, orders.c.decision_id == decisions.c.id))
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         # An order that ended later was pending then.
         .where(or_(orders.c.status == "pending", orders.c.ended_at > as_of))
@@ -264,7 +264,7 @@ def _count_pending(connection: Connection, own: list[int], as_of: datetime) -> M
     return {row: number for row, number in connection.execute(statement)}
 
 
-def decided_accounts() -> Any:
+def join_decisions() -> Any:
     """Return accounts joined with their decisions: their bot's on their subject, in runs they had turns in."""
     return (
         accounts.join(turns, turns.c.account_id == accounts.c.id)
@@ -424,13 +424,13 @@ def _account_record(
         shares=folded.shares,
         cash_usd=folded.cash_usd,
         targets=targets,
-        decisions=counted_statuses(decided["status"]),
+        decisions=count_statuses(decided["status"]),
         last_usd=last.account.cash_usd if last.value_usd is None else last.value_usd,
         last_cash_usd=last.account.cash_usd,
         pending=ledger.pending.get(named.id, 0),
         unpriced_marks=int((marked["is_quoted"] == 0.0).sum()),
         missed=int(slots.size - np.searchsorted(slots, turned["slot_at"][0])) - len(turned),
-        cost_usd=known_sum(decided["cost_usd"]),
+        cost_usd=sum_costs(decided["cost_usd"]),
         cost_known_usd=float(decided["cost_known_usd"].sum()),
         knowledge=KNOWLEDGE[int(decided["knowledge"].max(initial=0))],
     )
@@ -463,7 +463,7 @@ def _instruments(connection: Connection, rows: Ints) -> _Instruments:
     )
 
 
-def implied_by_prices(
+def price_deviations(
     connection: Connection,
     venue: str,
     journals: Mapping[_Name, Sequence[tuple[Sequence[JournalRow], float]]],
@@ -494,7 +494,7 @@ def implied_by_prices(
     for row in rows:
         if row.kind == "fill" and row.instrument in column and np.isnan(prices[place[row.at], column[row.instrument]]):
             prices[place[row.at], column[row.instrument]] = abs(row.cash_usd / row.shares)
-    numbers = _market_numbers(connection, asked_markets(connection, venue).groups, traded)
+    numbers = _market_numbers(connection, read_run_markets(connection, venue).groups, traded)
     record = AccountsRecord("", "", "", "", at, traded.names, traded.outcome, prices, (), *numbers, settled=settled)
     found = {}
     for bot, of in journals.items():
@@ -508,7 +508,7 @@ def implied_by_prices(
         cash = 1.0 - (shares * np.nan_to_num(record.known_prices)).sum(axis=1)
         every, nothing = np.arange(len(at)), np.zeros(len(at))
         as_one = AccountRecord("", "", every, nothing, np.arange(ids.size), shares, cash, shares, cash)
-        found[bot] = implied(record, as_one).deviation
+        found[bot] = implied_risk(record, as_one).deviation
     return found
 
 
@@ -588,7 +588,7 @@ def _observed_prices(connection: Connection, traded: _Instruments, at: Floats, a
         .order_by(price_paths.c.instrument_row)
     )
     paths = connection.execute(statement).all()
-    points, sizes = unpacked_points([path.points for path in paths])
+    points, sizes = unpack_points([path.points for path in paths])
     known = points["at"] <= to_microseconds(as_of)
     of_market = np.repeat(np.array([path.market_row for path in paths], dtype=np.int64), sizes)[known]
     asked = np.flatnonzero(market >= 0)
@@ -621,7 +621,7 @@ def _add_payouts(
     numbers: defaultdict[int, list[int]] = defaultdict(list)
     for number, row in enumerate(traded.market.tolist()):
         numbers[row].append(number)
-    for row, effective_at, payout in columns(connection, statement, nullable="payout_yes").tolist():
+    for row, effective_at, payout in read_columns(connection, statement, nullable="payout_yes").tolist():
         for number in numbers[int(row)]:
             # A market voided without a payout gives a share no price.
             prices[at >= effective_at, number] = 1.0 - payout if traded.outcome[number] < 0 else payout

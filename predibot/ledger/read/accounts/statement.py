@@ -14,7 +14,7 @@ from predibot.domain.account_past import asset_name
 from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts.as_of import accounts_as_of
-from predibot.ledger.read.accounts.cohort_statement import AccountPositions
+from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, valuations
@@ -30,7 +30,7 @@ turns = table_of(TurnRow)
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPosition:
+class StatementPosition:
     """Shares of one instrument, and their last mark."""
 
     asset: str
@@ -79,7 +79,7 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True)
-class BookedRow:
+class JournalLine:
     """A row of the journal, with names."""
 
     number: int
@@ -99,7 +99,7 @@ class BookedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class AccountStatement:
     """All that is known of an account as of an instant, with payouts since the last booking."""
 
     name: Row[Any]
@@ -107,12 +107,12 @@ class Statement:
     account: Account
     valued_at: datetime | None
     value_usd: float | None
-    positions: tuple[HeldPosition, ...]
+    positions: tuple[StatementPosition, ...]
     allocations: tuple[Allocation, ...]
-    journal: tuple[BookedRow, ...]
+    journal: tuple[JournalLine, ...]
     values: tuple[tuple[datetime, float], ...]
     """Every valuation in its last revision."""
-    cohort: AccountPositions | None = None
+    cohort: CohortAccountPositions | None = None
     """Its positions with their states, if it is of a cohort."""
 
     @property
@@ -133,7 +133,7 @@ class Statement:
         }
 
 
-def accounts_named(
+def find_accounts(
     connection: Connection, bot: str, recipe: str | None, subject: str | None = None
 ) -> tuple[Row[Any], ...]:
     """Return the accounts of a bot's name, of one recipe or game instance or of all, oldest first."""
@@ -153,7 +153,7 @@ def names_of_accounts(connection: Connection) -> tuple[str, ...]:
     return tuple(connection.execute(select(accounts.c.bot).distinct().order_by(accounts.c.bot)).scalars())
 
 
-def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> Statement:
+def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> AccountStatement:
     """Return the statement of an account, without later bookings and decisions."""
     known = accounts_as_of(connection, [name.row], as_of).get(name.row)
     account = account_of(()) if known is None else known.account
@@ -165,9 +165,9 @@ def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> Sta
     for each, held in account.positions.items():
         mark = None if known is None else known.marks.get(each)
         seen = (None, None, None) if mark is None else (mark.price, mark.priced_at, mark.state)
-        positions.append(HeldPosition(*named.get(each.id, (each.id, "")), held.shares, held.cost_usd, *seen))
+        positions.append(StatementPosition(*named.get(each.id, (each.id, "")), held.shares, held.cost_usd, *seen))
     booked = _read_journal(connection, name.row, as_of)
-    return Statement(
+    return AccountStatement(
         name=name,
         account=account,
         valued_at=None if known is None else known.valued_at,
@@ -199,12 +199,12 @@ def _read_values(connection: Connection, account: int, as_of: datetime) -> tuple
 
 def _pending_settlements(
     rows: Sequence[JournalRow], named: Mapping[str, tuple[str, str]], booked: int
-) -> Iterator[BookedRow]:
+) -> Iterator[JournalLine]:
     for number, row in enumerate(rows, start=booked + 1):
         asset = "" if row.instrument is None else row.instrument.id
         paid = None if row.kind != "settlement" or not row.shares else -row.cash_usd / row.shares
         words = named.get(asset, (asset, ""))
-        yield BookedRow(number, row.at, row.kind, *words, row.shares, row.cash_usd, None, row.revision, None, paid)
+        yield JournalLine(number, row.at, row.kind, *words, row.shares, row.cash_usd, None, row.revision, None, paid)
 
 
 def _asset_names(connection: Connection, instrument_ids: Sequence[str]) -> Mapping[str, tuple[str, str]]:
@@ -289,7 +289,7 @@ def _read_orders(connection: Connection, own: Sequence[int], as_of: datetime) ->
     return found
 
 
-def _read_journal(connection: Connection, account: int, as_of: datetime) -> tuple[BookedRow, ...]:
+def _read_journal(connection: Connection, account: int, as_of: datetime) -> tuple[JournalLine, ...]:
     statement = (
         select(journal.c.number, journal.c.at, journal.c.kind, func.coalesce(_asset_name(), ""))
         .add_columns(func.coalesce(markets.c.question, ""), journal.c.shares, journal.c.cash_usd)
@@ -305,11 +305,11 @@ def _read_journal(connection: Connection, account: int, as_of: datetime) -> tupl
         .where(journal.c.account_id == account, journal.c.at <= as_of)
         .order_by(journal.c.number)
     )
-    booked = list[BookedRow]()
+    booked = list[JournalLine]()
     for row in connection.execute(statement):
         number = row.outcome if row.side is None else SIDES.index(row.side)
         paid = None if number is None or row.settled_at is None else resolution_of(row).of_outcome(number)
         yes = None if row.outcome is not None else row.payout_yes
         cells: tuple[Any, ...] = (*row[:9], yes, None if paid is None else paid.payout_yes)
-        booked.append(BookedRow(*cells))
+        booked.append(JournalLine(*cells))
     return tuple(booked)

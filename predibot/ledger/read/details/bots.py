@@ -31,7 +31,7 @@ def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
     return connection.execute(newest.limit(1)).first()
 
 
-def made_decisions(connection: Connection, row_filter: RowFilter) -> Sequence[Row[Any]]:
+def list_decision_results(connection: Connection, row_filter: RowFilter) -> Sequence[Row[Any]]:
     """Return decisions by slot, without facts of their events and markets."""
     of_bot = (bots.c.model, bots.c.strategy)
     names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")

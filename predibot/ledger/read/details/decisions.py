@@ -65,7 +65,7 @@ _FILLS, _SOURCES = (
 )
 
 
-def named_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
+def list_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
     """Return a venue's markets in the order of a track record."""
     statement: Select[Any] = (
         select(markets.c.market_id, markets.c.question, events.c.event_id, events.c.title)

@@ -15,7 +15,7 @@ from predibot.ledger.write.runs import last_runs_of_events, runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedEvent:
     """An event that shares labels with another one; its texts are the venue's."""
 
     event_id: str
@@ -59,11 +59,13 @@ def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime
     return found
 
 
-def related_to(event_id: str, labels: Mapping[str, tuple[str, datetime, tuple[str, ...]]]) -> tuple[Related, ...]:
+def find_related_events(
+    event_id: str, labels: Mapping[str, tuple[str, datetime, tuple[str, ...]]]
+) -> tuple[RelatedEvent, ...]:
     """Return the events that share a label with one, first those of its series, then those that share most."""
     own = labels[event_id][2] if event_id in labels else ()
     found = [
-        Related(each, title, shared, slot_at)
+        RelatedEvent(each, title, shared, slot_at)
         for each, (title, slot_at, theirs) in labels.items()
         if each != event_id and (shared := tuple(label for label in own if label in theirs))
     ]

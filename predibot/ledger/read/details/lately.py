@@ -31,7 +31,7 @@ def under_way(connection: Connection, now: datetime, most: int) -> Sequence[Row[
     return connection.execute(statement).all()
 
 
-def said_of_settled(connection: Connection, most: int) -> Sequence[Row[Any]]:
+def list_settled_forecasts(connection: Connection, most: int) -> Sequence[Row[Any]]:
     """Return all forecasts on the markets that settled last, newest settlement first, then by time.
 
     Markets without a forecast in a run that counts, or without a payout, are left out.

@@ -27,7 +27,7 @@ class DatedNews:
     """The events it was read for, by id."""
 
 
-def dated_news(connection: Connection, venue: str, as_of: datetime) -> tuple[DatedNews, ...]:
+def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[DatedNews, ...]:
     """Return the dated pages that decisions on a venue's events had read by an instant, and runs' headlines.
 
     A page read for several events counts once. What was published after the instant is left out, whatever a page

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from predibot.domain.clock import EPOCH, format_instant
-from predibot.jobs.relatedness.graph import KnownGraph
-from predibot.related.news import Touched
+from predibot.jobs.relatedness.graph import LabelledGraph
+from predibot.related.news import TouchedEvent
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
@@ -18,7 +18,7 @@ _SITE_CELLS = 30
 _SHOWN_EVENTS = 4
 
 
-def graph_grids(found: KnownGraph, *, every_row: bool = False) -> Iterator[Table]:
+def graph_grids(found: LabelledGraph, *, every_row: bool = False) -> Iterator[Table]:
     """Yield the chain, the groups, the edges and the news, the largest and newest first."""
     graph = found.graph
 
@@ -66,7 +66,7 @@ def _ids(events: Sequence[str]) -> str:
     return ", ".join(plain(event, 40) for event in events[:_SHOWN_EVENTS]) + more
 
 
-def _touched_events(touched: Sequence[Touched], title_of: Callable[[str, int], str]) -> str:
+def _touched_events(touched: Sequence[TouchedEvent], title_of: Callable[[str, int], str]) -> str:
     return "; ".join(
         title_of(one.event_id, 40)
         + ("" if one.score is None else f" (S {one.score:.2f})")
@@ -88,7 +88,7 @@ _NEWS = (
 )
 
 
-def graph_document(found: KnownGraph) -> Document:
+def graph_document(found: LabelledGraph) -> Document:
     """Return everything as JSON has it, texts whole."""
     graph = found.graph
     edge = "first second first_market_id=first_market second_market_id=second_market score"

@@ -20,7 +20,7 @@ from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, Runni
 from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS, Estimate
 from predibot.scoring.inference.overlap import ENOUGH_TO_RANK
-from predibot.scoring.inference.power import EventsNeeded, smallest_detectable
+from predibot.scoring.inference.power import RequiredEvents, smallest_detectable
 from predibot.scoring.records.losses import DayGain
 
 _CURVE_ROWS = 10
@@ -95,11 +95,11 @@ def unanswered_grid(history: BotHistory) -> Table:
     return table_of("Not answered", _UNANSWERED, history.unanswered[:_REASONS], [below])
 
 
-def needed_words(needed: EventsNeeded | None, unit: str) -> str:
+def events_needed_text(needed: RequiredEvents | None, unit: str) -> str:
     """Return how many more events, or other units, a claim would take.
 
     Examples:
-        >>> needed_words(EventsNeeded(33, False), "event"), needed_words(None, "date")
+        >>> needed_words(RequiredEvents(33, False), "event"), needed_words(None, "date")
         ('about 33 more events', 'nobody can say how many more dates')
     """
     if needed is None:
@@ -109,7 +109,7 @@ def needed_words(needed: EventsNeeded | None, unit: str) -> str:
     return f"{'more than' if needed.more_than else 'about'} {figures.about(needed.events)} more {unit}s"
 
 
-def evenly(points: Sequence[RunningPoint], most: int) -> list[RunningPoint]:
+def thin_out(points: Sequence[RunningPoint], most: int) -> list[RunningPoint]:
     """Return at most so many points, evenly spread, the last among them."""
     if len(points) <= most:
         return list(points)
@@ -139,7 +139,7 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
 
 
 def _account_claim(account: AccountHistory) -> str:
-    words = needed_words(account.needed, "date")
+    words = events_needed_text(account.needed, "date")
     return f"Record needed of account {_account_name(account)}: {words}, if its return stays as it is"
 
 
@@ -180,7 +180,7 @@ def _curve(scored: ScoredBot, apart: str) -> Table:
     whole = sorted({**edge, **gains}.values(), key=lambda point: point.slot_at)
     rows = [
         {"point": point, "edge": edge.get(point.slot_at), "gain": gains.get(point.slot_at)}
-        for point in evenly(whole, _CURVE_ROWS)
+        for point in thin_out(whole, _CURVE_ROWS)
     ]
     where = "quote, with fees" if name == GAIN_AT_QUOTE else "mid"
     below = f"Sums over event-slots; gain of a dollar a decision, at the {where}. {_BAND}"
@@ -234,7 +234,7 @@ def _account(account: AccountHistory) -> Table:
 
 def _values(account: AccountHistory) -> Table:
     below = "95%: what the value could have been by the scatter of its own returns up to that slot."
-    return table_of("Value", _VALUES, evenly(account.values, _CURVE_ROWS), [below])
+    return table_of("Value", _VALUES, thin_out(account.values, _CURVE_ROWS), [below])
 
 
 def _moves(account: AccountHistory) -> Table:

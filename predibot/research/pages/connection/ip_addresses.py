@@ -61,7 +61,7 @@ def is_public(address: IPAddress) -> bool:
     return address in _OPEN_IPV6 and not any(address in block for block in _CLOSED_IPV6)
 
 
-def parsed(text: str) -> IPAddress | None:
+def parse_ip_address(text: str) -> IPAddress | None:
     """Return the IP address in a text, or None.
 
     Decimal, octal, hexadecimal and shortened IPv4 forms are refused.

@@ -68,7 +68,7 @@ class PinnedStream(httpcore.NetworkStream):
         try:
             read = self.sock.recv(max_bytes)
         except TimeoutError as error:
-            raise self.deadline.passed() from error
+            raise self.deadline.timeout_error() from error
         except OSError as error:
             raise httpcore.ReadError(str(error)) from error
         self.received += len(read)
@@ -82,7 +82,7 @@ class PinnedStream(httpcore.NetworkStream):
         try:
             self.sock.sendall(buffer)
         except TimeoutError as error:
-            raise self.deadline.passed() from error
+            raise self.deadline.timeout_error() from error
         except OSError as error:
             raise httpcore.WriteError(str(error)) from error
 
@@ -99,7 +99,7 @@ class PinnedStream(httpcore.NetworkStream):
             wrapped = ssl_context.wrap_socket(self.sock, server_hostname=server_hostname)
         except TimeoutError as error:
             self.close()
-            raise self.deadline.passed() from error
+            raise self.deadline.timeout_error() from error
         except OSError as error:
             self.close()
             raise httpcore.ConnectError(str(error)) from error

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import idna
 
-from predibot.research.pages.connection.ip_addresses import parsed
+from predibot.research.pages.connection.ip_addresses import parse_ip_address
 from predibot.research.pages.errors import AddressRefused
 from predibot.research.search.blocked_domains import blocked_domain
 
@@ -50,7 +50,7 @@ class Target:
         return f"{self.scheme}://{self.authority}{self.path_and_query}"
 
 
-def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
+def parse_target(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
     """Parse an address that an agent or a redirect wrote.
 
     Only `allowed_private` hosts and ports of this machine may have private names, or other ports than 80 and 443. A
@@ -60,18 +60,18 @@ def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Tar
     parts = _split(text)
     scheme = parts.scheme.lower()
     if scheme not in DEFAULT_PORTS:
-        raise AddressRefused(f"{seen(text)} is no web address; write it whole, beginning with https://")
+        raise AddressRefused(f"{quote_start(text)} is no web address; write it whole, beginning with https://")
     if "@" in parts.netloc:
         raise AddressRefused("an address with a user name in it is not fetched; leave out what stands before the @")
     host = _parse_host(parts, text)
     try:
         port = DEFAULT_PORTS[scheme] if parts.port is None else parts.port
     except ValueError:
-        raise AddressRefused(f"{seen(text)} names no possible port") from None
+        raise AddressRefused(f"{quote_start(text)} names no possible port") from None
     if (host, port) not in allowed_private:
         # Private names are refused before any look-up.
         is_private = "." not in host or any(host == end or host.endswith(f".{end}") for end in PRIVATE_NAMES)
-        if is_private and parsed(host) is None:
+        if is_private and parse_ip_address(host) is None:
             raise AddressRefused(f"{host} is a private name, and only the public web is fetched; take another source")
         if port not in DEFAULT_PORTS.values():
             raise AddressRefused(f"port {port} is not fetched, only 80 and 443; take another source")
@@ -80,13 +80,13 @@ def target_of(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Tar
     return Target(scheme, host, port, path + query)
 
 
-def redirected(at: Target, location: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
+def follow_redirect(at: Target, location: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
     """Return the target of a redirect, checked like any other."""
     try:
         joined = urljoin(at.url, location.strip())
     except ValueError:
-        raise AddressRefused(f"{at.host} redirects to what is no address: {seen(location)}") from None
-    return target_of(joined, allowed_private=allowed_private)
+        raise AddressRefused(f"{at.host} redirects to what is no address: {quote_start(location)}") from None
+    return parse_target(joined, allowed_private=allowed_private)
 
 
 def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
@@ -95,7 +95,7 @@ def refuse_blocked(target: Target, blocked_domains: Collection[str]) -> None:
         raise AddressRefused(f"{domain} is blocked, for it shows the very forecasts; take another source")
 
 
-def seen(text: str) -> str:
+def quote_start(text: str) -> str:
     """Return the beginning of untrusted text as one harmless quoted line."""
     return repr(text if len(text) <= SEEN_CHARACTERS else f"{text[:SEEN_CHARACTERS]}…")
 
@@ -105,29 +105,33 @@ def _split(text: str) -> SplitResult:
         raise AddressRefused(f"an address of {len(text)} characters is not fetched; take another source")
     # `urlsplit` silently drops tabs and line ends, and browsers read a backslash as a slash.
     if _UNWRITABLE.search(text):
-        raise AddressRefused(f"{seen(text)} has spaces, backslashes or control characters in it; write it without")
+        raise AddressRefused(
+            f"{quote_start(text)} has spaces, backslashes or control characters in it; write it without"
+        )
     try:
         return urlsplit(text)
     except ValueError:
-        raise AddressRefused(f"{seen(text)} is no address") from None
+        raise AddressRefused(f"{quote_start(text)} is no address") from None
 
 
 def _parse_host(parts: SplitResult, text: str) -> str:
     """Return the host in the form that is resolved, connected to and sent to the server."""
     host = (parts.hostname or "").removesuffix(".")
     if parts.netloc.startswith("["):
-        address = parsed(host)
+        address = parse_ip_address(host)
         after = parts.netloc.partition("]")[2]
         if not isinstance(address, IPv6Address) or address.scope_id is not None or after[:1] not in ("", ":"):
-            raise AddressRefused(f"{seen(text)} names no possible address in brackets")
+            raise AddressRefused(f"{quote_start(text)} names no possible address in brackets")
         return str(address)
     try:
         name = host if host.isascii() else idna.encode(host, uts46=True).decode("ascii")
     except (idna.IDNAError, UnicodeError):
-        raise AddressRefused(f"{seen(text)} names no possible host") from None
+        raise AddressRefused(f"{quote_start(text)} names no possible host") from None
     labels = name.split(".")
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise AddressRefused(f"{seen(text)} names no possible host")
-    if _NUMBER.fullmatch(labels[-1]) and parsed(name) is None:
-        raise AddressRefused(f"{seen(text)} writes an IP address in an unusual way; write it with four decimal numbers")
+        raise AddressRefused(f"{quote_start(text)} names no possible host")
+    if _NUMBER.fullmatch(labels[-1]) and parse_ip_address(name) is None:
+        raise AddressRefused(
+            f"{quote_start(text)} writes an IP address in an unusual way; write it with four decimal numbers"
+        )
     return name

@@ -11,9 +11,9 @@ from html import unescape
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin, urlsplit
 
-from predibot.research.pages.dates_in_text import is_younger, named_days, says_changed, was_changed
+from predibot.research.pages.dates_in_text import find_days, is_younger, says_changed, was_changed
 from predibot.research.pages.html_text import hush, main_text, page_title, pieces_of, tree_of
-from predibot.research.pages.parser_messages import Confidence, Dated, PageDate
+from predibot.research.pages.parser_messages import Confidence, PageDate, StatedInstant
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement  # type: ignore[import-untyped]
@@ -70,7 +70,7 @@ class _Statement:
     """A date in a page's data."""
 
     kind: Literal["published", "modified"]
-    at: Dated | None
+    at: StatedInstant | None
     """None if it cannot be parsed."""
     is_own: bool
     """Whether it certainly belongs to the article itself. Other dates prove nothing, and count if they are later."""
@@ -127,7 +127,7 @@ def date_of_file(last_modified_at: datetime | None, text: str) -> PageDate:
     return PageDate(None, changed, "guessed" if is_younger(text, _day(changed)) else "stated")
 
 
-def dated(text: object) -> Dated | None:
+def parse_date(text: object) -> StatedInstant | None:
     """Parse a date in a page's data; return None if that fails.
 
     Examples:
@@ -149,35 +149,37 @@ def dated(text: object) -> Dated | None:
         if ":" not in stripped and at.tzinfo is None:
             return _of_day(at.date())
         if at.tzinfo is None:
-            return Dated(at.date().isoformat(), at.replace(tzinfo=UTC) + _LATEST_ZONE)
+            return StatedInstant(at.date().isoformat(), at.replace(tzinfo=UTC) + _LATEST_ZONE)
         return _of_instant(at)
     except (ValueError, OverflowError):
-        days = [named.on for named in named_days(stripped[:_MAX_DATE_CHARACTERS]) if not named.is_month]
+        days = [named.on for named in find_days(stripped[:_MAX_DATE_CHARACTERS]) if not named.is_month]
         return _of_day(max(days)) if days else None
 
 
-def _of_instant(at: datetime) -> Dated:
+def _of_instant(at: datetime) -> StatedInstant:
     utc = at.astimezone(UTC)
-    return Dated(f"{utc.date()}T{utc:%H:%M}Z", utc)
+    return StatedInstant(f"{utc.date()}T{utc:%H:%M}Z", utc)
 
 
-def _of_day(on: date) -> Dated | None:
+def _of_day(on: date) -> StatedInstant | None:
     try:
-        return Dated(on.isoformat(), datetime(on.year, on.month, on.day, tzinfo=UTC) + timedelta(days=1) + _LATEST_ZONE)
+        return StatedInstant(
+            on.isoformat(), datetime(on.year, on.month, on.day, tzinfo=UTC) + timedelta(days=1) + _LATEST_ZONE
+        )
     except OverflowError:
         return None
 
 
-def _day(dated: Dated) -> date:
+def _day(dated: StatedInstant) -> date:
     return date.fromisoformat(dated.text[:10])
 
 
-def _is_within(dated: Dated, day: date) -> bool:
+def _is_within(dated: StatedInstant, day: date) -> bool:
     """Return whether a date is a whole day, not after another day."""
     return _day(dated) <= day and dated == _of_day(_day(dated))
 
 
-def _latest(statements: Iterable[_Statement], kind: str) -> Dated | None:
+def _latest(statements: Iterable[_Statement], kind: str) -> StatedInstant | None:
     found = (each.at for each in statements if each.kind == kind and each.at is not None)
     return max(found, key=lambda dated: dated.latest_at, default=None)
 
@@ -187,18 +189,18 @@ def _statements(name: str, value: object, *, is_own: bool) -> Iterator[_Statemen
     plain = re.sub(r"[^a-z]", "", name.lower())
     if value is not None and value != "":
         if plain in _PUBLISHED:
-            yield _Statement("published", dated(value), is_own)
+            yield _Statement("published", parse_date(value), is_own)
         elif _MODIFIED.search(plain):
-            yield _Statement("modified", dated(value), is_own)
+            yield _Statement("modified", parse_date(value), is_own)
 
 
-def _date_in_address(url: str) -> Dated | None:
+def _date_in_address(url: str) -> StatedInstant | None:
     """Return the latest day in an address's path."""
     found = []
     for year, mark, month, day in _IN_ADDRESS.findall(urlsplit(url).path):
         if mark or (len(month), len(day)) == (2, 2):
             written = f"{day} {month} {year}" if month.isalpha() else f"{year}-{month}-{day}"
-            found += [_of_day(named.on) for named in named_days(written)]
+            found += [_of_day(named.on) for named in find_days(written)]
     return max(filter(None, found), key=_day, default=None)
 
 
@@ -217,16 +219,20 @@ def _markup_statements(tree: "HtmlElement") -> Iterator[_Statement]:
         if home is None:
             continue
         title = element.get("title") or ""
-        value = element.get("content") or element.get("datetime") or (title if dated(title) else element.text_content())
+        value = (
+            element.get("content")
+            or element.get("datetime")
+            or (title if parse_date(title) else element.text_content())
+        )
         is_own = home is not tree or element.getparent().tag in ("head", "body")
         names = (element.get("itemprop") or element.get("property") or "").split()
         for name in names:
             found += [(home, statement) for statement in _statements(name.rpartition(":")[2], value, is_own=is_own)]
         is_shown = home is not tree or says_changed(element.getparent().text or "") or _is_near_title(element)
-        if not names and is_shown and (at := dated(value)):
+        if not names and is_shown and (at := parse_date(value)):
             found.append((home, _Statement("modified", at, is_own=False)))
     for element in tree.xpath("//*[contains(@itemtype, '/Answer')]//*[@datetime]"):
-        yield _Statement("modified", dated(element.get("datetime")), is_own=False)
+        yield _Statement("modified", parse_date(element.get("datetime")), is_own=False)
     homes = {home for home, _said in found}
     titled = {home for home in homes if home.find(".//h1") is not None}
     outermost = [home for home in titled if titled.isdisjoint(home.iterancestors())]
@@ -361,12 +367,12 @@ def _address(base: str, url: str) -> _Address:
     return _SAME_HOSTS.sub("", split.netloc.lower()), _SAME_PAGES.sub("", split.path), query
 
 
-def _guess_date(html: str, url: str) -> Dated | None:
+def _guess_date(html: str, url: str) -> StatedInstant | None:
     from htmldate import find_date
 
     hush("htmldate")
     try:
         # By default htmldate ignores days after today, but a simulated world has them.
-        return dated(find_date(html, url=url, extensive_search=True, original_date=True, max_date=_LAST_DAY))
+        return parse_date(find_date(html, url=url, extensive_search=True, original_date=True, max_date=_LAST_DAY))
     except _FAILURES:
         return None

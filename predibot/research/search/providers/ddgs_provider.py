@@ -8,9 +8,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
-from predibot.net.deadline import in_time
+from predibot.net.deadline import call_within
 from predibot.research.search.addresses import landing_url
-from predibot.research.search.dates import latest_instant, latest_of_made, shortest_span
+from predibot.research.search.dates import latest_instant, latest_instant_of_ddgs, shortest_span
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 
 BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -64,7 +64,7 @@ class DdgsSearch:
                 failures.append(f"{backend} was not asked for want of time")
                 continue
             try:
-                rows = in_time(lambda b=backend, s=seconds: self._ask_backend(query, count, b, s, limit), seconds)  # type: ignore[misc]
+                rows = call_within(lambda b=backend, s=seconds: self._ask_backend(query, count, b, s, limit), seconds)  # type: ignore[misc]
             except TimeoutError:
                 failures.append(f"{backend} gave no answer in {seconds:.3g} s")
                 continue
@@ -88,7 +88,7 @@ class DdgsSearch:
             if url is not None and url.lower().startswith(("http://", "https://")):
                 title, snippet = str(row.get("title") or ""), str(row.get("body") or "")
                 if backend in _MAKES_DATES:
-                    published_at = latest_of_made(row.get("date"), now=now, units_are_known=backend != "bing")
+                    published_at = latest_instant_of_ddgs(row.get("date"), now=now, units_are_known=backend != "bing")
                 else:
                     published_at = latest_instant(row.get("date"), now=now)
                 found.append(SearchResult(title, url, snippet, published_at, self.name))

@@ -9,8 +9,8 @@ import httpx
 
 from predibot.domain.budget import LEAST_SHARE
 from predibot.errors import UsageError
-from predibot.net.failures import AnswerLate, AnswerLost, BadAddress, BadAnswer, TryAgain
-from predibot.net.json_client import JsonClient, Received
+from predibot.net.failures import BadAddress, BadAnswer, LateAnswer, LostAnswer, TryAgain
+from predibot.net.json_client import HttpAnswer, JsonClient
 from predibot.research.search.dates import latest_instant, shortest_span
 from predibot.research.search.provider import SearchAnswer, SearchFailed, SearchResult
 
@@ -50,7 +50,7 @@ class SearchHttp:
                 )
         except UsageError as error:
             raise SearchFailed(f"{name} was not asked: {error}", was_asked=False) from None
-        except AnswerLate:
+        except LateAnswer:
             raise SearchFailed(f"{name} gave no whole answer in {seconds:g} s") from None
         except TryAgain as failure:
             raise SearchFailed(f"{name} could not be reached ({failure.cause})") from None
@@ -61,7 +61,7 @@ class SearchHttp:
         return _read_object(name, received)
 
 
-def _read_object(name: str, received: Received) -> dict[str, object]:
+def _read_object(name: str, received: HttpAnswer) -> dict[str, object]:
     status = received.status
     if status in (401, 403):
         raise SearchFailed(f"{name} refuses us ({status}); see its key, or whether it is set to answer JSON")
@@ -73,7 +73,7 @@ def _read_object(name: str, received: Received) -> dict[str, object]:
         raise SearchFailed(f"{name} answered {status}")
     try:
         content = received.json()
-    except (AnswerLost, BadAnswer):
+    except (LostAnswer, BadAnswer):
         raise SearchFailed(f"{name} answered no JSON") from None
     if not isinstance(content, dict):
         raise SearchFailed(f"{name} answered something else than its format says")

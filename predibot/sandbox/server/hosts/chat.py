@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from predibot.sandbox.server.reply import HttpReply, json_bytes, json_reply
-from predibot.sandbox.stocks.forecasters import AskedStock, read_stocks, stock_weights
-from predibot.sandbox.world.cohort_forecasters import Informed, wrong_cohort_answers
-from predibot.sandbox.world.conversation import AskedMarket, ForecasterView, read_conversation, remembered
+from predibot.sandbox.stocks.forecasters import PromptStock, read_stocks, stock_weights
+from predibot.sandbox.world.cohort_forecasters import wrong_cohort_answers
+from predibot.sandbox.world.conversation import ForecasterView, PromptMarket, read_conversation, write_memory
 from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, draw, next_call
 
 CHARACTERS_A_TOKEN = 4
@@ -53,7 +53,7 @@ def _completion(name: str, request: Mapping[str, Any], informed: Informed, *, no
     conversation = read_conversation(request)
     stocks = read_stocks(conversation.seed)
     if stocks:
-        shares = (AskedMarket(each.ticker, each.ticker, None, assets=(each.ticker,)) for each in stocks)
+        shares = (PromptMarket(each.ticker, each.ticker, None, assets=(each.ticker,)) for each in stocks)
         conversation = replace(conversation, markets=tuple(shares))
     digest = hashlib.sha256(json.dumps([name, request["messages"]], sort_keys=True).encode()).hexdigest()
     if not conversation.markets and conversation.cohort is None:
@@ -71,17 +71,17 @@ def _completion(name: str, request: Mapping[str, Any], informed: Informed, *, no
         call = next_call(name, conversation, informed)
         if stocks:
             call = Call("final_answer", _stock_answer(name, stocks, conversation), "Answer: handed in")
-        message, reason = _call_message(call, digest, said=remembered(conversation, call.action))
+        message, reason = _call_message(call, digest, said=write_memory(conversation, call.action))
     else:
         answer = _stock_answer(name, stocks, conversation) if stocks else answer_of(name, conversation, informed)
         message, reason = {"role": "assistant", "content": json.dumps(answer)}, "stop"
     return json_reply(_wrap_completion(name, request, message, reason, digest=digest, now_seconds=now_seconds))
 
 
-def _stock_answer(name: str, stocks: Sequence[AskedStock], conversation: ForecasterView) -> dict[str, object]:
+def _stock_answer(name: str, stocks: Sequence[PromptStock], conversation: ForecasterView) -> dict[str, object]:
     said = f"A {WORD} ({name})."
-    if conversation.reported is not None:
-        return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported}
+    if conversation.reported_weights is not None:
+        return {"reasoning": f"{said} As the report has it.", "allocations": conversation.reported_weights}
     weights = {
         ticker: weight
         for ticker, weight in stock_weights(name, stocks, partial(draw, conversation.seed)).items()

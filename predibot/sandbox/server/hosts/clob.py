@@ -6,7 +6,7 @@ import numpy as np
 
 from predibot.sandbox.server.hosts.gamma_payload import has_tokens
 from predibot.sandbox.server.hosts.snapshot import Snapshot
-from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply, whole_number
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenial, error_reply, json_reply, whole_number
 from predibot.sandbox.world.calendar import MINUTES_AN_HOUR
 from predibot.sandbox.world.closing import Stage
 from predibot.sandbox.world.ids import TokenPlace
@@ -41,17 +41,17 @@ def answer_clob(snapshot: Snapshot, path: str, query: Query, *, body: bytes | No
         if path in {"/books", "/midpoints", "/prices"}:
             return error_reply(400, "Invalid payload")
         return _NOT_FOUND
-    except RequestDenied as refused:
+    except RequestDenial as refused:
         return refused.reply
 
 
 def _token_place(snapshot: Snapshot, query: Query, name: str) -> TokenPlace:
     """Return where the token of a request is; refuse a missing one, and one without a book."""
     if not query.get(name, [""])[-1]:
-        raise RequestDenied(error_reply(400, "Invalid token id"))
+        raise RequestDenial(error_reply(400, "Invalid token id"))
     place = _find_token(snapshot, query[name][-1])
     if place is None or snapshot.state(place.event).markets[place.market].is_closed:
-        raise RequestDenied(error_reply(404, "No orderbook exists for the requested token id"))
+        raise RequestDenial(error_reply(404, "No orderbook exists for the requested token id"))
     return place
 
 
@@ -150,7 +150,7 @@ def _history_reply(snapshot: Snapshot, query: Query, now_seconds: int) -> HttpRe
         return json_reply({"history": []})
     # The venue's points lie some seconds after the hour.
     offset = place.event % 40
-    first_hour, prices = snapshot.world.shown_prices(
+    first_hour, prices = snapshot.world.price_history(
         place.event,
         place.market,
         snapshot.minute,
@@ -171,18 +171,18 @@ def _parse_range(query: Query, fidelity_minutes: int, now_seconds: int) -> tuple
     if "interval" in query:
         interval = query["interval"][-1]
         if interval not in _INTERVAL_SECONDS:
-            raise RequestDenied(error_reply(400, f"invalid filters: 'interval' {interval}"))
+            raise RequestDenial(error_reply(400, f"invalid filters: 'interval' {interval}"))
         if interval == "1m" and fidelity_minutes < MONTH_FIDELITY_MINUTES:
             message = f"invalid filters: minimum 'fidelity' for '1m' range is {MONTH_FIDELITY_MINUTES}"
-            raise RequestDenied(error_reply(400, message))
+            raise RequestDenial(error_reply(400, message))
         length = _INTERVAL_SECONDS[interval]
         return (0 if length is None else now_seconds - length), now_seconds
     if "startTs" not in query:
-        raise RequestDenied(error_reply(400, "invalid filters: 'startTs' or 'interval' is required"))
+        raise RequestDenial(error_reply(400, "invalid filters: 'startTs' or 'interval' is required"))
     start_seconds = _whole_number(query, "startTs", 0)
     end_seconds = _whole_number(query, "endTs", now_seconds)
     if end_seconds - start_seconds > LONGEST_RANGE_SECONDS:
-        raise RequestDenied(error_reply(400, "invalid filters: 'startTs' and 'endTs' interval is too long"))
+        raise RequestDenial(error_reply(400, "invalid filters: 'startTs' and 'endTs' interval is too long"))
     return start_seconds, end_seconds
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from predibot.sandbox.server.hosts.gamma_payload import liquidity_usd, tag_ids
 from predibot.sandbox.server.hosts.snapshot import Snapshot
-from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, whole_number
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenial, error_reply, whole_number
 from predibot.sandbox.world.calendar import minute_of
 from predibot.sandbox.world.volumes import Volume
 
@@ -49,7 +49,7 @@ def answer_gamma(snapshot: Snapshot, path: str, query: Query) -> HttpReply:
         return HttpReply(200, _object_json(snapshot, places[0], is_markets=is_markets))
     try:
         return _list_reply(snapshot, query, is_markets=is_markets, is_keyset=len(parts) == 2)
-    except RequestDenied as refused:
+    except RequestDenial as refused:
         return refused.reply
 
 
@@ -106,7 +106,7 @@ def _select_places(snapshot: Snapshot, query: Query, *, is_markets: bool) -> Ite
     if not is_markets:
         # As Gamma does, a list of events without `closed` holds the closed ones.
         return [(number, -1) for number in snapshot.numbers(closed=closed is not False)]
-    numbers = snapshot.world.maybe_open(snapshot.minute) if closed is False else snapshot.numbers(closed=None)
+    numbers = snapshot.world.maybe_open_numbers(snapshot.minute) if closed is False else snapshot.numbers(closed=None)
     places = [(number, index) for number in numbers for index in range(_market_count(snapshot, number))]
     return [place for place in places if closed in {None, _is_closed(snapshot, place)}]
 
@@ -250,5 +250,5 @@ def _parse_minute(text: str) -> int:
     return minute_of(instant)
 
 
-def _refusal(message: str) -> RequestDenied:
-    return RequestDenied(error_reply(422, message, kind="validation error"))
+def _refusal(message: str) -> RequestDenial:
+    return RequestDenial(error_reply(422, message, kind="validation error"))

@@ -140,7 +140,7 @@ def market_payload(names: Names, event: EventState, state: MarketState, quote: B
     return payload
 
 
-def named_payload(
+def multi_outcome_payload(
     names: Names, event: EventState, quotes: Sequence[BookQuote], payouts: Sequence[float] | None
 ) -> Json:
     """Return mutually exclusive markets as one market with an outcome each; `payouts` is None until settlement."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from predibot.sandbox.server.hosts.gamma_payload import Json, slug_of
 from predibot.sandbox.server.hosts.snapshot import Snapshot
-from predibot.sandbox.server.reply import HttpReply, Query, RequestDenied, error_reply, json_reply, whole_number
+from predibot.sandbox.server.reply import HttpReply, Query, RequestDenial, error_reply, json_reply, whole_number
 from predibot.sandbox.world.calendar import MINUTES_A_DAY
 from predibot.sandbox.world.plan import EventPlan
 from predibot.sandbox.world.world import CORRECTED_AFTER_MINUTES, EventState, MarketState
@@ -45,7 +45,7 @@ def answer_mana(snapshot: Snapshot, path: str, query: Query) -> HttpReply:
                 return json_reply(_whole_payload(snapshot, number))
             case ["v0", "bets"]:
                 return _bets_reply(snapshot, query)
-    except RequestDenied as refused:
+    except RequestDenial as refused:
         return refused.reply
     return error_reply(404, "not found")
 
@@ -185,7 +185,7 @@ def _market_resolution(snapshot: Snapshot, state: EventState, market: MarketStat
     if market.payout == 0.5:
         if number % 3 == 0:
             return found | {"resolution": "CANCEL"}
-        _, prices = snapshot.world.shown_prices(number, index, snapshot.minute)
+        _, prices = snapshot.world.price_history(number, index, snapshot.minute)
         return found | {"resolution": "MKT", "resolutionProbability": prices[-1] if number % 3 == 1 else 0.5}
     is_yes = (market.payout == 1.0) is not is_wrong
     # Manifold states it here too, where it is no payout.
@@ -236,7 +236,7 @@ def bets_of(snapshot: Snapshot, number: int) -> list[Json]:
     state = snapshot.state(number)
     for market in state.markets:
         index = market.plan.index
-        first_hour, prices = snapshot.world.shown_prices(number, index, snapshot.minute)
+        first_hour, prices = snapshot.world.price_history(number, index, snapshot.minute)
         name = names.market_id(number, index)
         of = {"contractId": contract} if contract == name else {"contractId": contract, "answerId": name}
         for hour, price in enumerate(prices, start=first_hour):

@@ -35,7 +35,7 @@ class ModelManners:
     thought_tokens: int = 0
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> Self:
+    def parse(cls, words: Iterable[str]) -> Self:
         """Return the manners in words such as `think_tags` and `thinks_first=6000`.
 
         Raises:
@@ -51,7 +51,7 @@ class ModelManners:
                 )
         return cls(frozenset(name for name, _ in stated), max((int(count) for _, count in stated if count), default=0))
 
-    def answered(self, body: bytes | None, answer: Callable[[bytes | None], HttpReply]) -> HttpReply:
+    def handle(self, body: bytes | None, answer: Callable[[bytes | None], HttpReply]) -> HttpReply:
         """Return the answer of a forecaster with these manners; `answer` answers a body without streaming."""
         if body is None or self == PLAIN:
             return answer(body)
@@ -75,7 +75,7 @@ class ModelManners:
             if forces_a_tool(request)
             else None,
             "wants_state_back": (400, "The `reasoning_content` in the thinking mode must be passed back to the API.")
-            if calls_without(request, "reasoning_content", THOUGHT)
+            if find_calls_without(request, "reasoning_content", THOUGHT)
             else None,
             "strict_roles": (500, "Conversation roles must alternate user/assistant/user/assistant/...")
             if speaks_twice(request) or speaks_after_tool(request)
@@ -89,13 +89,13 @@ class ModelManners:
         message = choice["message"]
         if "text_calls" in self.names and message.get("tool_calls"):
             choice["finish_reason"] = "stop"
-            message["content"] = in_text(message.pop("tool_calls")[0]["function"], message["content"])
+            message["content"] = call_as_text(message.pop("tool_calls")[0]["function"], message["content"])
         if "think_tags" in self.names:
             message["content"] = f"<think>\n{THOUGHT}\n</think>\n\n{message['content'] or ''}"
         if "wants_state_back" in self.names or self.thought_tokens:
             message["reasoning_content"] = THOUGHT
         self._think(choice, completion["usage"], request)
-        return streamed(completion) if "stream_only" in self.names else json_reply(completion)
+        return stream_completion(completion) if "stream_only" in self.names else json_reply(completion)
 
     def _think(self, choice: dict[str, Any], usage: dict[str, Any], request: Mapping[str, Any]) -> None:
         """Count the tokens of thoughts, and cut off an answer that has no room behind them."""
@@ -120,7 +120,7 @@ def forces_a_tool(request: Mapping[str, Any]) -> bool:
     return isinstance(choice, dict) or choice in ("required", "any")
 
 
-def calls_without(request: Mapping[str, Any], field: str, value: object) -> list[int]:
+def find_calls_without(request: Mapping[str, Any], field: str, value: object) -> list[int]:
     """Return which messages call tools and lack the value in a field that was sent with them."""
     calling = (place for place, each in enumerate(request["messages"]) if each.get("tool_calls"))
     return [place for place in calling if request["messages"][place].get(field) != value]
@@ -136,14 +136,14 @@ def speaks_after_tool(request: Mapping[str, Any]) -> bool:
     return ("tool", "user") in pairwise(_roles(request))
 
 
-def in_text(function: Mapping[str, Any], said: object) -> str:
+def call_as_text(function: Mapping[str, Any], said: object) -> str:
     """Return a call in Hermes' notation, behind the message's text as a thought."""
     call = json.dumps({"name": function["name"], "arguments": json.loads(function["arguments"])})
     thoughts = f"<think>\n{said}\n</think>\n" if said else ""
     return f"{thoughts}<tool_call>\n{call}\n</tool_call>"
 
 
-def streamed(completion: Mapping[str, Any]) -> HttpReply:
+def stream_completion(completion: Mapping[str, Any]) -> HttpReply:
     """Return a completion as server-sent events: each text and each call in two halves, then usage."""
     (choice,) = completion["choices"]
     head = {name: completion[name] for name in ("id", "created", "model") if name in completion}

@@ -19,14 +19,14 @@ def answer_news(world: World, slug: str, *, minute: int) -> HttpReply:
     """Return the page with this address, or a 404 where none is published by a minute."""
     story = story_at(world.draws, slug, minute)
     if story is not None:
-        return HttpReply(200, html_of(story.article), _HTML)
+        return HttpReply(200, render_article(story.article), _HTML)
     page = page_at(world, slug, minute)
     if page is None:
         return HttpReply(404, b"<!DOCTYPE html><title>Not found</title><p>There is no such page.</p>", _HTML)
-    return HttpReply(200, html_of(article_of(world, page, minute)), _HTML)
+    return HttpReply(200, render_article(article_of(world, page, minute)), _HTML)
 
 
-def html_of(article: Article) -> bytes:
+def render_article(article: Article) -> bytes:
     """Return an article as a page."""
     headline = escape(article.headline)
     return "\n".join(

@@ -39,10 +39,10 @@ class NewsIndex:
         self._words_about = cache(lambda number: _event_words(world, number))
         self._pages = cache(lambda number: pages_of(world.draws, world.plan(number)))
 
-    def found(self, query: str, minute: int) -> list[NewsPage]:
+    def search(self, query: str, minute: int) -> list[NewsPage]:
         """Return the pages published by a minute: those of the best event first, each event's newest first."""
         wanted = _search_words(query)
-        events = self._world.maybe_open(minute)
+        events = self._world.maybe_open_numbers(minute)
         counts = Counter(word for number in events for word in wanted & self._words_about(number))
         weights = {word: math.log(1.0 + len(events) / counts[word]) for word in counts}
         whole = sum(weights.values()) + math.log(1.0 + len(events)) * len(wanted - weights.keys())
@@ -78,7 +78,7 @@ def answer_search(index: NewsIndex, world: World, query: Query, *, minute: int, 
             if story.minute <= minute and (within is None or story.minute > minute - within)
         ]
     else:
-        pages = index.found(text, minute)
+        pages = index.search(text, minute)
         if within is not None:
             pages = [page for page in pages if page.is_dated and page.published_minute > minute - within]
         results = [_page_result(world, page, base_url) for page in pages]

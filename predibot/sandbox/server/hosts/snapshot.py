@@ -3,7 +3,13 @@
 from collections.abc import Callable
 from functools import cache, partial
 
-from predibot.sandbox.server.hosts.gamma_payload import Json, event_payload, market_payload, named_payload, tag_payloads
+from predibot.sandbox.server.hosts.gamma_payload import (
+    Json,
+    event_payload,
+    market_payload,
+    multi_outcome_payload,
+    tag_payloads,
+)
 from predibot.sandbox.server.reply import json_bytes
 from predibot.sandbox.world.world import EventState, World
 
@@ -24,8 +30,8 @@ class Snapshot:
     def numbers(self, *, closed: bool | None) -> list[int]:
         """Return the numbers of listed events, oldest first: the closed, the open, or all (None)."""
         if closed is None:
-            return self.world.born(self.minute)
-        candidates = self.world.born(self.minute) if closed else self.world.maybe_open(self.minute)
+            return self.world.event_numbers(self.minute)
+        candidates = self.world.event_numbers(self.minute) if closed else self.world.maybe_open_numbers(self.minute)
         return [number for number in candidates if self.world.is_closed(number, self.minute) is closed]
 
     def is_listed(self, number: int) -> bool:
@@ -56,7 +62,7 @@ class Snapshot:
     def _market_payloads(self, number: int) -> list[Json]:
         state, names, quotes = self.state(number), self.world.names, self.world.quotes(number, self.minute)
         if self.is_named(number):
-            return [named_payload(names, state, quotes, self.world.payouts(number, self.minute))]
+            return [multi_outcome_payload(names, state, quotes, self.world.payouts(number, self.minute))]
         return [
             market_payload(names, state, market, quote) for market, quote in zip(state.markets, quotes, strict=True)
         ]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, indices, numbers, refuse, same_length
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.inference.draws import generator, resampled_counts
+from predibot.scoring.inference.draws import generator, resample_counts
 
 CLASSES = 5
 UNREAD = -1
@@ -109,11 +109,11 @@ def pair_scores(
     code = code.reshape(-1, 2)
     number = int(code.max()) + 1
     drawn = [np.full((len(Values._fields), 1), np.nan)] if number < MIN_EVENTS else []
-    for counts in () if drawn else resampled_counts(number, resamples, generator(seed)):
+    for counts in () if drawn else resample_counts(number, resamples, generator(seed)):
         first, second = counts[:, code[:, 0]], counts[:, code[:, 1]]
         weights = np.where(code[:, 0] == code[:, 1], first, first * second)
-        drawn.append(np.stack(weighted_values(said, s, is_so, weights)))
-    found = weighted_values(said, s, is_so, np.ones((1, said.size)))
+        drawn.append(np.stack(weigh_values(said, s, is_so, weights)))
+    found = weigh_values(said, s, is_so, np.ones((1, said.size)))
     ends = [_ends(each) for each in np.concatenate(drawn, axis=1)]
     return PairScores(
         Values(*(float(each[0]) for each in found)),
@@ -125,7 +125,7 @@ def pair_scores(
     )
 
 
-def weighted_values(predicted: Ints, score: Floats, true: Ints, weights: Floats) -> tuple[Floats, ...]:
+def weigh_values(predicted: Ints, score: Floats, true: Ints, weights: Floats) -> tuple[Floats, ...]:
     """Return the weighted scores in the order of `Values`, (d,) each; NaN for a missing value."""
     cells = np.zeros((predicted.size, CLASSES * (CLASSES + 1)))
     cells[np.arange(predicted.size), true * (CLASSES + 1) + predicted % (CLASSES + 1)] = 1.0

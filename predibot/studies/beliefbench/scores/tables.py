@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from predibot.related.features import FEATURES
-from predibot.related.weights import fitted_weights
+from predibot.related.weights import fit_weights
 from predibot.scoring.arguments import Floats, floats, numbers, same_length
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, pair_scores
@@ -123,7 +123,7 @@ class PairReadings:
 
     facts: Mapping[str, PairFact]
     """By pair."""
-    said: Mapping[str, Mapping[str, int]]
+    answers: Mapping[str, Mapping[str, int]]
     """By bot and pair: a label from 0 to 4 or `UNREAD`; absent without an answer."""
     labels: tuple[str, ...]
     """The names of the labels, from 0."""
@@ -138,7 +138,7 @@ class PairReadings:
 
     def of(self, bot: str, pairs: Iterable[str]) -> PairScores:
         """Return the scores of a bot's answers on some pairs."""
-        said = self.said[bot]
+        said = self.answers[bot]
         chosen = [(said[pair], self.facts[pair]) for pair in sorted(pairs) if pair in said]
         return pair_scores(
             np.array([label for label, _ in chosen], dtype=np.int64),
@@ -167,7 +167,7 @@ def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = No
 
 def _overall(readings: PairReadings) -> StudyTable:
     rows = []
-    for bot in readings.said:
+    for bot in readings.answers:
         found = readings.of(bot, readings.facts)
         rows.append((bot, found.n, found.unread, *_cells(found), readings.remarks.get(bot, "")))
     note = "low and high are the ends of QWK's 95 % interval, events drawn anew; it is rather too wide than too narrow."
@@ -181,7 +181,7 @@ def _domains(readings: PairReadings) -> StudyTable:
     rows = [
         (domain, bot, found.n, found.unread, *_cells(found))
         for domain, pairs in by_domain.items()
-        for bot in readings.said
+        for bot in readings.answers
         if (found := readings.of(bot, pairs)).n
     ]
     return StudyTable.of("domains", "By domain", ("domain", "bot", "answers", "unread", *_SCORES), rows)
@@ -207,7 +207,7 @@ def _cutoffs(readings: PairReadings) -> StudyTable:
 
 def _label_shares(readings: PairReadings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
-    for bot, said in readings.said.items():
+    for bot, said in readings.answers.items():
         counts = np.bincount([label for label in said.values() if label != UNREAD], minlength=len(readings.labels))
         total = int(counts.sum())
         rows.append((bot, total, *(int(n) / total if total else None for n in counts)))
@@ -259,7 +259,7 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[StudyTable, 
         ("S", {pair: readings.facts[pair].score for pair in pairs}),
         *(
             (bot, {pair: float(CENTRES[label]) for pair, label in said.items() if label != UNREAD})
-            for bot, said in readings.said.items()
+            for bot, said in readings.answers.items()
         ),
     ]
     for name, score in scores:
@@ -279,7 +279,7 @@ def _weights(readings: PairReadings, means: Mapping[str, float]) -> StudyTable:
     rows: tuple[tuple[Cell, ...], ...] = ()
     if pairs:
         told = [readings.facts[pair].features for pair in pairs]
-        found = fitted_weights(np.array(told, dtype=np.float64), [means[pair] for pair in pairs])
+        found = fit_weights(np.array(told, dtype=np.float64), [means[pair] for pair in pairs])
         known = (any(each is not None for each in column) for column in zip(*told, strict=True))
         weights = (weight if here else None for weight, here in zip(found.weights.each, known, strict=True))
         rows = ((*weights, found.pairs, found.pearson, found.mean_squared_error),)

@@ -20,15 +20,15 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
 from predibot.plain_file import plain_text
-from predibot.studies.stakebench.cleaning import WordLists, is_puzzle, parse_words, rejection, split_of
+from predibot.studies.stakebench.cleaning import WordLists, is_puzzle, parse_words, rejection_reason, split_of
 from predibot.studies.stakebench.collecting.raw_store import RawStore
 from predibot.studies.stakebench.collecting.sources import (
     Comment,
     CommentedMarket,
     CommentSource,
     ManifoldComments,
+    MarketActivity,
     PolymarketComments,
-    Traded,
 )
 from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow
 from predibot.studies.stakebench.positions import ACTION_HOURS, first_action, holdings_at
@@ -49,12 +49,12 @@ class CollectReport:
     """Requests; other answers were stored already."""
 
 
-def packaged_words() -> WordLists:
+def load_word_lists() -> WordLists:
     """Return the word lists that predibot comes with."""
     return parse_words(files("predibot").joinpath("studies", "stakebench", "words.txt").read_text(encoding="utf-8"))
 
 
-def salt_of(path: Path) -> bytes:
+def read_or_make_salt(path: Path) -> bytes:
     """Return the salt of exported ids; a new one is made readable by its owner alone.
 
     Raises:
@@ -80,24 +80,24 @@ def salt_of(path: Path) -> bytes:
     return salt
 
 
-def salted(salt: bytes, kind: str, name: str) -> str:
+def salted_id(salt: bytes, kind: str, name: str) -> str:
     """Return the exported form of the id of a person, comment or market."""
     return hmac.new(salt, f"{kind}|{name}".encode(), hashlib.sha256).hexdigest()[:24]
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedMarket:
+class MarketTrades:
     """A market with its valid comments and their writers' trades."""
 
     market: CommentedMarket
     split: str
     comments: tuple[Comment, ...]
-    traded: Traded
+    traded: MarketActivity
     path: StepPath
     truncated: bool
 
 
-def joined_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) -> Iterator[JoinedMarket]:
+def join_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) -> Iterator[MarketTrades]:
     """Yield the markets that are taken with their comments, counting the funnel on the way.
 
     Raises:
@@ -118,7 +118,7 @@ def joined_markets(source: CommentSource, words: WordLists, funnel: Counter[str]
         funnel["threads truncated"] += thread.truncated
         valid = []
         for comment in thread.comments:
-            why: str | None = rejection(comment.text, words)
+            why: str | None = rejection_reason(comment.text, words)
             # Nobody holds a position after the end.
             why = why or ("after the end" if comment.at >= market.closed_at else None)
             if why is None:
@@ -129,15 +129,15 @@ def joined_markets(source: CommentSource, words: WordLists, funnel: Counter[str]
             funnel["- markets left out: few comments"] += 1
             funnel["- comments left out: of such a market"] += len(valid)
             continue
-        traded = source.traded(market, sorted({comment.user for comment in valid}))
+        traded = source.read_activity(market, sorted({comment.user for comment in valid}))
         known = tuple(each for each in valid if each.at < traded.unreadable.get(each.user, market.closed_at))
         funnel["- comments left out: activity unreadable"] += len(valid) - len(known)
         funnel["markets taken"] += 1
         split = split_of(source.platform, market.question, (), words)
-        yield JoinedMarket(market, split, known, traded, source.prices(market), thread.truncated)
+        yield MarketTrades(market, split, known, traded, source.prices(market), thread.truncated)
 
 
-def labelled(joined: JoinedMarket, source: CommentSource, salt: bytes) -> tuple[list[LabelledComment], Windows]:
+def label_market(joined: MarketTrades, source: CommentSource, salt: bytes) -> tuple[list[LabelledComment], Windows]:
     """Return the labelled comments of a market, oldest first, and its windows."""
     found, positioned = [], []
     for comment in joined.comments:
@@ -155,10 +155,10 @@ def labelled(joined: JoinedMarket, source: CommentSource, salt: bytes) -> tuple[
             LabelledComment(
                 platform=source.platform,
                 split=joined.split,
-                market=salted(salt, "market", joined.market.id),
+                market=salted_id(salt, "market", joined.market.id),
                 question=joined.market.question,
-                comment=salted(salt, "comment", f"{joined.market.id}|{comment.id}"),
-                user=salted(salt, "user", comment.user),
+                comment=salted_id(salt, "comment", f"{joined.market.id}|{comment.id}"),
+                user=salted_id(salt, "user", comment.user),
                 at=format_instant(comment.at),
                 text=comment.text,
                 side=position.side,
@@ -189,8 +189,8 @@ def collect_comments(
     folder = store.folder
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / "comments.jsonl") as comments, whole_file(folder / "windows.jsonl") as windows:
-        for joined in islice(joined_markets(source, packaged_words(), funnel), markets):
-            rows, found = labelled(joined, source, salt)
+        for joined in islice(join_markets(source, load_word_lists(), funnel), markets):
+            rows, found = label_market(joined, source, salt)
             listener(Progress("markets", funnel["markets taken"], text=joined.market.question[:60]))
             positioned = [row for row in rows if row.side is not None]
             funnel["comments labelled"] += len(rows)
@@ -220,7 +220,7 @@ def collect_comments(
                         )
                     )
                 )
-    return CollectReport(folder, {stage: n for stage, n in funnel.items() if n or stage[0] != "-"}, store.asked)
+    return CollectReport(folder, {stage: n for stage, n in funnel.items() if n or stage[0] != "-"}, store.requests)
 
 
 def _line(row: Mapping[str, object]) -> bytes:
@@ -271,11 +271,11 @@ def collect_platform(
                 client.get, kept, gamma_url=urls["gamma_url"], data_url=urls["data_url"], clob_url=urls["clob_url"]
             )
         )
-        closing.enter_context(kept.alone(platform))
+        closing.enter_context(kept.lock(platform))
         with_salt.parent.mkdir(parents=True, exist_ok=True)
         listener = closing.enter_context(caller.progress())
         caller.say(f"salt: {with_salt}")
-        return collect_comments(source, kept, salt=salt_of(with_salt), listener=listener, markets=markets)
+        return collect_comments(source, kept, salt=read_or_make_salt(with_salt), listener=listener, markets=markets)
 
 
 def _rates(urls: dict[str, str]) -> dict[str, float]:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from predibot.domain.untrusted_text import MAX_JSON_VALUES, has_too_many_values
 from predibot.errors import UsageError
-from predibot.plain_file import plain_bytes, plain_text, unpacked
-from predibot.whole_file import clear_unfinished, whole_file
+from predibot.plain_file import plain_bytes, plain_text, unpack
+from predibot.whole_file import remove_unfinished_files, whole_file
 
 
 class RawStore:
@@ -21,11 +21,11 @@ class RawStore:
     def __init__(self, folder: Path) -> None:
         """Use a folder; it is made when needed."""
         self.folder = folder
-        self.asked = 0
+        self.requests = 0
         """Answers that were not stored yet."""
 
     @contextmanager
-    def alone(self, platform: str) -> Iterator[None]:
+    def lock(self, platform: str) -> Iterator[None]:
         """Lock the folder for one collection of one platform.
 
         Answers of another platform, or of a simulated one, would be mistaken for its
@@ -51,7 +51,7 @@ class RawStore:
                     f"{self.folder} holds answers of {there[:40]!r}, not of {platform!r}; name another folder"
                 )
             for folder in (self.folder, *filter(Path.is_dir, raw.iterdir())):
-                clear_unfinished(folder)
+                remove_unfinished_files(folder)
             yield
         finally:
             os.close(held)
@@ -66,14 +66,14 @@ class RawStore:
         path = self.folder / "raw" / kind / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json.gz"
         if path.is_file():
             try:
-                text = unpacked(plain_bytes(path))
+                text = unpack(plain_bytes(path))
                 if has_too_many_values(text):
                     raise ValueError(f"it holds more than {MAX_JSON_VALUES:,} values")
                 return json.loads(text)["answer"]
             except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
                 raise UsageError(f"{path} cannot be read ({error}); delete it and collect again") from None
         answer = ask()
-        self.asked += 1
+        self.requests += 1
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
             # Without an instant, so that equal answers are equal files.

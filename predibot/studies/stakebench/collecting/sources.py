@@ -19,9 +19,9 @@ from predibot.studies.stakebench.positions import (
     Change,
     Holdings,
     LabelledPosition,
-    in_order,
     position_by_mana,
     position_by_shares,
+    sort_changes,
 )
 from predibot.studies.stakebench.windows import StepPath
 from predibot.venues.http import RequestRefused
@@ -80,7 +80,7 @@ class CommentedMarket:
 
 
 @dataclass(frozen=True, slots=True)
-class Traded:
+class MarketActivity:
     """The trades of a market's commenters in it."""
 
     changes: Mapping[str, tuple[Change, ...]]
@@ -101,7 +101,7 @@ class CommentSource(Protocol):
     def thread(self, market: CommentedMarket) -> Thread:
         """Return the comments of a market."""
 
-    def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
+    def read_activity(self, market: CommentedMarket, users: Sequence[str]) -> MarketActivity:
         """Return the trades of users in a market."""
 
     def prices(self, market: CommentedMarket) -> StepPath:
@@ -188,7 +188,7 @@ class PolymarketComments:
                 raise
             return []
 
-    def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
+    def read_activity(self, market: CommentedMarket, users: Sequence[str]) -> MarketActivity:
         """Return the activity of users in a market."""
         changes: dict[str, tuple[Change, ...]] = {}
         unreadable: dict[str, datetime] = {}
@@ -209,7 +209,7 @@ class PolymarketComments:
                 lambda row: instant_of(row.get("timestamp"), per_second=1),
             )
             unreadable |= {user: since} if since is not None else {}
-        return Traded(changes, unreadable)
+        return MarketActivity(changes, unreadable)
 
     def _activity(self, user: str, condition: str) -> list[dict[str, Any]] | None:
         """Return a user's activity in a market; None where neither offsets nor instants reach all of it."""
@@ -322,7 +322,7 @@ class ManifoldComments:
             if len(page) < MANIFOLD_PAGE:
                 return found
 
-    def traded(self, market: CommentedMarket, users: Sequence[str]) -> Traded:
+    def read_activity(self, market: CommentedMarket, users: Sequence[str]) -> MarketActivity:
         """Return the bets of users in a market."""
         bets = defaultdict[str, list[Mapping[str, Any]]](list)
         for bet in self._bets_of(market):
@@ -333,7 +333,7 @@ class ManifoldComments:
             )
             for user in users
         }
-        return Traded(
+        return MarketActivity(
             {user: changes for user, (changes, _) in read.items()},
             {user: since for user, (_, since) in read.items() if since is not None},
         )
@@ -394,7 +394,7 @@ def _read_rows(
             except UnreadableRow:
                 at = _SINCE_EVER
             since = min(since or at, at)
-    return in_order(changes), since
+    return sort_changes(changes), since
 
 
 def _thread(rows: "Sequence[Any] | Any", read: Callable[[Mapping[str, Any]], Comment], *, truncated: bool) -> Thread:

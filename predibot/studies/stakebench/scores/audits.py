@@ -14,7 +14,7 @@ from predibot.scoring.arguments import Floats, array_of, booleans, indices, refu
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.draws import at_least, generator
 from predibot.studies.stakebench.scores.ratios import Tally
-from predibot.studies.stakebench.scores.scores import directed, directed_marks, stake_quartiles
+from predibot.studies.stakebench.scores.scores import directed_marks, names_side, stake_quartiles
 from predibot.studies.stakebench.scores.significance import binomial_p_values, mann_whitney
 
 FEWEST_WRONG_BETTORS = 20
@@ -48,7 +48,7 @@ def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -
         indices(name, each) for name, each in (("predicted", predicted), ("sides", sides), ("resolved", resolved))
     )
     same_length(predicted=said, sides=held, resolved=came)
-    lost = (held != 0) & (came == -held) & directed(said)
+    lost = (held != 0) & (came == -held) & names_side(said)
     n, hits = int(lost.sum()), int((said[lost] == held[lost]).sum())
     p_value = float(binomial_p_values([hits], [n], chance=0.5)[0]) if n >= FEWEST_WRONG_BETTORS else math.nan
     return WrongBettors(n, hits / n if n else math.nan, p_value)
@@ -135,7 +135,7 @@ def within_user_drift(
     )
     later = booleans("after", after)
     same_length(predicted=said, sides=held, resolved=came, users=array_of("users", users), after=later)
-    counted = directed(said) & (came != 0)
+    counted = names_side(said) & (came != 0)
     if not counted.any():
         return Drift(0, math.nan, math.nan, math.nan, math.nan, math.nan)
     person, market = cluster_codes(users, "users"), cluster_codes(markets, "markets")

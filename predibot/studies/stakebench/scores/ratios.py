@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from predibot.scoring.arguments import Floats, Ints, floats, indices, one_dimensional, refuse, same_length
 from predibot.scoring.inference.clusters import cluster_codes
-from predibot.scoring.inference.draws import generator, resampled_counts
+from predibot.scoring.inference.draws import generator, resample_counts
 
 REFUSED = -99
 """Stands for an unreadable answer: never right, and no side."""
@@ -109,7 +109,7 @@ def macro_estimate(
         if math.isnan(found[split]):
             continue
         several &= len(sums) > 1
-        counts = resampled_counts(len(sums), resamples, rng)
+        counts = resample_counts(len(sums), resamples, rng)
         drawn[:, split] = np.concatenate([_ratio_difference(block @ sums) for block in counts])
     known = ~np.isnan(found)
     low = high = None

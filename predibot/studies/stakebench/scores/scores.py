@@ -50,7 +50,7 @@ def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
         True
     """
     said, is_so = _both(predicted, true)
-    directional = directed(said)
+    directional = names_side(said)
     return Tally((directional & (said == is_so)).astype(np.float64), directional.astype(np.float64))
 
 
@@ -161,7 +161,7 @@ def _entropy(shares: Floats) -> float:
     return float(-(some * np.log(some)).sum() / math.log(shares.size)) + 0.0 if some.size else math.nan
 
 
-def directed(predicted: Ints) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
+def names_side(predicted: Ints) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
     """Return which answers name a side."""
     found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = np.abs(predicted) == 1
     return found

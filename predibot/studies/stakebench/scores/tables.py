@@ -73,7 +73,7 @@ class Readings:
     """The labels that bots gave to the texts of a run."""
 
     facts: Mapping[str, Fact]
-    said: Mapping[str, Mapping[str, str | None]]
+    labels: Mapping[str, Mapping[str, str | None]]
     """By bot and item; None for an unreadable answer, absent without an answer."""
     crowds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By split: markets in which the side with the larger stakes won, and all markets."""
@@ -95,7 +95,7 @@ class Readings:
     def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Answers":
         """Return a bot's answers to some tasks, on some splits or all."""
         wanted = self.splits if splits is None else {*splits}
-        said = self.said[bot]
+        said = self.labels[bot]
         chosen = [
             (fact, said[item])
             for task in tasks
@@ -106,7 +106,7 @@ class Readings:
 
     def of_all(self, task: str) -> list["Answers"]:
         """Return the answers to a task of each bot that answered."""
-        return [own for bot in self.said if (own := self.of(bot, task)).facts]
+        return [own for bot in self.labels if (own := self.of(bot, task)).facts]
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
         readings: Of the bots of one run.
         pairs: Bots to compare; the second's scores are subtracted from the first's.
     """
-    scores = {(each.bot, each.name): each for bot in readings.said for each in _scores_of(readings, bot)}
+    scores = {(each.bot, each.name): each for bot in readings.labels for each in _scores_of(readings, bot)}
     found = [
         _main(readings, scores),
         _intervals(scores),
@@ -270,7 +270,7 @@ def _all_of(scores: _Scores, name: str) -> list[Score]:
 def _main(readings: Readings, scores: _Scores) -> StudyTable:
     columns = ("bot", "Agg", *_SCORES, "n+", "splits", "answers", "unread")
     rows = []
-    for bot, said in readings.said.items():
+    for bot, said in readings.labels.items():
         lead = scores.get((bot, "G4 lead"))
         windows_in = 0 if lead is None else int((~np.isnan(lead.by_split)).sum())
         n_plus = 0 if lead is None else int((lead.by_split > 0.0).sum())
@@ -302,7 +302,7 @@ def _intervals(scores: _Scores) -> StudyTable:
 def _actions(readings: Readings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     truth: tuple[float, ...] = ()
-    for bot in readings.said:
+    for bot in readings.labels:
         answers = readings.of(bot, "G3")
         if not answers.facts:
             continue
@@ -351,7 +351,7 @@ def _audits(readings: Readings) -> Iterator[StudyTable]:
     outcomes: list[tuple[Cell, ...]] = []
     doses: list[tuple[Cell, ...]] = []
     drifts: list[tuple[Cell, ...]] = []
-    for bot in readings.said:
+    for bot in readings.labels:
         by_split = [own for split in readings.splits if (own := readings.of(bot, "G2", splits=[split])).facts]
         found = [wrong_bettors(each.predicted, each.sides, each.resolved) for each in by_split]
         tested = [each for each in found if not math.isnan(each.p_value)]
@@ -457,7 +457,7 @@ def _gaps(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     crowds = [won / counted for won, counted in readings.crowds.values() if counted]
     side_reference = fmean(crowds) if crowds else math.nan
-    for bot in readings.said:
+    for bot in readings.labels:
         windows = readings.of(bot, "G4")
         odds_reference = macro_average(windows.by_split(_lead(windows)[1])) if windows.facts else math.nan
         gap = commitment_gap(

@@ -48,9 +48,9 @@ def test_a_past_that_stands_later_than_a_run_shows_its_accounts_nothing() -> Non
     with past_of().open_at(SANDBOX_OPENS_AT + timedelta(minutes=30)) as opened:
         board = VenueBoard(opened.venue, clock, past_books=True)
         event = opened.venue.events(SANDBOX_OPENS_AT).events[0]
-        assert board.quoted([event], opened.now) != ()
+        assert board.quote_events([event], opened.now) != ()
         with pytest.raises(VenueUnavailable, match="stands at 2026-01-05T12:30Z, later than the run; decide it with"):
-            board.quoted([event], SANDBOX_OPENS_AT)
+            board.quote_events([event], SANDBOX_OPENS_AT)
 
 
 def test_an_event_that_is_not_answered_has_no_quote_and_half_of_them_are_no_answer() -> None:
@@ -68,9 +68,9 @@ def test_an_event_that_is_not_answered_has_no_quote_and_half_of_them_are_no_answ
     events = [event for event in parsed if event is not None]
     known = known_markets(events)
     for board in (board_of("2"), board_of("3"), board_of("2", "3")):
-        quoted, listed = board.quoted(events, NOW), board.unlisted(known, NOW)
+        quoted, listed = board.quote_events(events, NOW), board.find_unlisted(known, NOW)
         for found in (quoted, listed):
             assert [event.id for event in found] == ["1", "2", "3", "4"]
             assert [market.is_priced for event in found for market in event.markets].count(False) in (1, 2)
     with pytest.raises((UsageError, VenueError)):
-        board_of("1", "2", "4").quoted(events, NOW)
+        board_of("1", "2", "4").quote_events(events, NOW)

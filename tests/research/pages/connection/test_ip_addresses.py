@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.research.pages.connection.ip_addresses import is_public, parsed
+from predibot.research.pages.connection.ip_addresses import is_public, parse_ip_address
 
 IPV4 = st.ip_addresses(v=4).map(lambda address: IPv4Address(int(address)))
 IPV6 = st.ip_addresses(v=6).map(lambda address: IPv6Address(int(address)))
@@ -39,7 +39,7 @@ def test_a_wrapped_address_is_as_public_as_what_it_wraps(inner: IPv4Address) -> 
 
 @pytest.mark.parametrize("text", ["127.1", "0177.0.0.1", "0x7f.0.0.1", "2130706433", "1.1.1.1 ", "", "a", "1.1.1.1:80"])
 def test_only_the_usual_form_of_an_address_is_read(text: str) -> None:
-    assert parsed(text) is None
+    assert parse_ip_address(text) is None
 
 
 class _Nat64:

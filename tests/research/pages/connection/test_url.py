@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.research.pages.connection.url import redirected, target_of
+from predibot.research.pages.connection.url import follow_redirect, parse_target
 from predibot.research.pages.errors import AddressRefused
 
 
@@ -21,7 +21,7 @@ from predibot.research.pages.errors import AddressRefused
     ],
 )
 def test_an_address_has_one_usual_form(url: str, usual: str) -> None:
-    assert target_of(url).url == usual
+    assert parse_target(url).url == usual
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,17 @@ def test_an_address_has_one_usual_form(url: str, usual: str) -> None:
 )  # fmt: skip
 def test_what_names_no_host_is_refused(url: str) -> None:
     with pytest.raises(AddressRefused):
-        target_of(url)
+        parse_target(url)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_target_or_refused(text: str) -> None:
     for url in (text, f"http://{text}", f"https://example.com/{text}"):
         try:
-            target = target_of(url)
+            target = parse_target(url)
         except AddressRefused:
             continue
-        assert target_of(target.url) == target
+        assert parse_target(target.url) == target
         target.path_and_query.encode("ascii")
 
 
@@ -52,4 +52,4 @@ def test_any_text_is_a_target_or_refused(text: str) -> None:
      ("http://example.com/", "http://example.com/")],
 )  # fmt: skip
 def test_a_redirect_is_read_from_where_it_was_said(location: str, url: str) -> None:
-    assert redirected(target_of("https://example.com/a/"), location).url == url
+    assert follow_redirect(parse_target("https://example.com/a/"), location).url == url

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from predibot.research.pages.content.publication_date import date_of_file, date_of_html, dated
+from predibot.research.pages.content.publication_date import date_of_file, date_of_html, parse_date
 
 URL = "http://www.news.example/a"
 NOON = datetime(2026, 2, 13, 12, tzinfo=UTC)
@@ -22,7 +22,7 @@ NOON = datetime(2026, 2, 13, 12, tzinfo=UTC)
     ],
 )
 def test_the_last_instant_a_date_can_mean_is_taken(text: str, latest: str) -> None:
-    found = dated(text)
+    found = parse_date(text)
     assert found is not None
     assert found.latest_at.isoformat() == latest
 
@@ -31,7 +31,7 @@ def test_the_last_instant_a_date_can_mean_is_taken(text: str, latest: str) -> No
     "value", ["", "yesterday", "2026-13-01", None, 20260213, ["2026-02-13"], "9999-12-31T23:00-20:00"]
 )
 def test_what_is_no_date_is_none(value: object) -> None:
-    assert dated(value) is None
+    assert parse_date(value) is None
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ DAY = 86_400
 def place_of(world: World, stage: Stage) -> tuple[int, int]:
     """Return event and index of the oldest market in a stage that has both sides of its book, or had."""
     minute = minute_of(SANDBOX_OPENS_AT)
-    for number in world.born(minute):
+    for number in world.event_numbers(minute):
         for market, quote in zip(world.event(number, minute).markets, world.quotes(number, minute), strict=True):
             if market.stage is stage and (stage is not Stage.OPEN or quote.mid is not None):
                 return number, market.plan.index

@@ -29,7 +29,7 @@ def answers(world: World, instant: datetime) -> Iterator[tuple[str, bytes]]:
     for state in ("open", "resolved", "all"):
         query = {"filter": [state], "sort": ["24-hour-vol"], "limit": ["1000"], "offset": ["0"]}
         yield state, answer_mana(snapshot, "/v0/search-markets", query).body
-    for number in world.born(snapshot.minute):
+    for number in world.event_numbers(snapshot.minute):
         name = contract_id(snapshot, number)
         yield f"market {name}", answer_mana(snapshot, f"/v0/market/{name}", {}).body
         yield (
@@ -103,7 +103,7 @@ def test_resolutions_are_of_every_kind_and_a_disputed_one_is_corrected() -> None
     world = World.from_seed(SEED, events=60)
     snapshot = Snapshot(world, minute_of(SANDBOX_OPENS_AT + timedelta(days=110)))
     said: dict[str, list[str]] = {}
-    for number in world.born(snapshot.minute):
+    for number in world.event_numbers(snapshot.minute):
         payload = asked(snapshot, f"v0/market/{contract_id(snapshot, number)}")
         for each in (payload, *payload.get("answers", ())):
             if "resolution" in each:
@@ -111,7 +111,7 @@ def test_resolutions_are_of_every_kind_and_a_disputed_one_is_corrected() -> None
     assert {"YES", "NO", "MKT", "CANCEL"} <= said.keys()
     disputed = [
         (number, state.markets[0])
-        for number in world.born(snapshot.minute)
+        for number in world.event_numbers(snapshot.minute)
         if len((state := snapshot.state(number)).markets) == 1
         and state.markets[0].is_disputed
         and state.markets[0].payout in (0.0, 1.0)

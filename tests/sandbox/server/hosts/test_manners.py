@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from predibot.agents.models.clients.chat_stream import streamed_object
-from predibot.net.json_client import Received
+from predibot.agents.models.clients.chat_stream import read_stream
+from predibot.net.json_client import HttpAnswer
 from predibot.sandbox.server.hosts.chat import answer_chat
 from predibot.sandbox.server.hosts.manners import MANNERS, THOUGHT, ModelManners
 from predibot.sandbox.server.options import parse_options
@@ -26,7 +26,7 @@ USER, CALLING, TOLD = (
 def asked(manner: str, *more: dict[str, Any], **body: object) -> HttpReply:
     whole = {"model": "sandbox/sharp", "messages": [USER, *more], "tools": [PING], **body}
     answer = partial(answer_chat, "/chat/completions", now_seconds=0)
-    return ModelManners.of([manner]).answered(json.dumps(whole).encode(), answer)
+    return ModelManners.parse([manner]).handle(json.dumps(whole).encode(), answer)
 
 
 def choice(reply: HttpReply) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def test_what_it_wants_is_answered() -> None:
 
 def test_a_stream_comes_to_the_same_answer() -> None:
     reply = asked("stream_only", stream=True)
-    whole = streamed_object(Received("POST /x", reply.status, {"content-type": reply.content_type}, reply.body))
+    whole = read_stream(HttpAnswer("POST /x", reply.status, {"content-type": reply.content_type}, reply.body))
     plain = json.loads(asked("think_tags").body)
     assert whole["choices"][0]["message"]["tool_calls"][0]["function"] == CALL["function"]
     assert whole["usage"]["prompt_tokens"] == plain["usage"]["prompt_tokens"]

@@ -69,7 +69,7 @@ def test_each_outcome_has_a_book_and_a_history_of_its_own(named_server: SandboxS
     event_id, market = next((k, m) for k, m in named_markets(events).items() if m.ref.token_ids and not m.closed)
     with client(named_server, SANDBOX_OPENS_AT) as venue:
         quotes = venue.quotes(next(event for event in events if event.id == event_id))
-        fresh = market.quoted_by(quotes)
+        fresh = market.with_quotes(quotes)
         paths = [
             venue.price_path(each, start=SANDBOX_OPENS_AT - 24 * HOUR, until=SANDBOX_OPENS_AT)
             for each in market.instruments("sandbox")
@@ -89,7 +89,7 @@ def test_they_are_paid_together_voided_in_equal_parts_and_where_disputed_correct
     named_server: SandboxServer,
 ) -> None:
     kinds: dict[str, int] = {}
-    for number in NAMED.born(OPENS + 150 * 24 * 60):
+    for number in NAMED.event_numbers(OPENS + 150 * 24 * 60):
         plan = NAMED.plan(number)
         if not NAMED.is_named(plan):
             continue

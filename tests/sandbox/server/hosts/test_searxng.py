@@ -17,7 +17,7 @@ OPENS = minute_of(SANDBOX_OPENS_AT)
 
 
 def open_numbers(world: World) -> list[int]:
-    return [number for number in world.maybe_open(OPENS) if not world.event(number, OPENS).is_closed]
+    return [number for number in world.maybe_open_numbers(OPENS) if not world.event(number, OPENS).is_closed]
 
 
 def question(world: World, place: int = 3) -> str:
@@ -86,7 +86,7 @@ def test_an_altered_future_changes_no_byte_of_any_answer(days: int) -> None:
     worlds = World.from_seed(7, events=16), World.from_seed(7, events=16, altered_after=instant)
     indexes = [NewsIndex(world) for world in worlds]
     minute = minute_of(instant)
-    for number in worlds[0].maybe_open(minute):
+    for number in worlds[0].maybe_open_numbers(minute):
         query = {"q": [worlds[0].plan(number).wording.title], "format": ["json"]}
         one, other = (
             answer_search(index, world, query, minute=minute, base_url="http://x").body

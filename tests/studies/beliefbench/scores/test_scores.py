@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
-from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, pair_scores, weighted_values
+from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, pair_scores, weigh_values
 
 
 def made(seed: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -61,9 +61,9 @@ def test_other_implementations_agree(seed: int, n: int) -> None:
 def test_a_weight_of_three_is_three_rows() -> None:
     predicted, score, true, _ = made(3, 25)
     weights = np.random.default_rng(4).integers(0, 4, 25)
-    weighted = weighted_values(predicted, score, true, weights[np.newaxis].astype(np.float64))
+    weighted = weigh_values(predicted, score, true, weights[np.newaxis].astype(np.float64))
     rows = np.repeat(np.arange(25), weights)
-    repeated = weighted_values(predicted[rows], score[rows], true[rows], np.ones((1, rows.size)))
+    repeated = weigh_values(predicted[rows], score[rows], true[rows], np.ones((1, rows.size)))
     assert np.array(weighted) == pytest.approx(np.array(repeated))
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from predibot.contracts import Progress
 from predibot.errors import UsageError, VenueUnavailable
-from predibot.studies.stakebench.collecting.collect import CollectReport, collect_comments, salt_of, salted
+from predibot.studies.stakebench.collecting.collect import CollectReport, collect_comments, read_or_make_salt, salted_id
 from predibot.studies.stakebench.collecting.raw_store import RawStore
 from predibot.studies.stakebench.collecting.sources import CommentSource, Get, ManifoldComments, PolymarketComments
-from predibot.studies.stakebench.crowd import DAY, LONG_THREAD, CrowdMarket, Deed, crowd
+from predibot.studies.stakebench.crowd import DAY, LONG_THREAD, CrowdMarket, CrowdTrade, crowd
 from predibot.studies.stakebench.crowd_host import CrowdHost
 
 SALT = bytes(range(32))
@@ -60,7 +60,7 @@ def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
 class Truth:
     """What is known of one person in one market, by adding up whole numbers."""
 
-    def __init__(self, deeds: Sequence[Deed], *, manifold: bool) -> None:
+    def __init__(self, deeds: Sequence[CrowdTrade], *, manifold: bool) -> None:
         self.manifold = manifold
         self.deeds = [each for each in deeds if each.kind not in ("cancelled", "redemption")]
 
@@ -134,14 +134,14 @@ def test_every_label_is_the_truth_of_what_was_served(tmp_path: Path, seed: int, 
     by_comment = {(row["market"], row["comment"]): row for row in rows}
     for market in markets:
         id_ = f"c{market.number}" if manifold else str(500_000 + market.number)
-        hidden = salted(SALT, "market", id_)
+        hidden = salted_id(SALT, "market", id_)
         positioned: list[int] = []
-        for said in market.said:
-            row = by_comment.get((hidden, salted(SALT, "comment", f"{id_}|{said.id}")))
+        for said in market.comments:
+            row = by_comment.get((hidden, salted_id(SALT, "comment", f"{id_}|{said.id}")))
             if row is None:
                 continue
             seen += 1
-            truth = Truth(market.deeds[said.user], manifold=manifold)
+            truth = Truth(market.trades[said.user], manifold=manifold)
             side, size = truth.position(said.at)
             action = None if side is None else truth.action(said.at, side)
             assert (row["side"], row["size"], row["action"]) == (side, pytest.approx(size), action)
@@ -174,7 +174,7 @@ def test_what_is_left_out_adds_up_and_a_thread_beyond_the_api_is_marked(tmp_path
     assert funnel["threads truncated"] == 1
     cut = [row for row in rows_of(tmp_path, "comments.jsonl") if row["truncated"]]
     assert len({row["market"] for row in cut}) == 1
-    assert funnel["comments served"] < sum(len(market.said) for market in markets)
+    assert funnel["comments served"] < sum(len(market.comments) for market in markets)
     assert LONG_THREAD > 600
 
 
@@ -205,12 +205,12 @@ def test_no_id_of_a_person_is_exported(tmp_path: Path) -> None:
     collected(CrowdHost(markets), tmp_path, manifold=True)
     exported = (tmp_path / "comments.jsonl").read_text() + (tmp_path / "windows.jsonl").read_text()
     assert exported
-    assert not any(user in exported for user in markets[0].deeds)
+    assert not any(user in exported for user in markets[0].trades)
 
 
 def test_a_salt_is_made_once_and_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
-    assert salt_of(tmp_path / "salt") == salt_of(tmp_path / "salt")
+    assert read_or_make_salt(tmp_path / "salt") == read_or_make_salt(tmp_path / "salt")
     assert (tmp_path / "salt").stat().st_mode & 0o077 == 0
     (tmp_path / "other").write_text("hello")
     with pytest.raises(UsageError, match="holds no salt"):
-        salt_of(tmp_path / "other")
+        read_or_make_salt(tmp_path / "other")

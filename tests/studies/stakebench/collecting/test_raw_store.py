@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from predibot.errors import UsageError
-from predibot.studies.stakebench.collecting.collect import salt_of
+from predibot.studies.stakebench.collecting.collect import read_or_make_salt
 from predibot.studies.stakebench.collecting.raw_store import RawStore
 
 
@@ -48,17 +48,17 @@ def test_an_answer_that_would_fill_the_memory_is_refused(tmp_path: Path, kept: b
 
 def test_answers_of_another_platform_are_not_taken_for_its_own(tmp_path: Path) -> None:
     for _ in range(2):
-        with RawStore(tmp_path).alone("sandbox:polymarket"):
+        with RawStore(tmp_path).lock("sandbox:polymarket"):
             pass
     with (
         pytest.raises(UsageError, match="holds answers of 'sandbox:polymarket', not of 'polymarket'"),
-        RawStore(tmp_path).alone("polymarket"),
+        RawStore(tmp_path).lock("polymarket"),
     ):
         pytest.fail("it was let in")
 
 
 def test_a_second_collection_into_a_folder_is_refused_and_halves_are_cleared_away(tmp_path: Path) -> None:
-    with RawStore(tmp_path).alone("manifold"):
+    with RawStore(tmp_path).lock("manifold"):
         name = f".unfinished-{'1' * 32}"
         halves = [tmp_path / name, tmp_path / "raw" / "bets" / name]
         halves[1].parent.mkdir()
@@ -66,11 +66,11 @@ def test_a_second_collection_into_a_folder_is_refused_and_halves_are_cleared_awa
             half.touch()
         with (
             pytest.raises(UsageError, match="another collection is at work"),
-            RawStore(tmp_path).alone("manifold"),
+            RawStore(tmp_path).lock("manifold"),
         ):
             pytest.fail("it was let in")
         assert all(half.exists() for half in halves)
-    with RawStore(tmp_path).alone("manifold"):
+    with RawStore(tmp_path).lock("manifold"):
         assert not any(half.exists() for half in halves)
 
 
@@ -80,7 +80,7 @@ def test_many_that_make_a_salt_at_once_have_the_same(tmp_path: Path) -> None:
 
         def make(path: Path = path, found: list[bytes] = found, ready: threading.Barrier = ready) -> None:
             ready.wait()
-            found.append(salt_of(path))
+            found.append(read_or_make_salt(path))
 
         threads = [threading.Thread(target=make) for _ in range(8)]
         for thread in threads:

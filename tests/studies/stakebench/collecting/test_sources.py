@@ -78,8 +78,8 @@ def test_a_thread_is_whole_only_if_an_order_ended_or_both_met(tmp_path: Path, mo
     reach = 2 * (LARGEST_COMMENT_OFFSET // most + 1) * most
     for each in markets:
         thread = threads[each.question]
-        assert thread.truncated == (len(each.said) >= reach)
-        assert thread.truncated or len(thread.comments) == len(each.said)
+        assert thread.truncated == (len(each.comments) >= reach)
+        assert thread.truncated or len(thread.comments) == len(each.comments)
     assert threads[market.question].truncated
 
 
@@ -111,7 +111,7 @@ def test_an_answer_of_another_form_is_not_kept(tmp_path: Path) -> None:
     (_, market), *_ = source.markets()
     assert market is not None
     wrong = True
-    for ask in (source.thread, source.prices, lambda each: source.traded(each, ["0x" + 40 * "1"])):
+    for ask in (source.thread, source.prices, lambda each: source.read_activity(each, ["0x" + 40 * "1"])):
         with pytest.raises(VenueChanged):
             ask(market)
     wrong = False
@@ -173,7 +173,7 @@ def test_activity_beyond_the_largest_offset_goes_on_by_time(tmp_path: Path) -> N
     (_, market), *_ = source.markets()
     assert market is not None
     user = "0x" + 40 * "1"
-    changes: Sequence[Change] = source.traded(market, [user]).changes[user]
+    changes: Sequence[Change] = source.read_activity(market, [user]).changes[user]
     assert [int(change.at.timestamp()) for change in changes] == seconds
     assert len({query.get("start") for query in asked}) == 3
 
@@ -196,7 +196,7 @@ def test_rows_without_an_instant_end_no_activity_that_is_asked_for_by_time(tmp_p
     (_, market), *_ = source.markets()
     assert market is not None
     user = "0x" + 40 * "1"
-    traded = source.traded(market, [user])
+    traded = source.read_activity(market, [user])
     assert len(traded.changes[user]) > LARGEST_ACTIVITY_OFFSET
     # When what cannot be read was, nobody knows: so nothing of the user is.
     assert traded.unreadable[user].year == 1
@@ -209,7 +209,7 @@ def test_a_page_that_holds_nothing_but_a_null_is_no_end_of_the_collection(tmp_pa
     source = polymarket(Twisted(CrowdHost(crowd(1, manifold=False, markets=1, comments=30)), twist), tmp_path)
     (_, market), *_ = source.markets()
     assert market is not None
-    assert [*source.traded(market, ["0x" + 40 * "1"]).unreadable] == ["0x" + 40 * "1"]
+    assert [*source.read_activity(market, ["0x" + 40 * "1"]).unreadable] == ["0x" + 40 * "1"]
 
 
 def test_of_activity_that_no_instant_divides_nothing_is_known(tmp_path: Path) -> None:
@@ -223,9 +223,9 @@ def test_of_activity_that_no_instant_divides_nothing_is_known(tmp_path: Path) ->
     (_, market), *_ = source.markets()
     assert market is not None
     user, asked = "0x" + 40 * "1", len(host.requests)
-    assert set(source.traded(market, [user]).unreadable) == {user}
+    assert set(source.read_activity(market, [user]).unreadable) == {user}
     assert len(host.requests) - asked == 2 * (LARGEST_ACTIVITY_OFFSET // ACTIVITY_PAGE + 1)
-    assert set(source.traded(market, [user]).unreadable) == {user}
+    assert set(source.read_activity(market, [user]).unreadable) == {user}
     assert len(host.requests) - asked == 2 * (LARGEST_ACTIVITY_OFFSET // ACTIVITY_PAGE + 1)
 
 
@@ -245,7 +245,7 @@ def test_a_row_that_cannot_be_read_leaves_the_others_and_what_was_known_before_i
     source = polymarket(Twisted(CrowdHost(crowd(1, manifold=False, markets=1, comments=30)), twist), tmp_path)
     (_, market), *_ = source.markets()
     assert market is not None
-    traded = source.traded(market, ["0x" + 40 * "1"])
+    traded = source.read_activity(market, ["0x" + 40 * "1"])
     (changes,), (since,) = traded.changes.values(), traded.unreadable.values()
     assert [int(change.at.timestamp()) for change in changes] == [BEGINS, BEGINS + 9]
     assert (since.timestamp() if since.year > 1 else None) == known_until

@@ -86,9 +86,9 @@ def rows_of(table: StudyTable) -> list[dict[str, Any]]:
 
 def answers(found: Readings, bot: str, task: str, split: str) -> list[tuple[Fact, str | None]]:
     return [
-        (fact, found.said[bot][item])
+        (fact, found.labels[bot][item])
         for item, fact in found.facts.items()
-        if fact.task == task and fact.split == split and item in found.said[bot]
+        if fact.task == task and fact.split == split and item in found.labels[bot]
     ]
 
 
@@ -159,7 +159,7 @@ def test_windows_of_actions_take_the_same_answers_beside_another_truth(
     for place, row in enumerate(rows):
         right = [
             macro([fmean(s == f.actions[place] for f, s in answers(found, bot, "G3", split)) for split in SPLITS])
-            for bot in found.said
+            for bot in found.labels
         ]
         assert row["G3 Acc_act"] == pytest.approx(fmean(right))
         assert row["true hold"] == pytest.approx(0.25)
@@ -179,7 +179,7 @@ def test_gaps_pairs_and_platforms_follow_from_the_scores(found: Readings, tables
     both = [
         fmean(
             macro([fmean(s == f.label for f, s in answers(found, bot, "G1", f"{platform}/{topic}"))])
-            for bot in found.said
+            for bot in found.labels
             for topic in ("crypto", "other")
         )
         for platform in ("polymarket", "manifold")

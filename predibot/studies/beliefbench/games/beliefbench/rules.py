@@ -10,12 +10,12 @@ from scipy import sparse
 from predibot.domain.decision import Decision, Label, Subject
 from predibot.domain.event import Event
 from predibot.domain.price import PricePoint
-from predibot.domain.untrusted_text import bounded, paragraph, title_line
+from predibot.domain.untrusted_text import paragraph, shorten, title_line
 from predibot.errors import UsageError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, read_json, words_of_label
 from predibot.related.texts import tf_idf
-from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairedMarket, PairItem, drawn_pairs
-from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, frozen_item
+from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairedMarket, PairItem, draw_pairs
+from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, freeze_item
 
 MAX_DESCRIPTION_CHARACTERS = 8_000
 MAX_JUDGED_CHARACTERS = 8_000
@@ -58,7 +58,7 @@ def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]
         "Say what these reasons mainly rest on. Judge the reasons, not whether they are right. "
         f"Choose one label:\n{_label_list(REASONINGS, _REASONS)}"
     )
-    told = untrusted(bounded(reasons, MAX_JUDGED_CHARACTERS))
+    told = untrusted(shorten(reasons, MAX_JUDGED_CHARACTERS))
     return words_of_label(
         "Somebody read two events and gave reasons for how related they are. You say of what kind the reasons are.",
         f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{told}",
@@ -219,10 +219,10 @@ class Beliefbench(LabelGame):
             UsageError: If the rows do not go together, or are of no such domain.
         """
         try:
-            items, notes = drawn_pairs(rows, per_class=self.per_class, domains=self.domains, seed=seed)
+            items, notes = draw_pairs(rows, per_class=self.per_class, domains=self.domains, seed=seed)
         except ValueError as error:
             raise UsageError(f"the data set cannot be played: {error}") from None
-        return tuple(frozen_item(item, " / ".join(title for title, _ in item.texts), "pair") for item in items), notes
+        return tuple(freeze_item(item, " / ".join(title for title, _ in item.texts), "pair") for item in items), notes
 
     def subjects(self, events: Sequence[Event]) -> tuple[Subject, ...]:
         """Return one subject for each pair."""

@@ -14,9 +14,9 @@ from predibot.domain.price import PricePoint
 from predibot.domain.untrusted_text import paragraph, title_line
 from predibot.errors import UsageError
 from predibot.games.answers import LABEL, AnswerComplaint, Words, quoted, words_of_label
-from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, frozen_item
+from predibot.studies.label_game import ItemReferences, LabelForm, LabelGame, Learnt, Rows, freeze_item
 from predibot.studies.stakebench.cleaning import MONEY_SIGNS
-from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, TaskName, drawn
+from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, TaskName, draw_items
 
 MAX_COMMENT_CHARACTERS = 4_000
 MAX_WINDOW_CHARACTERS = 60_000
@@ -226,10 +226,10 @@ class Stakebench(LabelGame):
             UsageError: If the rows do not go together.
         """
         try:
-            found = drawn(rows, tasks=self.tasks, per_split=self.per_split, seed=seed)
+            found = draw_items(rows, tasks=self.tasks, per_split=self.per_split, seed=seed)
         except ValueError as error:
             raise UsageError(f"the data set cannot be played: {error}") from None
-        asked = [frozen_item(item, item.question, f"{item.task} {item.split}") for item in found.items]
+        asked = [freeze_item(item, item.question, f"{item.task} {item.split}") for item in found.items]
         crowds = [
             Event(f"{CROWD}/{split}", f"{CROWD} of {split}", (), payload=json.dumps({"won": won, "counted": counted}))
             for split, (won, counted) in found.crowds.items()

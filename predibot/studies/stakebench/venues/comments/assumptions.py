@@ -7,7 +7,7 @@ from typing import Any
 from predibot.contracts import Assumption
 from predibot.net.json_client import JsonClient
 from predibot.studies.stakebench.activity import polymarket_change
-from predibot.venues.assumptions import Hosts, Mismatch, objects, tried
+from predibot.venues.assumptions import Hosts, Mismatch, require_objects, try_assumptions
 from predibot.venues.manifold.bets import instant_of
 from predibot.venues.polymarket.parse import event_ids_of
 
@@ -31,12 +31,14 @@ def assumptions(*, gamma_url: str, data_url: str, manifold_url: str) -> Iterator
     gamma_url, data_url, manifold_url = (url.rstrip("/") for url in (gamma_url, data_url, manifold_url))
     with JsonClient(takes_compressed=True) as client:
         hosts = _CommentHosts(client=client, gamma_url=gamma_url, data_url=data_url, manifold_url=f"{manifold_url}/v0")
-        yield from tried(hosts, _CHECKS)
+        yield from try_assumptions(hosts, _CHECKS)
 
 
 def _closed(hosts: _CommentHosts) -> str:
     params = [("closed", "true"), ("order", "volumeNum"), ("ascending", "false"), _PAGE]
-    hosts.markets = objects(hosts.answer("GET", f"{hosts.gamma_url}/markets/keyset", params)["markets"], "markets")
+    hosts.markets = require_objects(
+        hosts.answer("GET", f"{hosts.gamma_url}/markets/keyset", params)["markets"], "markets"
+    )
     named = sum(bool(event_ids_of(each) and each.get("conditionId")) for each in hosts.markets)
     if not named:
         raise Mismatch("no market names its event and its condition")
@@ -52,7 +54,7 @@ def _comments(hosts: _CommentHosts) -> str:
         params = [("parent_entity_type", kind), ("parent_entity_id", str(entity.get("id"))), _PAGE]
         params += [("offset", "0"), ("order", "createdAt"), ("ascending", "true")]
         rows = hosts.answer("GET", f"{hosts.gamma_url}/comments", params)
-        listed = objects(rows, "comments") if rows else []
+        listed = require_objects(rows, "comments") if rows else []
         seen += len(listed)
         whole = [row for row in listed if row.get("body") and row.get("createdAt") and row.get("profile")]
         hosts.users += [str(row["profile"]["proxyWallet"]) for row in whole]
@@ -67,8 +69,8 @@ def _activity(hosts: _CommentHosts) -> str:
         asked = [("user", user), ("limit", "500"), ("offset", "0"), *order]
         if not (anywhere := hosts.answer("GET", url, asked)):
             continue
-        condition = str(objects(anywhere, "activity")[0].get("conditionId"))
-        rows = objects(hosts.answer("GET", url, [*asked, ("market", condition)]), "activity")
+        condition = str(require_objects(anywhere, "activity")[0].get("conditionId"))
+        rows = require_objects(hosts.answer("GET", url, [*asked, ("market", condition)]), "activity")
         foreign = [row for row in rows if str(row.get("conditionId")).casefold() != condition.casefold()]
         made = [instant_of(row.get("timestamp"), per_second=1) for row in rows]
         if foreign or made != sorted(made):
@@ -86,7 +88,7 @@ def _manifold(hosts: _CommentHosts) -> str:
         raise Mismatch(f"{len(other)} of {len(rows)} are not binary or not resolved")
     for row in rows[:_FEW]:
         said = hosts.answer("GET", f"{hosts.manifold_url}/comments", [("contractId", str(row.get("id"))), _PAGE])
-        for each in objects(said, "comments") if said else ():
+        for each in require_objects(said, "comments") if said else ():
             instant_of(each["createdTime"], per_second=1_000)
             if each["userId"] and (each.get("content") or each.get("text")):
                 return f"{len(said)} comments of market {row.get('id')}"
