@@ -11,7 +11,7 @@ from predibot.environment import secrets_present
 from predibot.jobs.caller import Caller
 from predibot.jobs.notify.notice import notice_of_test
 from predibot.jobs.notify.open_channels import open_channels, open_teller
-from predibot.jobs.notify.slot_notices import SlotNotices
+from predibot.jobs.notify.slot_notices import Highlights, SlotNotices
 from predibot.jobs.notify.teller import try_to_send
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation
@@ -51,7 +51,7 @@ def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
 
 @contextmanager
 def slot_notices(
-    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Shown], *, last_seconds: float = LAST_SECONDS
+    caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Highlights], *, last_seconds: float = LAST_SECONDS
 ) -> Iterator[SlotNotices | None]:
     """Yield the notices for the slots of a service; None without any channel.
 

@@ -239,7 +239,7 @@ class SelectionOptions:
 class Tables:
     """Options that choose tables of an evaluation."""
 
-    full: Annotated[bool, whole("print every table whole, and all that is missing in sentences")] = False
+    full: Annotated[bool, full_option("print every table whole, and all that is missing in sentences")] = False
     table: Annotated[
         str | None,
         typer.Option(

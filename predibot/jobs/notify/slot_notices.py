@@ -57,7 +57,7 @@ class SlotNotices:
         store: Store,
         settings: NotifySettings,
         clock: Callable[[], datetime],
-        shown: Callable[[Evaluation, int], Shown],
+        shown: Callable[[Evaluation, int], Highlights],
     ) -> None:
         """Mark as known what an earlier process told; `shown` summarises an evaluation in at most so many lines."""
         self._teller, self._store, self._settings = teller, store, settings
@@ -153,7 +153,7 @@ class SlotNotices:
             for run in filter(None, map(self._run_of, rows))
             for each in self._store.run_read(partial(read_decisions, run_id=run.id))
         ]
-        shown: Shown = ((), ())
+        shown: Highlights = ((), ())
         if self._settings.leaderboard_lines:
             with self._log_errors():
                 evaluation = evaluate_stored(self._store, Part(recipe=recipe), clock=self._clock)

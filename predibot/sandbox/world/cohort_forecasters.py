@@ -74,7 +74,9 @@ def read_cohort(prompt: str) -> PromptCohort | None:
     return PromptCohort(float(cash.group(1).replace(",", "")), positions, tuple(outcomes))
 
 
-def cohort_answer(name: str, cohort: PromptCohort, drawn: Draw, informed: Informed, *, said: str) -> dict[str, object]:
+def cohort_answer(
+    name: str, cohort: PromptCohort, drawn: Draw, informed: InsiderChances, *, said: str
+) -> dict[str, object]:
     """Return a forecaster's answer in a cohort; `said` begins the reasoning."""
     if name == "lazy":
         return {"action": "HOLD", "reasoning": f"{said} Prices are right."}
@@ -142,7 +144,7 @@ def _parse_price(text: str) -> float | None:
     return price if 0.0 < price < 1.0 else None
 
 
-def _sharp_answer(cohort: PromptCohort, informed: Informed, said: str) -> dict[str, object]:
+def _sharp_answer(cohort: PromptCohort, informed: InsiderChances, said: str) -> dict[str, object]:
     """Return bets where prices are below the insiders' chances, else sales where they are above."""
     chances = {each: chance for each in cohort.outcomes if (chance := _chance(each, informed)) is not None}
     edges = {each: chance - each.price for each, chance in chances.items()}
@@ -167,7 +169,7 @@ def _sharp_answer(cohort: PromptCohort, informed: Informed, said: str) -> dict[s
     return answer
 
 
-def _chance(outcome: PromptOutcome, informed: Informed) -> float | None:
+def _chance(outcome: PromptOutcome, informed: InsiderChances) -> float | None:
     known = informed(outcome.market_id)
     if known is None:
         return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist
 
-from predibot.sandbox.world.cohort_forecasters import cohort_answer
+from predibot.sandbox.world.cohort_forecasters import InsiderChances, cohort_answer
 from predibot.sandbox.world.conversation import ForecasterView, PromptMarket, ResultLink
 
 NAMES = ("sharp", "noisy", "overconfident", "lazy", "broken", "gullible", "restless")
@@ -43,7 +43,7 @@ class _Character:
     """Multiplies its bets before they are cut to the stake."""
 
 
-def next_call(name: str, conversation: ForecasterView, informed: Informed) -> Call:
+def next_call(name: str, conversation: ForecasterView, informed: InsiderChances) -> Call:
     """Return a forecaster's next call; not for `broken`."""
     character = _CHARACTERS[name]
     if conversation.forced_tool is None and conversation.cohort is None:
@@ -54,7 +54,7 @@ def next_call(name: str, conversation: ForecasterView, informed: Informed) -> Ca
     return Call("final_answer", answer_of(name, conversation, informed), "Answer: handed in")
 
 
-def answer_of(name: str, conversation: ForecasterView, informed: Informed = lambda _: None) -> dict[str, object]:
+def answer_of(name: str, conversation: ForecasterView, informed: InsiderChances = lambda _: None) -> dict[str, object]:
     """Return a forecaster's arguments for `final_answer`."""
     if conversation.cohort is not None:
         return cohort_answer(

@@ -86,7 +86,9 @@ def _beside(
     ]
 
 
-def delay_record(record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> tuple[TrackRecord, Ints]:
+def delay_record(
+    record: TrackRecord, days: float, *, max_gap_seconds: float = MAX_GAP_SECONDS
+) -> tuple[TrackRecord, Ints]:
     """Return the record of what could have been carried out some days later, (k decisions), and their rows, (k,).
 
     The same dollars are bet on the same sides, at the price of that later

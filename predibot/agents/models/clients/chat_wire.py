@@ -164,7 +164,7 @@ class _Completion(Wire):
     """The cost that a gateway states in a header; `litellm_model` puts it here."""
     citations: object = None
     search_results: LenientObjects = Field(default_factory=list)
-    searches: Annotated[int | None, BeforeValidator(lambda value: count_of(value))] = None
+    searches: Annotated[int | None, BeforeValidator(lambda value: parse_count(value))] = None
     """As `responses` counts them."""
 
     def to_domain(self, asked_model: str) -> ChatReply:

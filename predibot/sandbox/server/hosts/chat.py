@@ -13,7 +13,7 @@ from typing import Any
 
 from predibot.sandbox.server.reply import HttpReply, json_bytes, json_reply
 from predibot.sandbox.stocks.forecasters import PromptStock, read_stocks, stock_weights
-from predibot.sandbox.world.cohort_forecasters import wrong_cohort_answers
+from predibot.sandbox.world.cohort_forecasters import InsiderChances, wrong_cohort_answers
 from predibot.sandbox.world.conversation import ForecasterView, PromptMarket, read_conversation, write_memory
 from predibot.sandbox.world.forecasters import NAMES, WORD, Call, answer_of, draw, next_call
 
@@ -26,7 +26,9 @@ MISALLOCATIONS = ("not_a_number", "percent", "both_sides", "unknown_assets", "pr
 """How it fails in portfolios; a game may accept "percent" and "unknown_assets"."""
 
 
-def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: Informed = lambda _: None) -> HttpReply:
+def answer_chat(
+    path: str, body: bytes | None, *, now_seconds: int, informed: InsiderChances = lambda _: None
+) -> HttpReply:
     """Return the reply to a chat request, or the list of models; `informed` is what `sharp` knows in a cohort."""
     if body is None and path == "/models":
         rows = [{"id": f"sandbox/{name}", "object": "model", "created": 0, "owned_by": WORD} for name in NAMES]
@@ -49,7 +51,7 @@ def answer_chat(path: str, body: bytes | None, *, now_seconds: int, informed: In
     return _completion(name, request, informed, now_seconds=now_seconds)
 
 
-def _completion(name: str, request: Mapping[str, Any], informed: Informed, *, now_seconds: int) -> HttpReply:
+def _completion(name: str, request: Mapping[str, Any], informed: InsiderChances, *, now_seconds: int) -> HttpReply:
     conversation = read_conversation(request)
     stocks = read_stocks(conversation.seed)
     if stocks:
