@@ -132,7 +132,8 @@ def _summary_lines(found: "ImportReport") -> Iterator[str]:
     passed = f"; {count_noun(found.trace_folders, 'folder')} of traces passed over" if found.trace_folders else ""
     yield f"read: {', '.join(read)}, in {count_noun(found.files, 'file')}{passed}"
     for each in found.left_out:
-        yield f"left out: {count_noun(each.decisions, 'decision')} on {each.event_id}, {each.title!r}, which {each.reason}"
+        decisions = count_noun(each.decisions, "decision")
+        yield f"left out: {decisions} on {each.event_id}, {each.title!r}, which {each.reason}"
     new = f"{count_noun(found.stored_decisions, 'decision')} with {count_noun(found.stored_forecasts, 'forecast')}"
     there = f"; {found.known_decisions:,} were there" if found.known_decisions else ""
     yield f"stored: {new} in {count_noun(found.runs, 'new run')}{there}"

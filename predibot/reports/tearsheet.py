@@ -107,7 +107,8 @@ def _pictures(pictures: Sequence[Picture]) -> Iterator[str]:
     yield "<h2>Pictures</h2>"
     with style():
         for number, picture in enumerate(pictures):
-            yield f"<figure>{inline(render_figure(draw_picture(picture), 'svg'), number, _picture_title(picture))}</figure>"
+            svg = render_figure(draw_picture(picture), "svg")
+            yield f"<figure>{inline(svg, number, _picture_title(picture))}</figure>"
 
 
 def _picture_title(picture: Picture) -> str:

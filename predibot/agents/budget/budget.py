@@ -91,7 +91,7 @@ class Budget:
         return self._set_aside(worst, wait_seconds, kept=False)
 
     def keep(self, amount: Spending) -> "BudgetReservation":
-        """Set an amount aside for later, which others count as spent; see `BudgetReservation.offer`. Raises like `reserve`."""
+        """Set an amount aside that others count as spent; see `BudgetReservation.offer`. Raises like `reserve`."""
         return self._set_aside(amount, None, kept=True)
 
     def spent(self) -> Spending:

@@ -124,7 +124,8 @@ def _order_complaints(answer: Decision, view: EventView) -> Iterator[str]:
     outcomes = view.outcomes
     for order in answer.orders:
         if order.instrument not in outcomes:
-            yield f"an order is on {mark_foreign(repr(str(order.instrument.id)[:80]))}, no outcome of this event; take it out"
+            where = mark_foreign(repr(str(order.instrument.id)[:80]))
+            yield f"an order is on {where}, no outcome of this event; take it out"
             continue
         market, _ = outcomes[order.instrument]
         name = f"market {mark_foreign(repr(market.id))}"

@@ -116,7 +116,7 @@ def notice_of_slot(
     decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
     if is_good:
         title = f"predibot: {safe_name(recipe)} is well again, slot {at}"
-        return Notice("failure", title, (decisions,), about=about, is_over=True)
+        return Notice("failure", title, (decisions,), trouble=about, is_over=True)
     what = "failed in part" if counts.get("recorded") else "failed"
     kind = kind_of_error(reason)
     why = (f"Why: {_REASONS[kind]}.",) if kind else ()
@@ -126,7 +126,7 @@ def notice_of_slot(
         "drift" if kind == "VenueChanged" else "failure",
         f"predibot: {safe_name(recipe)} {what}, slot {at}",
         (*why, decisions, again, *ask_again, _MORE),
-        about=about,
+        trouble=about,
     )
 
 
@@ -135,12 +135,12 @@ def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
     about, at = f"side of {recipe}", format_instant(slot_at)
     if not reason:
         title = f"predibot: nothing is in the way of {safe_name(recipe)} any more, slot {at}"
-        return Notice("failure", title, about=about, is_over=True)
+        return Notice("failure", title, trouble=about, is_over=True)
     return Notice(
         "drift" if "VenueChanged:" in reason else "failure",
         f"predibot: {safe_name(recipe)} is done with remarks, slot {at}",
         ("Prices, the evaluation or a check of the doctor were in the way.", _MORE),
-        about=about,
+        trouble=about,
     )
 
 
@@ -157,9 +157,9 @@ def notice_of_recipe(recipe: str, *, is_good: bool) -> Notice:
     """Return the notice that a recipe cannot be read any more, or can be read again."""
     about = f"file of {recipe}"
     if is_good:
-        return Notice("failure", f"predibot: {safe_name(recipe)} can be read again", about=about, is_over=True)
+        return Notice("failure", f"predibot: {safe_name(recipe)} can be read again", trouble=about, is_over=True)
     lines = ("It goes on as it was read last.", _MORE)
-    return Notice("failure", f"predibot: {safe_name(recipe)} cannot be read as it is now", lines, about=about)
+    return Notice("failure", f"predibot: {safe_name(recipe)} cannot be read as it is now", lines, trouble=about)
 
 
 def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
@@ -167,9 +167,9 @@ def notice_of_drift(recipe: str, doubts: Sequence[str]) -> Notice:
     about = f"venue of {recipe}"
     if not doubts:
         title = f"predibot: the venue of {safe_name(recipe)} is understood again"
-        return Notice("drift", title, about=about, is_over=True)
+        return Notice("drift", title, trouble=about, is_over=True)
     lines = (*(f"{doubt}." for doubt in doubts), "Look whether there is a newer predibot.")
-    return Notice("drift", f"predibot: the venue of {safe_name(recipe)} changes", lines, about=about)
+    return Notice("drift", f"predibot: the venue of {safe_name(recipe)} changes", lines, trouble=about)
 
 
 def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limit: float) -> Notice:
@@ -189,18 +189,18 @@ def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limi
     )
     title = f"predibot: {safe_name(recipe)} has spent {share} of its limit"
     about = f"limit of {recipe} for {account}: {what}"
-    return Notice("budget", title, (f"It is the limit of {account}.", *lines), about=about, passes=True)
+    return Notice("budget", title, (f"It is the limit of {account}.", *lines), trouble=about, passes_by_itself=True)
 
 
 def notice_of_abstentions(recipe: str, count: int) -> Notice:
     """Return the notice that bots abstained because a budget was spent, or that none did any more."""
     about = f"budget of {recipe}"
     if not count:
-        return Notice("budget", f"predibot: {safe_name(recipe)} has a budget again", about=about, is_over=True)
+        return Notice("budget", f"predibot: {safe_name(recipe)} has a budget again", trouble=about, is_over=True)
     lines = (
         f"{count} {'decision' if count == 1 else 'decisions'} could not be afforded; see the limits of its recipe.",
     )
-    return Notice("budget", f"predibot: {safe_name(recipe)} has spent a budget", lines, about=about)
+    return Notice("budget", f"predibot: {safe_name(recipe)} has spent a budget", lines, trouble=about)
 
 
 def _amount(value: float) -> str:

@@ -247,7 +247,7 @@ def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> Forecas
     good = tuple(file.drop_refused(kept, _repetitions(kept, file.place)))
     return ForecastFile(
         file=file,
-        said=good,
+        forecasts=good,
         n_open=Counter(each.forecaster for each in good if each.outcome is None),
         n_void=Counter(each.forecaster for each in good if each.is_void),
     )

@@ -113,8 +113,8 @@ def _require_no_views(connection: Connection) -> None:
     computed = set(map(str.lower, connection.exec_driver_sql(_COMPUTED).scalars()))
     if ours := sorted(computed & {"alembic_version", *Row.metadata.tables}):
         raise LedgerUnusable(
-            f"{mask_url(connection.engine.url)} computes {ours[0]}, by a view or a generated column, instead of holding "
-            "it. Put a copy in its place, or name another ledger"
+            f"{mask_url(connection.engine.url)} computes {ours[0]}, by a view or a generated column, instead of "
+            "holding it. Put a copy in its place, or name another ledger"
         )
 
 

@@ -121,13 +121,13 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
         searches=tuple(words["Search"]),
         reads=tuple(words["Read"]),
         answers=len(words["Answer"]),
-        found=tuple(dict.fromkeys(found)),
+        search_hits=tuple(dict.fromkeys(found)),
         notes=tuple(dict.fromkeys(notes)),
-        orders=tuple(orders),
+        demands=tuple(orders),
         # The marks around untrusted text and the addresses of news change every time.
         seed=_VARYING.sub("", prompt),
-        said=frozenset(said.splitlines()),
-        reported=_report_weights(prompt),
+        own_lines=frozenset(said.splitlines()),
+        reported_weights=_report_weights(prompt),
         cohort=read_cohort(prompt),
     )
 

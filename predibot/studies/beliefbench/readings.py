@@ -96,7 +96,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
     remarks = {bot: _remark(reasons) for bot, reasons in answers.silent.items()}
     readings = PairReadings(
         facts={name: _fact(item) for name, item in items.items()},
-        said=said,
+        answers=said,
         labels=LABELS,
         remarks=remarks,
         cutoffs={name: bot.knowledge_cutoff for name, bot in bots.items() if name in said and bot.knowledge_cutoff},

@@ -24,7 +24,7 @@ FACTS = {
 }
 READINGS = PairReadings(
     facts=FACTS,
-    said={"model": {"p1": 0, "p2": 3, "p3": UNREAD, "p4": 1}, "silent": {}},
+    answers={"model": {"p1": 0, "p2": 3, "p3": UNREAD, "p4": 1}, "silent": {}},
     labels=LABELS,
     remarks={"silent": "4 pairs without a label: no volume"},
     cutoffs={"model": "2025-06-01"},
