@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from predibot.api.python import Ledger, Replay, Scores, decide, open_ledger, replay
     from predibot.contracts import Progress
     from predibot.errors import PredibotError
-    from predibot.jobs.replay.replay import ReplayInstant
+    from predibot.jobs.replay.replay import Played
     from predibot.ledger.read.accounts.cohort_rows import LedgerCohort
     from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, LedgerRun
     from predibot.reports.views.decide import DecideView
@@ -36,10 +36,10 @@ __all__ = [
     "LedgerDecision",
     "LedgerForecast",
     "LedgerRun",
+    "Played",
     "PredibotError",
     "Progress",
     "Replay",
-    "ReplayInstant",
     "Rows",
     "ScoreRow",
     "Scores",

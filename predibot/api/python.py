@@ -25,7 +25,7 @@ from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.located import find_recipe_name
-from predibot.jobs.replay.replay import ReplayInstant, plan_replay
+from predibot.jobs.replay.replay import Played, plan_replay
 from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, select_cohorts
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
@@ -99,7 +99,7 @@ class Scores(Rows[ScoreRow]):
 class Replay:
     """The result of a replay."""
 
-    instants: Rows[ReplayInstant]
+    instants: Rows[Played]
     scores: Scores
     notes: tuple[str, ...]
 
@@ -393,7 +393,7 @@ def replay(
     max_markets: int | None = None,
     retry: Collection[Retry] = (),
     listener: ProgressListener | None = None,
-    told: Callable[[ReplayInstant], None] | None = None,
+    told: Callable[[Played], None] | None = None,
 ) -> Replay:
     """Decide at one instant of the past after the other, track, and return how good the bots were.
 
@@ -532,6 +532,6 @@ _PLAYED_COLUMNS: dict[str, Kind] = {
 }
 
 
-def _played_cells(played: ReplayInstant) -> Cells:
+def _played_cells(played: Played) -> Cells:
     statuses: dict[str, object] = {status: played.statuses.get(status, 0) for status in STATUSES}
     return {**values_of(played, "instant=at run=run_key as_of events made_here undecided notes"), **statuses}

@@ -7,7 +7,7 @@ from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.logs.spans import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
-from predibot.jobs.replay.replay import ReplayInstant, ReplayPlan, ReplayReport, look_back, other_runs
+from predibot.jobs.replay.replay import Played, ReplayPlan, ReplayReport, look_back, other_runs
 from predibot.jobs.replay.replay import replay as play_instants
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Question
@@ -19,7 +19,7 @@ def replay(
     caller: Caller,
     *,
     ledger: str,
-    told: Callable[[ReplayInstant], None],
+    told: Callable[[Played], None],
     question: Question | None = None,
     sample: int | None = None,
 ) -> Iterator[tuple[ReplayReport, LookAhead | None]]:
@@ -40,7 +40,7 @@ def replay(
     ):
         began_at = clock()
 
-        def tell(instant: ReplayInstant) -> None:
+        def tell(instant: Played) -> None:
             spans.send(instant.run_key, began_at)
             told(instant)
 

@@ -14,7 +14,7 @@ from predibot.domain.clock import parse_length
 
 if TYPE_CHECKING:
     from predibot.jobs.replay.look_ahead_check import LookAhead
-    from predibot.jobs.replay.replay import ReplayInstant
+    from predibot.jobs.replay.replay import Played
     from predibot.reports.terminal.replay import ReplayView
     from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -103,7 +103,7 @@ def replay(
     return code
 
 
-def _progress_reporter(of: int) -> "Callable[[ReplayInstant], None]":
+def _progress_reporter(of: int) -> "Callable[[Played], None]":
     """Return a callback that reports the progress after each instant, and the time left at this pace."""
     from itertools import count
 
@@ -111,7 +111,7 @@ def _progress_reporter(of: int) -> "Callable[[ReplayInstant], None]":
 
     began, numbers = time.monotonic(), count(1)
 
-    def tell(played: "ReplayInstant") -> None:
+    def tell(played: "Played") -> None:
         number = next(numbers)
         left = (time.monotonic() - began) / number * (of - number)
         output.say(progress_line(played, number=number, of=of, seconds_left=left))

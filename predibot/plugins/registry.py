@@ -53,6 +53,10 @@ class Kind:
         return name if self.holds == "function" else class_name_of(name)
 
 
+STUDY = Kind("study", "predibot.studies", "predibot.studies", "constant")
+"""What a study is, `predibot.reports.study` says."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """An imported plug-in."""

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from predibot.errors import PluginError
 from predibot.plugins import registry
-from predibot.plugins.registry import Kind, Plugin
+from predibot.plugins.registry import STUDY, Plugin
 from predibot.reports.table import Column, Table
 from predibot.scoring.study_table import StudyTable
 
 if TYPE_CHECKING:
     from predibot.ledger.store import Store
 
-STUDY = Kind("study", "predibot.studies", "predibot.studies", "constant")
+_EVERY_COMMAND = frozenset({"run", "csv", "full", "ledger", "json", "log"})
+"""Options that commands of every study have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +99,12 @@ class Study:
 
 def studies() -> dict[str, Study]:
     """Return all studies that work, by name, in the order of their data sets; those of installed packages too."""
-    found = (each for each in registry.find_all(STUDY) if not _problem(each))
-    return {each.name: each.thing for each in sorted(found, key=lambda each: each.thing.data_set)}
+    return {found.name: found.thing for found, problem in _checked_studies() if not problem}
 
 
 def study_problems() -> Iterator[tuple[str, str]]:
     """Yield the name of each study that does not work, and why."""
-    for found in registry.find_all(STUDY):
-        if problem := _problem(found):
-            yield found.name, problem
+    return ((found.name, problem) for found, problem in _checked_studies() if problem)
 
 
 def study_named(name: str) -> Study:
@@ -122,7 +120,32 @@ def study_named(name: str) -> Study:
     return study
 
 
+def _checked_studies() -> list[tuple[Plugin, str]]:
+    """Return all studies in the order of their data sets, each with why it cannot be used."""
+    data_sets: set[str] = set()
+    checked = []
+    for found in sorted(registry.find_all(STUDY), key=lambda each: each.origin != "predibot"):
+        problem = _problem(found)
+        if not problem and found.thing.data_set in data_sets:
+            problem = f"{found.label} has the data set {found.thing.data_set}, as another study has; name another"
+        if not problem:
+            data_sets.add(found.thing.data_set)
+        checked.append((found, problem))
+    return sorted(checked, key=lambda each: "" if each[1] else each[0].thing.data_set)
+
+
 def _problem(found: Plugin) -> str:
-    if found.problem or isinstance(found.thing, Study):
-        return found.problem
-    return f"{found.label} is a {type(found.thing).__name__}; make it a Study of predibot.reports.study"
+    """Return why a study cannot be used; empty if it can. The texts and options become parts of the command line."""
+    study = found.thing
+    if found.problem or not isinstance(study, Study):
+        return found.problem or f"{found.label} is a {type(study).__name__}; make it a Study of predibot.reports.study"
+    if study.name != found.name:
+        return f"{found.label} is found as {found.name} and names itself {study.name!r}; give it one name"
+    texts = (study.help, study.data_set, study.full, study.heading, study.menu)
+    if not all(isinstance(text, str) for text in texts) or not study.data_set.isidentifier():
+        return f"{found.label} has the data set {study.data_set!r}; give an identifier, and texts where texts belong"
+    parameters = (*study.parameters, *(one for each in study.commands.values() for one in each.parameters))
+    for name in (each.name for each in parameters):
+        if not isinstance(name, str) or not name.isidentifier() or name in _EVERY_COMMAND:
+            return f"{found.label} has a parameter {name!r}; give an identifier that is no option of every study"
+    return ""

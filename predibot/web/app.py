@@ -241,8 +241,8 @@ PAGES: dict[str, Callable[..., WebPage]] = {
 
 
 def all_pages() -> dict[str, Callable[..., WebPage]]:
-    """Return `PAGES` and one page for each study."""
-    return PAGES | {f"/{each.data_set}": partial(records.study_page, each) for each in studies().values()}
+    """Return `PAGES` and one page for each study; no study takes the address of one of `PAGES`."""
+    return {f"/{each.data_set}": partial(records.study_page, each) for each in studies().values()} | PAGES
 
 
 def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.0.0.1", token: str = "") -> FastAPI:

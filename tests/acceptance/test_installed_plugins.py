@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from predibot.environment import DEFAULT_LEDGER
 from predibot.ledger.store import Store
-from predibot.web.app import create_app
+from predibot.web.app import PAGES, all_pages, create_app
 from tests.acceptance.conftest import said_here
 from tests.plugins.conftest import Install, installed
 
@@ -112,6 +112,37 @@ def test_a_study_that_does_not_work_says_so_and_harms_no_other(tmp_path: Path, i
     assert "this study does not work" in predibot("study", "--help", at=[site])
     assert "is a int; make it a Study of predibot.reports.study" in predibot("study", "broken", code=1)
     assert "acme_lines" in predibot("collect", "--help", at=[site])
+
+
+STUDY = """from predibot.reports.study import Study, StudyParameter
+STUDY = Study({name!r}, "h", {data_set!r}, {{}}, None, lambda store: (), "f", "t", parameters=({parameters}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "data_set", "parameters", "words"),
+    [
+        ("stakebench", "mine", "", "names itself 'stakebench'"),
+        ("odd", None, "", "the data set None"),
+        ("odd", "comments", "", "as another study has"),
+        ("odd", "mine", 'StudyParameter("json", "h", "M"),', "a parameter 'json'"),
+        ("odd", "mine", 'StudyParameter("x-y", "h", "M"),', "a parameter 'x-y'"),
+    ],
+)
+def test_a_study_takes_nothing_of_another(
+    tmp_path: Path, installed: Install, name: str, data_set: str | None, parameters: str, words: str
+) -> None:
+    code = STUDY.format(name=name, data_set=data_set, parameters=parameters)
+    installed(code, "[predibot.studies]\nodd = polling_for_tests:STUDY\n")
+    assert words in predibot("study", "odd", code=1)
+    assert "StakeBench" in predibot("study", "--help")
+
+
+def test_a_study_takes_no_page_of_predibots_own(installed: Install) -> None:
+    installed(
+        STUDY.format(name="odd", data_set="runs", parameters=""), "[predibot.studies]\nodd = polling_for_tests:STUDY\n"
+    )
+    assert all_pages()["/runs"] is PAGES["/runs"]
 
 
 def test_what_is_installed_is_listed_and_tried_and_what_is_gone_is_said(tmp_path: Path, site: Path) -> None:

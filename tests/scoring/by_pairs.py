@@ -161,7 +161,7 @@ def edge_difference(record: TrackRecord, first: int, second: int) -> Found | Non
 def _edges(record: TrackRecord, bot: int, of_decision: Sequence[_Number]) -> dict[tuple[int, _Number], Made]:
     """Return what a bot was asked of an event, by a number of each decision such as its slot."""
     asked: dict[tuple[int, _Number], list[tuple[float, Position]]] = defaultdict(list)
-    decisions, markets = record.asked()
+    decisions, markets = record.questions()
     for decision, market in zip(decisions.tolist(), markets.tolist(), strict=True):
         start = float(record.decided_at[decision])
         if record.decision_bot[decision] != bot or start > record.as_of:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from predibot.domain.event import Event
 from predibot.domain.price import Quote
-from predibot.selection import Selection, SelectionRules, ranked_by_usd, ranking_is_settled, select
+from predibot.selection import Selection, SelectionRules, ranking_is_settled, ranking_volume_usd, select
 from tests.selection.worlds import NOW, WORDS, event, market
 
 RULES = SelectionRules(crypto=WORDS, events=3, max_markets=2, per_category=1)
@@ -41,7 +41,7 @@ def ids_of(selection: Selection) -> list[str]:
 
 def by_volume(events: list[Event]) -> list[Event]:
     """Return events as a venue lists them that ranks by what they state, else by the sum over their markets."""
-    usd = {each.id: ranked_by_usd(each, "volume_1wk") for each in events}
+    usd = {each.id: ranking_volume_usd(each, "volume_1wk") for each in events}
     return sorted(events, key=lambda listed: (usd[listed.id] is None, -(usd[listed.id] or 0.0)))
 
 

@@ -1,5 +1,7 @@
 """Student's t: its tails and its quantiles."""
 
+import math
+
 
 def t_two_sided(t: float, degrees_of_freedom: float) -> float:
     """Return the chance of a value at least as far from zero as t.
@@ -43,4 +45,5 @@ def t_quantile(probability: float, degrees_of_freedom: float) -> float:
         raise ValueError(f"a probability is {probability!r}; it must be above 0 and below 1")
     if not degrees_of_freedom > 0.0:
         raise ValueError(f"degrees of freedom are {degrees_of_freedom!r}; give a number above zero")
-    return float(stdtrit(degrees_of_freedom, probability))
+    # Beyond the largest double scipy forgets the sign.
+    return math.copysign(float(stdtrit(degrees_of_freedom, probability)), probability - 0.5)

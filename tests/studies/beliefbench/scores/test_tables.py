@@ -59,7 +59,7 @@ def test_a_pair_is_after_the_cutoff_where_its_younger_market_is() -> None:
     # A market of the day of the cutoff itself is not after it.
     assert (before["answers"], before["MSE"]) == (3, pytest.approx(0.04 / 3))
     assert (after["answers"], after["MSE"], after["change"]) == (1, None, None)
-    worse = replace(READINGS, said={"model": {"p2": 3, "p3": 2}})
+    worse = replace(READINGS, answers={"model": {"p2": 3, "p3": 2}})
     before, after = rows_of("cutoff", worse)
     assert (before["MSE"], after["MSE"]) == (pytest.approx(0.04), pytest.approx(0.16))
     assert (before["change"], after["change"]) == (None, pytest.approx(3.0))
