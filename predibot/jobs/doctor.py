@@ -20,6 +20,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.url import parse_ledger_url, sqlite_file
 from predibot.net.failures import BadAddress, BadAnswer, TryAgain
 from predibot.net.json_client import JsonClient
+from predibot.plugins import registry
 from predibot.plugins.games import game_problems
 from predibot.plugins.strategies import list_strategies
 from predibot.plugins.tools import tool_infos
@@ -127,6 +128,9 @@ def _check_plugins() -> Iterator[Check]:
         for name, problem in of_kind:
             if problem:
                 yield Check(kind, "failed", f"{name}: {problem}")
+    for study in registry.find_all(registry.STUDY):
+        if study.problem:
+            yield Check("studies", "failed", f"{study.name}: {study.problem}")
 
 
 def _check_channels(settings: Settings) -> Iterator[Check]:
