@@ -128,7 +128,7 @@ def describe_error(error: BaseException) -> str:
     """Return the class and the message of a foreign error, even where reading its message fails.
 
     Examples:
-        >>> words_of(KeyError("x")), words_of(RuntimeError())
+        >>> describe_error(KeyError("x")), describe_error(RuntimeError())
         ("KeyError: 'x'", 'RuntimeError')
     """
     try:

@@ -18,7 +18,7 @@ def account(
     ] = None,
     as_of: options.AsOf = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
-    full: Annotated[bool, options.whole("show every row, and prompts and answers")] = False,
+    full: Annotated[bool, options.full_option("show every row, and prompts and answers")] = False,
     judge: Annotated[
         str | None,
         typer.Option("--judge", metavar="MODEL", help="have a model read the rationales too, and show how it agrees"),

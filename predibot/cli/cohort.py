@@ -20,7 +20,7 @@ def cohort(
     ] = None,
     unarchive: Annotated[bool, typer.Option("--unarchive", help="count it in scores again")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
-    full: Annotated[bool, options.whole("show every row, ended positions too")] = False,
+    full: Annotated[bool, options.full_option("show every row, ended positions too")] = False,
     json: options.Json = False,
 ) -> None:
     """Show members, values, positions, markets in common, and what is due."""

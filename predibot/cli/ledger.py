@@ -176,7 +176,7 @@ def prune(
     older_than: Annotated[
         Any,
         typer.Option(
-            "--traces-older-than", metavar="LENGTH", parser=options.read_by(parse_length), help="such as 180d or 26w"
+            "--traces-older-than", metavar="LENGTH", parser=options.parser_for(parse_length), help="such as 180d or 26w"
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", help="do it; left out: say what would be removed")] = False,

@@ -40,7 +40,7 @@ def replay(
         timedelta | None,
         typer.Option(
             "--every",
-            parser=options.read_by(parse_length),
+            parser=options.parser_for(parse_length),
             metavar="LENGTH",
             help="between two instants: 12h, 1d or 7d; left out: the recipe's",
         ),

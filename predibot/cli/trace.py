@@ -18,7 +18,7 @@ def trace(
         str | None,
         typer.Option("--otlp", metavar="URL", help="send it to this collector as spans; DECISION may be a RUN_KEY"),
     ] = None,
-    full: Annotated[bool, options.whole("show every text whole")] = False,
+    full: Annotated[bool, options.full_option("show every text whole")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
 ) -> None:

@@ -35,7 +35,7 @@ def count_noun(n: int, noun: str) -> str:
     """Return a count with its noun.
 
     Examples:
-        >>> counted(1, "bet"), counted(1_200, "bet")
+        >>> count_noun(1, "bet"), count_noun(1_200, "bet")
         ('1 bet', '1,200 bets')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

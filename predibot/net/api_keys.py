@@ -210,7 +210,7 @@ def mask_text(text: str, key: Key | None) -> str:
     A key of fewer than eight characters is a placeholder such as `none`, and no secret.
 
     Examples:
-        >>> masked_text("Bearer sk-0123456789 is wrong", Key("K", "sk-0123456789"))
+        >>> mask_text("Bearer sk-0123456789 is wrong", Key("K", "sk-0123456789"))
         'Bearer *** is wrong'
     """
     if key is None:

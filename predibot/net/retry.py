@@ -107,7 +107,7 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
     `headers` have names in lower case, or ignore case. `now` counts if the answer has no date of its own.
 
     Examples:
-        >>> asked_wait_seconds({"retry-after": "7"}, datetime(2026, 2, 13, tzinfo=UTC))
+        >>> retry_after_seconds({"retry-after": "7"}, datetime(2026, 2, 13, tzinfo=UTC))
         7.0
     """
     for name, unit_seconds in _UNITS:

@@ -156,7 +156,7 @@ def parse_wording(text: str) -> QuestionWording:
     the commonest words may be names.
 
     Examples:
-        >>> [token.word for token in said_by("Will the Labour Party NOT win 1,000 seats by 5th March?").tokens]
+        >>> [token.word for token in parse_wording("Will the Labour Party NOT win 1,000 seats by 5th March?").tokens]
         ['will', 'the', 'labor', 'party', 'not', 'win', '1000', 'seats', 'by', '3/5']
     """
     text = _PRIVATE.sub(" ", unicodedata.normalize("NFKC", text).translate(_APOSTROPHES))

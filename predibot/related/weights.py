@@ -41,7 +41,7 @@ def fit_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
         ValueError: If lengths differ, a value is out of range, or no pair is left.
 
     Examples:
-        >>> found = fitted_weights([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]], [0.5, 1.0, 0.5])
+        >>> found = fit_weights([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]], [0.5, 1.0, 0.5])
         >>> found.weights, found.mean_squared_error
         (FeatureWeights(synchrony=0.5, tags=0.0, nearness=0.0, text=0.5), 0.0)
     """

@@ -271,9 +271,9 @@ def order_notes(volumes: Sequence[float | None]) -> tuple[str, ...]:
     """Return a note where a list is not in order of volume, highest first; a venue's order is only a hint.
 
     Examples:
-        >>> disorder([9.0, 7.0, None, 8.0, 1.0])
+        >>> order_notes([9.0, 7.0, None, 8.0, 1.0])
         ('1 of the 5 events listed stand below one with less volume; they are ranked here',)
-        >>> disorder([9.0, None, 8.0])
+        >>> order_notes([9.0, None, 8.0])
         ()
     """
     lowest, late = float("inf"), 0

@@ -197,7 +197,7 @@ class Accounts(RuleBasedStateMachine):
             for row in standing if last.payout_yes is not None else ():
                 assert row.cash_usd == pytest.approx(-row.shares * last.payout_yes, abs=1e-12)
 
-    @precondition(lambda self: self.account.held(STOCK).shares)
+    @precondition(lambda self: self.account.position(STOCK).shares)
     @rule(ratio=st.sampled_from([0.1, 0.5, 2.0, 3.0]), cash_usd=st.floats(0.01, 10.0), is_end=st.booleans())
     def act_as_issuer(self, ratio: float, cash_usd: float, is_end: bool) -> None:
         """Split the stock and pay a dividend, or delist it."""

@@ -33,9 +33,10 @@ SPEAKS_ITS_DIALECT = {"sandbox", "sandbox_mana"}
 HAS_PLATFORMS = (
     "predibot/studies/stakebench",
     "predibot/jobs/score_files/forecastbench.py",
+    "predibot/sandbox/server",
 )
-"""What knows the platforms that comments are collected from, whose rules of cleaning and topics differ, and the sources
-of ForecastBench's questions, of which some are markets."""
+"""What knows the platforms that comments are collected from, whose rules of cleaning and topics differ, the sources
+of ForecastBench's questions, of which some are markets, and whom a host of the sandbox stands in for."""
 
 
 def code() -> Iterator[tuple[Path, str]]:

@@ -219,7 +219,7 @@ def first_named(text: str, parameters: Iterable[str]) -> str | None:
     """Return the parameter that a text names first, or None.
 
     Examples:
-        >>> named_in("Unsupported value: 'reasoning.effort' of a seeded model", ["seed", "reasoning_effort"])
+        >>> first_named("Unsupported value: 'reasoning.effort' of a seeded model", ["seed", "reasoning_effort"])
         'reasoning_effort'
     """
     found = {name: re.search(rf"(?<!\w){name.replace('_', '[._]')}(?!\w)", text) for name in parameters}

@@ -42,7 +42,7 @@ def safe_name(name: str) -> str:
     """Return a name from a recipe in characters that are harmless in every chat, mail and terminal.
 
     Examples:
-        >>> named("<!channel> @here [x](http://a.b)"), named("agent/gpt-5 (slow)")
+        >>> safe_name("<!channel> @here [x](http://a.b)"), safe_name("agent/gpt-5 (slow)")
         ('??channel? ?here ?x?(http:/?a.b)', 'agent/gpt-5 (slow)')
     """
     characters = one_line(name).replace("//", "/?")

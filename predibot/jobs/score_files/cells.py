@@ -61,7 +61,7 @@ def parse_payout(column: str, cell: Cell) -> float:
     """Return the payout of YES: 1, 0, or a number between for a void market.
 
     Examples:
-        >>> payout_of("outcome", True), payout_of("outcome", "FALSE"), payout_of("outcome", "0.5")
+        >>> parse_payout("outcome", True), parse_payout("outcome", "FALSE"), parse_payout("outcome", "0.5")
         (1.0, 0.0, 0.5)
     """
     if isinstance(cell, str):
@@ -84,7 +84,7 @@ def parse_cell_instant(column: str, cell: Cell) -> datetime:
     """Return a UTC instant; a date is its midnight, and without an offset a time is UTC.
 
     Examples:
-        >>> instant_of("date", "2026-03-01 12:00:00 UTC").isoformat()
+        >>> parse_cell_instant("date", "2026-03-01 12:00:00 UTC").isoformat()
         '2026-03-01T12:00:00+00:00'
     """
     found = _INSTANT.fullmatch(cell.upper()) if isinstance(cell, str) else None

@@ -41,7 +41,7 @@ def shorten_name(name: str, cells: int) -> str:
     """Return a name in at most so many cells, without its middle: names differ at the ends.
 
     Examples:
-        >>> shortened("a_bot_with_a_rather_long_name", 14)
+        >>> shorten_name("a_bot_with_a_rather_long_name", 14)
         'a_bot_wi…_name'
     """
     if cell_len(name) <= cells:

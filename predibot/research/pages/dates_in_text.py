@@ -101,7 +101,7 @@ def find_days(text: str, today: date | None = None) -> Iterator[NamedDay]:
     reading does, else the later reading.
 
     Examples:
-        >>> [str(named.on) for named in named_days("From 3. März 2026 until May 4, 2026 (05/31/2026)")]
+        >>> [str(named.on) for named in find_days("From 3. März 2026 until May 4, 2026 (05/31/2026)")]
         ['2026-05-31', '2026-03-03', '2026-05-04']
     """
     months, english = _months()

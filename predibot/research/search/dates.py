@@ -76,7 +76,7 @@ def latest_instant_of_ddgs(text: object, *, now: datetime, units_are_known: bool
 
     Examples:
         >>> now = datetime(2026, 1, 30, 9, 15, 7, tzinfo=UTC)
-        >>> latest_of_made("2026-01-16T09:15:05+00:00", now=now).isoformat()
+        >>> latest_instant_of_ddgs("2026-01-16T09:15:05+00:00", now=now).isoformat()
         '2026-01-23T09:15:05+00:00'
     """
     try:

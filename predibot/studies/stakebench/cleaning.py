@@ -21,7 +21,7 @@ def remove_urls(text: str) -> str:
     """Return a comment without web addresses and the space around them.
 
     Examples:
-        >>> without_urls("see https://example.org/a?b  now")
+        >>> remove_urls("see https://example.org/a?b  now")
         'see now'
     """
     return " ".join(_URL.sub(" ", text).split())
@@ -77,7 +77,7 @@ def rejection_reason(text: str, words: WordLists) -> Rejected | None:
     """Return why a comment is left out, ignoring web addresses; None where it is not.
 
     Examples:
-        >>> rejection("too short", parse_words("splits.manifold: other\\nsplits.polymarket: other"))
+        >>> rejection_reason("too short", parse_words("splits.manifold: other\\nsplits.polymarket: other"))
         'short'
     """
     plain = remove_urls(text)

@@ -149,7 +149,7 @@ def close_instant(day: date) -> datetime:
     """Return when the close of a date is known.
 
     Examples:
-        >>> closed_at(date(2026, 1, 5)).isoformat()
+        >>> close_instant(date(2026, 1, 5)).isoformat()
         '2026-01-05T21:00:00+00:00'
     """
     return datetime.combine(day, time(CLOSED_HOUR), UTC)

@@ -17,6 +17,7 @@ def density(t: float, n: float) -> float:
     return math.exp(log - (n + 1.0) / 2.0 * math.log1p(t * t / n))
 
 
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
 @given(st.floats(0.0, 8.0), FREEDOM)
 def test_a_tail_is_what_the_density_leaves(t: float, freedom: float) -> None:
     within = quad(density, 0.0, t, args=(freedom,), epsabs=1e-12)[0]

@@ -99,7 +99,7 @@ def events_needed_text(needed: RequiredEvents | None, unit: str) -> str:
     """Return how many more events, or other units, a claim would take.
 
     Examples:
-        >>> needed_words(RequiredEvents(33, False), "event"), needed_words(None, "date")
+        >>> events_needed_text(RequiredEvents(33, False), "event"), events_needed_text(None, "date")
         ('about 33 more events', 'nobody can say how many more dates')
     """
     if needed is None:

@@ -131,9 +131,9 @@ def parse_date(text: object) -> StatedInstant | None:
     """Parse a date in a page's data; return None if that fails.
 
     Examples:
-        >>> dated("2026-02-13").latest_at.isoformat(), dated("2026-02-13T10:00:00+01:00").text
+        >>> parse_date("2026-02-13").latest_at.isoformat(), parse_date("2026-02-13T10:00:00+01:00").text
         ('2026-02-14T12:00:00+00:00', '2026-02-13T09:00Z')
-        >>> dated("Fri, 13 Feb 2026 10:00:00 GMT").text, dated("13 February 2026, 10:00").text
+        >>> parse_date("Fri, 13 Feb 2026 10:00:00 GMT").text, parse_date("13 February 2026, 10:00").text
         ('2026-02-13T10:00Z', '2026-02-13')
     """
     if not isinstance(text, str):
