@@ -272,7 +272,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         @wraps(of)
         def page(cache: LedgerCache, **asked: Any) -> WebPage:
             part = asked.get("part")
-            with figures.in_currency(cache.currency(asked if part is None else part.given())):
+            with figures.in_currency(cache.currency(asked if part is None else part.parameters())):
                 return of(cache, **asked)
 
         found = signature(of)

@@ -60,8 +60,8 @@ def required_parts(shown: ScreenOptions, grouping: str | None = None) -> tuple[s
     """Return the parts of an evaluation that a screen needs, names of `WANTED`.
 
     Examples:
-        >>> required_parts(ScreenOptions()), required_parts(ScreenOptions(table="pairs")), required_parts(ScreenOptions(), "lead_time")
-        (('evidence', 'curves'), ('pairs',), ('evidence', 'curves', 'by_lead_time'))
+        >>> required_parts(ScreenOptions(table="pairs")), required_parts(ScreenOptions(), "lead_time")
+        (('pairs',), ('evidence', 'curves', 'by_lead_time'))
     """
     if shown.full:
         return WANTED

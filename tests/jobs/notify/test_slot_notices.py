@@ -52,7 +52,7 @@ def _quiet() -> Iterator[ProgressListener]:
 class Done:
     """A slot that was played before anybody waited for it."""
 
-    def ended(self) -> str:
+    def exit_reason(self) -> str:
         """Return that it ended well."""
         return ""
 

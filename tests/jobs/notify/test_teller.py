@@ -43,7 +43,7 @@ class Patient(Teller):
     """Waits for what is told, as no service does."""
 
     def send_waiting(self) -> None:
-        super().tell_waiting()
+        super().send_waiting()
         assert self.settle(PATIENCE_SECONDS)
 
 

@@ -122,7 +122,7 @@ def set_clock(folder: Path, at: datetime) -> None:
 class _Done:
     """What was done at once."""
 
-    def ended(self) -> str:
+    def exit_reason(self) -> str:
         """Return that it ended well."""
         return ""
 

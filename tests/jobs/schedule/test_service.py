@@ -50,7 +50,7 @@ class Playing:
     until: datetime
     end: Callable[[], str]
 
-    def ended(self) -> str | None:
+    def exit_reason(self) -> str | None:
         """Return how it ended."""
         return self.end() if self.world.now >= self.until else None
 
