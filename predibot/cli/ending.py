@@ -48,7 +48,7 @@ _NO_PASSWORD = re.compile(r"[\w+]+://[^\s:/@]*:?@[^\s@]*")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
 
 
-class TerminationSignal(KeyboardInterrupt):
+class Terminated(KeyboardInterrupt):
     """The system asked the program to end; it ends as it does on Ctrl-C."""
 
 
@@ -62,7 +62,7 @@ class _FirstSignal:
     def __call__(self, number: int, _: FrameType | None) -> None:
         """Raise the exception of the first signal, and again if it was caught and the program goes on long after."""
         if self.raised is None:
-            self.raised = TerminationSignal if number == signal.SIGTERM else KeyboardInterrupt
+            self.raised = Terminated if number == signal.SIGTERM else KeyboardInterrupt
         elif time.monotonic() < self._again_at:
             return
         self._again_at = time.monotonic() + _ENDING_SECONDS
@@ -106,12 +106,12 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
     except OSError as error:
         return _report_error(type(error).__name__, _system_message(error), FAILED, as_json=as_json)
     except KeyboardInterrupt as error:
-        terminated = isinstance(error, TerminationSignal)
+        terminated = isinstance(error, Terminated)
         code = TERMINATED if terminated else INTERRUPTED
         said = resume_advice(arguments, "terminated" if terminated else "interrupted")
         typer.echo(said, err=True)
         if as_json:
-            _print_error("TerminationSignal" if terminated else "Interrupted", said, code)
+            _print_error("Terminated" if terminated else "Interrupted", said, code)
         return code
     except Exception as error:
         # A mistake of ours: stdout gets its one document all the same, and the traceback goes on to stderr.
