@@ -98,14 +98,12 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
     prompt = "\n".join(text for _, text in messages[:first_reply])
     said = "\n".join(text for role, text in messages if role == "assistant")
     lines = [line.partition(": ") for line in said.splitlines()]
-    words = {
-        name: [rest for head, _, rest in lines if head == name] for name in (*_ACTS, "ResultLink", "PageNote", "Told")
-    }
+    words = {name: [rest for head, _, rest in lines if head == name] for name in (*_ACTS, "Found", "Noted", "Told")}
     last_act = next((head for head, _, _ in reversed(lines) if head in _ACTS), "")
     markets = tuple(_read_markets(prompt))
     last_words = _last_words(messages)
-    notes = [note for rest in words["PageNote"] for note in _parse_note(rest)]
-    found = [ResultLink(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["ResultLink"]]
+    notes = [note for rest in words["Noted"] for note in _parse_note(rest)]
+    found = [ResultLink(rest.partition(" ")[2], rest.partition(" ")[0]) for rest in words["Found"]]
     orders = list(dict.fromkeys(words["Told"]))
     if last_act == "Read":
         notes += _read_notes(markets, last_words)
