@@ -20,7 +20,7 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
 
     The file is made beside `path` under a name that nobody can guess, and only if nothing has that name: no link there
     is followed. A link at `path` itself is replaced; its target stays. A killed process leaves its file for
-    `clear_unfinished`.
+    `remove_unfinished_files`.
 
     Args:
         path: Its final name, in a folder that exists.
@@ -63,10 +63,10 @@ def remove_unfinished_files(folder: Path) -> None:
 
 
 def _open_new(path: Path) -> BinaryIO:
-    """Return a new file with a lock that tells `clear_unfinished` that it is being written."""
+    """Return a new file with a lock that tells `remove_unfinished_files` that it is being written."""
     while True:
         file = path.open("xb")
-        # Some network disks have no locks; there `clear_unfinished` removes nothing either.
+        # Some network disks have no locks; there `remove_unfinished_files` removes nothing either.
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
         if path.exists():

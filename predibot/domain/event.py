@@ -219,7 +219,7 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
     Args:
         event: The event with its markets.
         venue: The venue of the instruments.
-        quotes: As `Market.quoted_by` takes them; by default the event's own.
+        quotes: As `Market.with_quotes` takes them; by default the event's own.
     """
     found = {}
     for market in event.markets:

@@ -32,7 +32,7 @@ _KINDS: Mapping[object, type | tuple[type, ...]] = {"array": list, "object": Map
 _MAX_SEEN_CHARACTERS = 60
 _MAX_LISTED = 20
 _OPENS, _CLOSES = "\x0e", "\x0f"
-"""Surround foreign words while a sentence is made; `marked` gets no text with control characters."""
+"""Surround foreign words while a sentence is made; `mark_foreign` gets no text with control characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class AnswerComplaint(AnswerError):
     """What is wrong with an answer, in parts: our words, and those of the answer or the venue."""
 
     def __init__(self, sentence: str) -> None:
-        """Split a sentence at the marks of `marked`."""
+        """Split a sentence at the marks of `mark_foreign`."""
         self.parts = tuple(re.split(f"[{_OPENS}{_CLOSES}]", sentence))
         """Our words and foreign ones in turn."""
         super().__init__("".join(self.parts))

@@ -30,7 +30,7 @@ class Breaker:
     def admit(self) -> float:
         """Let a call through, or return how many seconds later to ask again.
 
-        A call that got zero must later report `succeeded`, `failed` or `abandoned`.
+        A call that got zero must later report `record_success`, `record_failure` or `release`.
         """
         with self._lock:
             if self._open_until is None:

@@ -267,7 +267,7 @@ class Gates:
 
     @contextmanager
     def turn(self, provider: str, deadline: float) -> Iterator[None]:
-        """Wait for a turn at a provider, and give it back at the end; see `Gate.passed`."""
+        """Wait for a turn at a provider, and give it back at the end; see `Gate.turn`."""
         if self.ceiling is None:
             yield
             return

@@ -1,7 +1,8 @@
 """Studies of papers on data of their own: each says its commands and tables, and any can be shown."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from predibot.errors import PluginError
@@ -99,25 +100,36 @@ class Study:
 
 def studies() -> dict[str, Study]:
     """Return all studies that work, by name, in the order of their data sets; those of installed packages too."""
-    return {found.name: found.thing for found, problem in _checked_studies() if not problem}
+    return {
+        found.name: found.thing if found.origin == "predibot" else _with_own_errors(found)
+        for found, problem in _checked_studies()
+        if not problem
+    }
+
+
+def _with_own_errors(found: Plugin) -> Study:
+    """Return a package's study whose errors are told in one sentence, as the package's."""
+    study: Study = found.thing
+    run = partial(_call, found.label, StudyReport)
+    return replace(
+        study,
+        read=partial(_call, found.label, StudyTables | StudyReport, study.read),
+        runs=partial(_call, found.label, Sequence, study.runs),
+        commands={name: replace(each, run=partial(run, each.run)) for name, each in study.commands.items()},
+    )
+
+
+def _call(label: str, kind: Any, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    with registry.own_code(label):
+        result = function(*arguments, **options)
+    if not isinstance(result, kind):
+        raise PluginError(f"{label} returned a {type(result).__name__}; see `predibot.reports.study` for what is read")
+    return result
 
 
 def study_problems() -> Iterator[tuple[str, str]]:
     """Yield the name of each study that does not work, and why."""
     return ((found.name, problem) for found, problem in _checked_studies() if problem)
-
-
-def study_named(name: str) -> Study:
-    """Return a study.
-
-    Raises:
-        PluginError: If there is none of that name, or it does not work.
-    """
-    found = registry.find(STUDY, name)
-    if problem := _problem(found):
-        raise PluginError(problem)
-    study: Study = found.thing
-    return study
 
 
 def _checked_studies() -> list[tuple[Plugin, str]]:

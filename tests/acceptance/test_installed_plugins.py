@@ -138,6 +138,17 @@ def test_a_study_takes_nothing_of_another(
     assert "StakeBench" in predibot("study", "--help")
 
 
+@pytest.mark.parametrize(("read", "words"), [("1 / 0", "division by zero"), ("7", "returned a int")])
+def test_what_goes_wrong_in_a_study_of_a_package_is_one_sentence(
+    tmp_path: Path, installed: Install, read: str, words: str
+) -> None:
+    code = STUDY.format(name="odd", data_set="mine", parameters="").replace("None", f"lambda *_, **__: {read}")
+    installed(code, "[predibot.studies]\nodd = polling_for_tests:STUDY\n")
+    Store.open("sqlite:///empty.db").close()
+    said = predibot("tables", "odd", "--ledger", "sqlite:///empty.db", code=1)
+    assert words in said and "Traceback" not in said
+
+
 def test_a_study_takes_no_page_of_predibots_own(installed: Install) -> None:
     installed(
         STUDY.format(name="odd", data_set="runs", parameters=""), "[predibot.studies]\nodd = polling_for_tests:STUDY\n"

@@ -41,7 +41,7 @@ def statements_of_cohort(
 
     Args:
         name: The Sunday, as `2026-03-01`.
-        as_of: As for `every_cohort`.
+        as_of: As for `list_cohorts`.
 
     Raises:
         UsageError: If the name is no Sunday, or there is no such cohort, or none yet at the instant.

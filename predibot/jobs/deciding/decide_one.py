@@ -302,7 +302,7 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
     try:
         answer = load_strategy(job.bot.strategy).decide(context)
     except (BudgetSpent, LoopEnd) as error:
-        # `LoopEnded` comes in a rerun, for an end that is in no step.
+        # `LoopEnd` comes in a rerun, for an end that is in no step.
         kind: ReasonKind = error.kind if isinstance(error, LoopEnd) else "budget"
         if kind == "answer":
             return _failure_result(worker, str(error), reason_kind="answer")

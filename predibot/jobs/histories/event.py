@@ -70,7 +70,7 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
     """Return what a ledger holds of an event as of an instant; no venue is asked.
 
     Raises:
-        UsageError: If no run of the ledger played the event, or as `located`.
+        UsageError: If no run of the ledger played the event, or as `locate`.
     """
     there = locate(store, part, clock)
     part, at = there.part, there.as_of

@@ -88,7 +88,7 @@ def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) ->
 
 
 def cluster_ledger_events(connection: Connection, venue: str, as_of: datetime) -> Mapping[str, str]:
-    """Return the clusters of a ledger's events as of an instant (`related_events`)."""
+    """Return the clusters of a ledger's events as of an instant (`cluster_events`)."""
     return cluster_events(beliefs_of_ledger(connection, venue, as_of).beliefs)
 
 

@@ -1,4 +1,4 @@
-"""Cells of a user's table: texts, numbers and instants; others are refused with a `InvalidCell`."""
+"""Cells of a user's table: texts, numbers and instants; others are refused with an `InvalidCell`."""
 
 import json
 import re

@@ -54,10 +54,6 @@ class Pool(Executor):
         """Take what this process works with."""
         self._worker = worker
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Return the future of a call."""
-        raise NotImplementedError
-
     def calls(self) -> Sequence[PoolCall]:
         """Return the calls that other processes have."""
         return ()

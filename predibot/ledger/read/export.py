@@ -100,7 +100,7 @@ _BEHIND_KEY: Mapping[str, str] = {
     "accounts": "slot_at",
     "journal": "instrument_row kind at shares cash_usd decision_id market_row revision",
 }
-"""The columns behind a table's natural key, where they are not simply all others; see `named_table`."""
+"""The columns behind a table's natural key, where they are not simply all others; see `make_named_table`."""
 _POINT_COLUMNS: Mapping[str, TypeEngine[Any]] = {"at": Instant(), "source": Text(), "price": Float()}
 """The columns of a point; a path is exported as a row for each."""
 _PATHS_AT_ONCE = 10

@@ -161,7 +161,7 @@ def _check_numbers(
 
 
 def _read_decided(connection: Connection, venue: str, as_of: datetime, part: Part) -> tuple[Columns, Columns, Columns]:
-    """Return runs, and decisions and bets as in `decided_in`, by slot and then by names."""
+    """Return runs, and decisions and bets as in `read_decision_arrays`, by slot and then by names."""
     statement = (
         select(runs.c.id, runs.c.slot_at, runs.c.deadline_at, run_is_live(connection).label("live"))
         .where(

@@ -44,7 +44,7 @@ def pack_leaves(leaves: Sequence[Leaf]) -> bytes:
 
 
 def unpack_leaves(blob: Any) -> tuple[Leaf, ...]:
-    """Return the leaves that `packed_leaves` packed."""
+    """Return the leaves that `pack_leaves` packed."""
     try:
         columns = json.loads(unpack(blob))
         leaves = tuple(Leaf(*row) for row in zip(*columns, strict=True))
@@ -86,7 +86,7 @@ def pack_rows(rows: PackedRows) -> bytes:
 
 
 def unpack_rows(blob: Any) -> PackedRows:
-    """Return the rows that `packed_rows` packed."""
+    """Return the rows that `pack_rows` packed."""
     try:
         parts, totals = json.loads(unpack(blob))
         found = {name: _unpack_part(columns, checks) for name, (columns, checks) in parts.items()}

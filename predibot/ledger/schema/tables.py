@@ -32,7 +32,7 @@ NAMING = {
 
 
 POINT_BYTES = 17
-"""Size of a point of `packed_points`, repeated here to avoid loading numpy."""
+"""Size of a point of `pack_points`, repeated here to avoid loading numpy."""
 CLUSTERED = {"sqlite_with_rowid": False}
 """Rows lie in the order of their key, in which they are read."""
 
@@ -436,7 +436,7 @@ class PermitRow(Row, table=True):
 
 
 class PricePathRow(Row, table=True):
-    """Prices of an instrument that `track` saw, as `packed_points` packs them: a row each would be millions."""
+    """Prices of an instrument that `track` saw, as `pack_points` packs them: a row each would be millions."""
 
     __tablename__ = "price_paths"
     __table_args__ = (CheckConstraint(f"length(points) % {POINT_BYTES} = 1", name="points_whole"),)
@@ -626,7 +626,7 @@ class ReceiptRow(Row, table=True):
     root: str = _text()
     made_at: datetime = _instant()
     leaves_packed: bytes = Field(sa_type=LargeBinary)
-    """Leaves under the root, as `packed_leaves` packs them."""
+    """Leaves under the root, as `pack_leaves` packs them."""
 
 
 class LedgerReceiptRow(Row, table=True):
@@ -638,7 +638,7 @@ class LedgerReceiptRow(Row, table=True):
     root: str = _text()
     made_at: datetime = _instant()
     rows_packed: bytes = Field(sa_type=LargeBinary)
-    """The covered rows, as `packed_rows` packs them."""
+    """The covered rows, as `pack_rows` packs them."""
 
 
 class ArtefactRow(Row, table=True):

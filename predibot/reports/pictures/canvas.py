@@ -97,7 +97,7 @@ def inline(svg: bytes, number: int, title: str) -> str:
     """Return an SVG file as an element of a page.
 
     Args:
-        svg: As `written` returns it.
+        svg: As `render_figure` returns it.
         number: Of the picture on the page, so that ids of elements are unique.
         title: What a screen reader says, escaped.
     """

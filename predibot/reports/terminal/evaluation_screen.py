@@ -104,7 +104,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, shown: ScreenOpti
 
 
 SCORED = ("intervals", "adjusted", "pairs")
-"""Costly parts of an evaluation that `print_scored` shows."""
+"""Costly parts of an evaluation that `print_file_scores` shows."""
 
 
 def print_file_scores(console: Console, evaluation: Evaluation, *, every_row: bool) -> None:

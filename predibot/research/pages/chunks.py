@@ -116,7 +116,7 @@ def _code_cost(text: str) -> float:
 def parts_of(text: str, *, tokens: int = PART_TOKENS) -> tuple[str, ...]:
     """Return a text in parts, cut between paragraphs where possible, else between sentences, else anywhere.
 
-    The text has a paragraph a line; `tokens` are counted as by `estimated_tokens`.
+    The text has a paragraph a line; `tokens` are counted as by `estimate_tokens`.
     """
     return _pack([piece for line in text.split("\n") for piece in _split_paragraph(line, tokens)], tokens)
 

@@ -148,7 +148,7 @@ def fullest(values: Ints, most: int) -> Ints:
 def estimates(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> list[Estimate | None]:
     """Return each score with its interval, None without rows.
 
-    Each is as by `cluster_bootstrap_ratio` alone, or for many clusters as by `expanded_estimate`, cut at its limits.
+    Each is as by `cluster_bootstrap_ratio` alone, or for many clusters as by `expand_estimate`, cut at its limits.
     """
     return _each(ratios, uncertainty, estimate_of, expand_estimate)
 
@@ -156,7 +156,7 @@ def estimates(ratios: Sequence[Ratio], uncertainty: Uncertainty) -> list[Estimat
 def comparisons(differences: Sequence[Ratio], uncertainty: Uncertainty) -> list[Comparison | None]:
     """Return each pair's mean difference with its interval and p-value, None without rows.
 
-    Each is as by `paired_difference` alone, or for many clusters as by `expanded_comparison`, cut at its limits.
+    Each is as by `paired_difference` alone, or for many clusters as by `expand_comparison`, cut at its limits.
     """
     return _each(differences, uncertainty, comparison_of, expand_comparison)
 

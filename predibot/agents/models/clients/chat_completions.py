@@ -33,7 +33,7 @@ class Endpoint:
     def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> HttpAnswer:
         """Return the whole answer to a request below the base URL, whatever its status.
 
-        Raises `TryAgain` if nothing was sent, and `AnswerLost` if no whole answer came. If the answer is too long, or
+        Raises `TryAgain` if nothing was sent, and `LostAnswer` if no whole answer came. If the answer is too long, or
         compressed, a success raises `AnswerUnusable` because it may have been paid for, and an error `ModelRefused`.
         """
         try:
@@ -45,7 +45,7 @@ class Endpoint:
             raise (AnswerUnusable if error.status < 300 else ModelRefused)(str(error)) from None
 
     def send_and_forget(self, method: str, path: str, *, seconds: float) -> None:
-        """Send a request without a body and ignore the answer; see `JsonClient.tell`."""
+        """Send a request without a body and ignore the answer; see `JsonClient.send_and_forget`."""
         self._client.send_and_forget(method, self._below(path), seconds=seconds)
 
     def read_refusal(self, received: HttpAnswer) -> Refusal:

@@ -21,7 +21,7 @@ _GROWING = frozenset({"content", "reasoning_content", "reasoning", "refusal", "a
 def read_stream(received: HttpAnswer) -> dict[str, Any]:
     """Return the completion that a stream adds up to, or the error in one of its events.
 
-    A stream that breaks off may have been paid for and raises `LostAnswer`. Other answers are read by `json_object`.
+    A stream that breaks off may have been paid for and raises `LostAnswer`. `parse_json_object` reads other answers.
     """
     if "text/event-stream" not in received.headers.get("content-type", "").lower():
         return parse_json_object(received)

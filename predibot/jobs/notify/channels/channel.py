@@ -27,6 +27,6 @@ class Channel(Protocol):
         """Hand a notice over.
 
         Raises:
-            TryAgain: If another try may help; `AnswerLost` if the operator may have been told all the same.
+            TryAgain: If another try may help; `LostAnswer` if the operator may have been told all the same.
             Undelivered: If no other try would help.
         """

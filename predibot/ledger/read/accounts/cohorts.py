@@ -224,7 +224,7 @@ def member_accounts(
 def cohorts_as_of(
     connection: Connection, as_of: datetime, *, venue: str | None = None, recipe: str | None = None
 ) -> tuple[StoredCohort, ...]:
-    """Return `kept_cohorts` with their accounts.
+    """Return `read_cohorts` with their accounts.
 
     Archived ones are among them, also because newer cohorts end the window of older ones.
     """
