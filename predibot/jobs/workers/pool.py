@@ -54,6 +54,10 @@ class Pool(Executor):
         """Take what this process works with."""
         self._worker = worker
 
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Return the future of a call, to whose arguments the worker is added where it runs."""
+        raise NotImplementedError
+
     def calls(self) -> Sequence[PoolCall]:
         """Return the calls that other processes have."""
         return ()
