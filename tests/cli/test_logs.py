@@ -27,7 +27,7 @@ import logging
 import os
 from dataclasses import dataclass
 
-from predibot.net.deadline import in_time
+from predibot.net.deadline import call_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Noisy:
         """Return nothing."""
         log = logging.getLogger("predibot.strategies.noisy")
         key = os.environ["ACME_API_KEY"]
-        in_time(lambda: log.warning("the key is %s\\nINFO forged", key), 10.0)
+        call_within(lambda: log.warning("the key is %s\\nINFO forged", key), 10.0)
         raise ValueError(f"no, {key}")
 '''
 Alone = Callable[..., Ended]

@@ -285,8 +285,8 @@ def test_a_strategy_survives_the_way_into_a_fresh_process() -> None:
 def test_a_folder_of_the_user_goes_first_and_is_said_to_be_theirs(tmp_path: Path) -> None:
     (tmp_path / "deep_thinker.py").write_text(THINKER, encoding="utf-8")
     probe = (
-        "from predibot.plugins.strategies import strategies, spec_of\n"
-        "print([(s.name, s.origin) for s in strategies() if s.origin != 'predibot'])\n"
+        "from predibot.plugins.strategies import list_strategies, spec_of\n"
+        "print([(s.name, s.origin) for s in list_strategies() if s.origin != 'predibot'])\n"
         "try: spec_of('x')\nexcept Exception as error: print(error)"
     )
     absent = tmp_path / "absent"
