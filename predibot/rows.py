@@ -115,7 +115,7 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         return self._rows[index]
 
     def __repr__(self) -> str:
-        """Return the number of rows and the first of their columns; scores have a hundred."""
+        """Return the number of rows and the first twelve columns; scores have a hundred columns."""
         more = len(self._columns) - _SHOWN_COLUMNS
         shown = [*self.columns[:_SHOWN_COLUMNS], *([f"and {more} more"] if more > 0 else [])]
         return f"<{len(self)} row{'' if len(self) == 1 else 's'}: {', '.join(shown)}>"

@@ -259,7 +259,10 @@ class CorporateAction:
 def split_factor(
     actions: Iterable[CorporateAction], after: datetime, until: datetime, *, inclusive: bool = True
 ) -> float:
-    """Return how many shares at `until`, or right before it, stand for one share at `after`."""
+    """Return how many shares one share of `after` has become by `until`.
+
+    Unless `inclusive`, splits at `until` itself do not count.
+    """
     ratios = (
         each.value
         for each in actions
@@ -290,7 +293,7 @@ def adjust_points(
             if each.kind == "split" and each.value:
                 factor /= each.value
             elif each.kind == "dividend" and each.value is not None:
-                # In shares as they were before its date; a split may lie in between.
+                # Convert dollars a new share into dollars a share of `point`: a split may lie between.
                 ratio = split_factor(actions, point.at, each.effective_at, inclusive=False)
                 factor *= max(0.0, 1.0 - each.value * ratio / point.price) if point.price else 1.0
         adjusted.append(PricePoint(point.at, point.price * factor))

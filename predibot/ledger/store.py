@@ -34,7 +34,7 @@ MAX_CONNECTIONS = 5
 OPENED_FILE = "predibot_file"
 """Key in a connection's `info` for device and inode of the file it has open."""
 _SILENT_SECONDS = 15
-"""A writer on a server that is silent for longer is cut off, because others wait for its locks.
+"""PostgreSQL ends a transaction that sends nothing for this long. Its locks make others wait.
 
 It is much longer than any work of ours between two statements, and shorter than a usual lease.
 """
@@ -275,7 +275,9 @@ class Store:
             raise
 
     def _raise_for_foreign_row(self, error: Exception) -> None:
-        """Raise for a row that predibot did not write, if there is one; else the error is a mistake of ours.
+        """Look for a row that predibot did not write.
+
+        If there is one, blame it; if not, return: the error is then a bug of predibot.
 
         Raises:
             LedgerUnusable: If there is such a row; the error is its cause.

@@ -1,14 +1,14 @@
 """Failures of requests, in words that each caller translates into its own errors."""
 
 MAX_ASKED_TRIES = 20
-"""For a failure that comes with a wait; the deadline ends the tries."""
+"""Most tries if the server says how long to wait; the deadline ends them too."""
 MAX_CONNECT_TRIES = 3
 """For a host that cannot be reached."""
 SEEN_CHARACTERS = 300
 
 
 class TryAgain(Exception):
-    """A try failed, but another may succeed; presumably the other side did nothing for it."""
+    """A try failed, and another may succeed. The server probably did no work for the first."""
 
     def __init__(
         self,

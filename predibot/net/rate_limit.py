@@ -40,7 +40,7 @@ class RateLimiter:
     def wait(self, url: str, *, until: float) -> None:
         """Wait until a request to `url`, without its query, may go out.
 
-        Raises `VenueUnavailable`, and takes no token, if that is only after `until`, an instant of `monotonic`.
+        Raises `VenueUnavailable` if the wait would end after `until`, an instant of `monotonic`.
         """
         with self._lock:
             now = self.monotonic()

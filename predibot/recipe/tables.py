@@ -43,7 +43,7 @@ class _StrictTable(BaseModel):
 
 
 class SelectionTable(_StrictTable):
-    """The table [selection]; its defaults are those of `SelectionRules`."""
+    """The table [selection]. The defaults here are never used: a missing key takes the default of `SelectionRules`."""
 
     ends_within_days: Annotated[float, Field(ge=0, le=36_500)] | Literal["any"] = 0.0
     min_hours_left: Annotated[float, Field(ge=0, le=876_000)] | Literal["any"] = 0.0

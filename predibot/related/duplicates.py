@@ -36,7 +36,7 @@ class TextIndex:
     _known: Counter[str] = field(default_factory=Counter)
     """In how many texts each word is."""
     _kept: dict[frozenset[tuple[str, int]], list[tuple[str, str, QuestionWording]]] = field(default_factory=dict)
-    """By facts, which duplicates share: name, text and wording."""
+    """Name, text and wording of each kept text, by its facts. Duplicates have the same facts."""
 
     def find_or_keep(self, name: str, text: str) -> Duplicate | None:
         """Return the highest ranked kept text that a text repeats; keep the text and return None if there is none."""

@@ -31,9 +31,9 @@ TRY_SHARE = 0.5
 """The share of a call's time for one try, so that a dripping answer leaves time for another."""
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 BARRED_STATUSES = frozenset({401, 403, 407, 408, 425, 451})
-"""Final, but no change of the venue: this network or moment is barred."""
+"""These statuses end the call. They say that the venue bars this network or this moment, not that the venue changed."""
 KEY_STATUSES = frozenset({401, 402, 403})
-"""They mean the key, where one was sent."""
+"""If a key was sent, these statuses say that it is wrong or lacks rights."""
 NO_SUCH_OBJECT = (400, 404, 422)
 SAME_WORK = timedelta(minutes=15)
 """A settlement first seen this soon after the instant of the work counts as seen at it."""
@@ -78,7 +78,8 @@ class VenueClient(AbstractContextManager["VenueClient"]):
             requests_per_10_seconds: By address prefix; see `RateLimiter`.
             transport: Replaces the network in tests.
             max_response_bytes: Decoded; a longer answer is refused.
-            now: For a `Retry-After` that is a date, in an answer without one.
+            now: The time now. A `Retry-After` may be a date; an answer without a `Date` of its own
+                is then measured by this time.
             monotonic: A clock in seconds that never goes back.
             sleep: Waits that many seconds.
             rng: For the jitter of the waits.
@@ -245,7 +246,7 @@ class LiveVenue(Venue):
         self._client.close()
 
     def _first_seen_at(self, as_of: datetime) -> datetime:
-        """Return when something seen now was first seen: at `as_of`, for work at that instant."""
+        """Return the instant to store for something seen now: `as_of` if at most 15 minutes ago, else the time now."""
         now = self._clock()
         return as_of if timedelta(0) <= now - as_of <= SAME_WORK else now
 

@@ -193,7 +193,7 @@ def _steps(character: str, word: str) -> list[tuple[int, int]]:
     """For each letter that a character stands for, return the bits of letters it resembles and of states it keeps."""
     character = character.translate(_OUTLINED)
     parts = character if _is_sign(character) else _simplify(character)
-    # A sign may look like a letter, as may one that is set beside letters, and a per cent sign like two of them.
+    # A sign, or a modifier letter, may count as a letter or be skipped. A per cent sign may count as two letters.
     is_between = not any(map(str.isalnum, _strip_signs(character))) or unicodedata.category(character) == "Lm"
     return [(_bits(_likenesses(part), word), -1 if is_between or not part.isalnum() else 0) for part in parts]
 

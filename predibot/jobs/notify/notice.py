@@ -58,7 +58,7 @@ class Notice:
     """One message to the operator, short enough for every channel."""
 
     kind: NoticeKind | None
-    """None is sent whatever kinds the operator chose."""
+    """A notice of no kind is always sent. The operator's choice of kinds does not stop it."""
     title: str
     lines: tuple[str, ...] = ()
     table: tuple[str, ...] = ()

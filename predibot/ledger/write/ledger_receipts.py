@@ -1,4 +1,4 @@
-"""Receipts of the ledger, each over all rows written since the one before, with its root included.
+"""Receipts of the ledger. Each covers the rows written since the receipt before it, and includes that receipt's root.
 
 A run's receipt covers what its bots said. These cover prices, resolutions, accounts and all else that goes on
 later. A row is covered once and for good, so that no later receipt hides a change.
@@ -73,7 +73,7 @@ def _to_receipt(row: Any) -> LedgerReceipt:
 def add_ledger_receipt(
     connection: Connection, *, now: datetime, changed: Mapping[str, Collection[Key]] | None = None
 ) -> LedgerReceipt | None:
-    """Store a receipt over all rows in none yet, and return it; None without such rows.
+    """Store a receipt of all rows that have none, and return it. Return None if every row has one.
 
     Args:
         changed: Rows by part that a command has just changed; they are covered again.
@@ -104,7 +104,7 @@ def add_ledger_receipt(
 
 
 def is_behind(connection: Connection) -> bool:
-    """Return whether numbers of rows show some that are in no receipt."""
+    """Return whether a table has another number of rows than the last receipt noted, so that some are in none."""
     return bool(_behind(last_ledger_receipt(connection), _count_all(connection)))
 
 
@@ -256,7 +256,11 @@ def _from_key(part: RowPart, key: Key) -> tuple[Any, ...]:
 
 
 def _canonical(value: Any) -> Any:
-    """Return a value for canonical JSON; a long one is its hash, which no text can pass for."""
+    """Return a value for canonical JSON.
+
+    A long text becomes an object with its hash; a text is never an object, so the two
+    cannot be confused.
+    """
     if isinstance(value, datetime):
         return format_instant(value)
     if isinstance(value, bytes):

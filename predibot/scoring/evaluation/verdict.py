@@ -11,7 +11,7 @@ from predibot.scoring.inference.draws import at_least
 from predibot.scoring.inference.power import RequiredEvents, events_needed
 
 MOVE_TOGETHER = 3.0
-"""With a larger G, so many events say less than their number."""
+"""If G, the dependence of events, is larger, the verdict says how many independent events they are worth."""
 
 
 class Finding(StrEnum):
@@ -41,11 +41,18 @@ class Verdict:
     finding: Finding
     events: int
     e_value: float | None = None
-    """The largest on any day, for the finding, or else for beating the price; None for two bots."""
+    """The largest e-value on any day.
+
+    It supports the finding; without a finding, it is that for beating the price. None
+    for two bots.
+    """
     needed: RequiredEvents | None = None
     """How many more events it would take; None with a finding, or where that is unknown."""
     moved_like: float | None = None
-    """How many independent events its events moved like; without a finding, and with G above `MOVE_TOGETHER`."""
+    """The number of independent events that would say as much.
+
+    Set only if there is no finding and G is above `MOVE_TOGETHER`.
+    """
 
 
 def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:

@@ -20,7 +20,7 @@ OWN_URL = "https://www.alphavantage.co"
 MAX_BYTES = 16_000_000
 """Twenty-five years of a stock are 2 MB."""
 COMPACT_DAYS = 130
-"""So many days before today have fewer trading days than the 100 of a compact answer."""
+"""A compact answer has 100 trading days. The last 130 days have fewer, so it covers them."""
 NOTE_SECONDS = 15.0
 NOTE_TRIES = 4
 _SERIES = "Time Series (Daily)"
@@ -75,7 +75,10 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
 
 
 def _raise_for_note(answer: object) -> None:
-    """Raise the error in a note with status 200: too often in a minute, in a day, or not in the plan."""
+    """Raise an error for a note, which comes with status 200.
+
+    It says: too many calls in a minute, too many in a day, or not in this plan.
+    """
     said = next(
         (one_line(str(answer[name])) for name in ("Note", "Information") if name in answer)
         if isinstance(answer, Mapping) and _SERIES not in answer

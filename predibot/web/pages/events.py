@@ -19,7 +19,7 @@ _UNANSWERED = 50
 
 
 def events_page(cache: LedgerCache, q: str = "", page_: int = 1) -> WebPage:
-    """Return a part of the list of events, those with all of these words in their titles."""
+    """Return one page of the events whose titles have every word of `q`."""
     words = q.casefold().split()
     rows = [each for each in cache.read(select_events) if all(word in each.title.casefold() for word in words)]
     return WebPage("events", {**paginate(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
