@@ -1,6 +1,6 @@
 """Selection: which events a run plays, and why it passes over the others; pure, sees nothing after its instant.
 
-`selection.md` has the rules in their order; the first that an event fails is the reason to pass it over.
+The first rule that an event fails is the reason to pass it over.
 """
 
 import math

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from predibot.jobs.caller import Caller
 from predibot.jobs.evaluate import evaluate as evaluate_part
-from predibot.jobs.located import PartLocation, locate
 from predibot.jobs.open_venue import look_back_at
-from predibot.jobs.worst import WorstDecision, worst_decisions
+from predibot.jobs.part_location import PartLocation, locate
+from predibot.jobs.worst_decisions import WorstDecision, worst_decisions
 from predibot.ledger.read.rows_for_python import LedgerRun, select_runs
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Evaluation, Question

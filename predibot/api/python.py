@@ -24,7 +24,7 @@ from predibot.jobs.caller import Caller, wall_clock
 from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.located import find_recipe_name
+from predibot.jobs.part_location import find_recipe_name
 from predibot.jobs.replay.replay import Played, plan_replay
 from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, select_cohorts
 from predibot.ledger.read.row_filter import RowFilter

@@ -32,7 +32,7 @@ from predibot.jobs.open_venue import look_back_at, open_venue
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installation, InstallKind, make_files
 from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled import MINUTE, ScheduledRecipe, play_slot_once
+from predibot.jobs.schedule.scheduled_recipe import MINUTE, ScheduledRecipe, play_slot_once
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store

@@ -8,8 +8,8 @@ from predibot.contracts import ProgressListener
 from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.accounts.turn import track_accounts
-from predibot.jobs.located import locate
 from predibot.jobs.open_venue import open_venue
+from predibot.jobs.part_location import locate
 from predibot.jobs.published_roots import publish_voids
 from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import TrackReport

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from predibot.contracts import Progress, ProgressListener
     from predibot.jobs.caller import Caller
     from predibot.jobs.deciding.activity import Activity, Watch
-    from predibot.jobs.worst import WorstDecision
+    from predibot.jobs.worst_decisions import WorstDecision
     from predibot.recipe.recipe import Recipe
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.scoring.evaluation.evaluation import Evaluation, Question

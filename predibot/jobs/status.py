@@ -11,7 +11,7 @@ from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import PredibotError
-from predibot.jobs.schedule.scheduled import ScheduledRecipe
+from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe
 from predibot.ledger.read.standing import (
     KnownCost,
     OwnerHolds,

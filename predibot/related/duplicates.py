@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from predibot.related.said import QuestionWording, differences, parse_wording
 from predibot.related.texts import Embed, tf_idf
+from predibot.related.wording import QuestionWording, differences, parse_wording
 from predibot.scoring.arguments import Floats
 
 

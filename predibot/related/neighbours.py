@@ -8,8 +8,8 @@ import numpy as np
 from predibot.related.beliefs import Beliefs
 from predibot.related.features import WITHIN_DAYS, Features
 from predibot.related.filters import FilterResult, Filters, apply_filters, open_days, overlap_days
-from predibot.related.said import FREE_WORDS
 from predibot.related.texts import Embed, tf_idf_words
+from predibot.related.wording import FREE_WORDS
 from predibot.scoring.relatedness.relevance import CLASSES, relevance_class
 
 _WORDS = 5

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.histories.event import MarketHistory
-from predibot.jobs.worst import WorstDecision
+from predibot.jobs.worst_decisions import WorstDecision
 from predibot.reports import figures
 from predibot.reports.pictures.canvas import inline, render_figure, style
 from predibot.reports.pictures.draw import draw_picture

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import Evaluation, evaluate
-from predibot.jobs.located import locate
+from predibot.jobs.part_location import locate
 from predibot.ledger.read.decision_traces import find_decisions
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.read.row_filter import RowFilter

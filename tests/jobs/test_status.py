@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.clock import parse_instant
-from predibot.jobs.schedule.scheduled import ScheduledRecipe
+from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe
 from predibot.jobs.status import LedgerStatus, status_of
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import new_owner

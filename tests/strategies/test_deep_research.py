@@ -18,7 +18,7 @@ from predibot.domain.chat import ChatReply, ChatRequest
 from predibot.domain.decision import Abstention, Decision
 from predibot.domain.trace import StoredTrace, cost_of_steps
 from predibot.errors import BudgetSpent, ModelUnavailable, NoAnswer, PluginError
-from predibot.jobs.replay.recorded import Record
+from predibot.jobs.replay.recordings import Record
 from predibot.ledger.files.traces import Trace
 from predibot.plugins.strategies import load_strategy, spec_of
 from predibot.recipe.recipe import BotSpec

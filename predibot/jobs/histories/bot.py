@@ -14,10 +14,10 @@ from sqlalchemy import Row
 
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
+from predibot.jobs.part_location import locate
 from predibot.jobs.relatedness.beliefs import cluster_ledger_events
-from predibot.jobs.worst import WorstDecision, instant_of, with_reasons
+from predibot.jobs.worst_decisions import WorstDecision, instant_of, with_reasons
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.bots import evidence_of_bot, list_decision_results
 from predibot.ledger.read.details.decisions import list_markets

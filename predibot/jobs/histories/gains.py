@@ -8,9 +8,9 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.worst import instant_of
+from predibot.jobs.part_location import locate
+from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store

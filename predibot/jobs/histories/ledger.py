@@ -14,8 +14,8 @@ from predibot.jobs.histories.bot import (
     running_sums_of,
 )
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
+from predibot.jobs.part_location import locate
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.scoring_arrays import track_record

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import Row
 
 from predibot.jobs.histories.gains import number_or_none
-from predibot.jobs.located import locate
 from predibot.jobs.open_venue import Clock
+from predibot.jobs.part_location import locate
 from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store

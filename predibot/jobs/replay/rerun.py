@@ -19,7 +19,7 @@ from predibot.errors import LedgerError, PluginError, UsageError
 from predibot.jobs.decide import bot_plan
 from predibot.jobs.deciding.decide_one import work
 from predibot.jobs.deciding.worker import DecideJob, Worker
-from predibot.jobs.replay.recorded import Record, RecordedQuotes, RecordedVenue
+from predibot.jobs.replay.recordings import Record, RecordedQuotes, RecordedVenue
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_traces import TracedDecision, find_decisions
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows

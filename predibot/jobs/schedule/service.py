@@ -14,7 +14,7 @@ from predibot.domain.clock import format_length
 from predibot.domain.schedule import due_slots
 from predibot.errors import NotTrusted, PredibotError, UsageError
 from predibot.jobs.schedule.child import Child
-from predibot.jobs.schedule.scheduled import ScheduledRecipe, close_slot
+from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe, close_slot
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import is_gone

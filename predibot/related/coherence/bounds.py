@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
-from predibot.related.said import parse_wording
+from predibot.related.wording import parse_wording
 
 MOST_CHARACTERS = 600
 """Longer texts are no questions and have no bound."""

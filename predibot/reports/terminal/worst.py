@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.worst import WorstDecision
+from predibot.jobs.worst_decisions import WorstDecision
 from predibot.reports import figures
 from predibot.reports.document import Document, document, under
 from predibot.reports.terminal.terminal import print_line

@@ -12,7 +12,7 @@ from predibot.domain.trace import ModelStep
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.read_traces import usage_of_traces
-from predibot.jobs.worst import instant_of
+from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
 from predibot.ledger.read.row_filter import RowFilter

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
-from predibot.ledger.read.details.lately import list_settled_forecasts, under_way
+from predibot.ledger.read.details.recent_settlements import list_settled_forecasts, under_way
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import newest_decisions
 from predibot.scoring.standing import BASELINES

@@ -17,7 +17,7 @@ from predibot.config import load_settings
 from predibot.contracts import ProgressListener
 from predibot.domain.clock import parse_instant
 from predibot.jobs.caller import Caller
-from predibot.jobs.schedule.scheduled import ScheduledRecipe
+from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe
 from predibot.jobs.schedule.service import ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store

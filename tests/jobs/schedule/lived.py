@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import text
 
 from predibot.domain.clock import format_instant
-from predibot.jobs.schedule.scheduled import ScheduledRecipe
+from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import read_slots
 from predibot.sandbox.world.calendar import SANDBOX_BEGINS_AT

@@ -10,7 +10,7 @@ import pytest
 from predibot.api.schedule import play_slot
 from predibot.config import Settings
 from predibot.jobs.caller import Caller
-from predibot.jobs.schedule.scheduled import RETRY_PAUSE, ScheduledRecipe, play_slot_once
+from predibot.jobs.schedule.scheduled_recipe import RETRY_PAUSE, ScheduledRecipe, play_slot_once
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, valuations

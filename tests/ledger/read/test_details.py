@@ -15,7 +15,7 @@ from predibot.ledger.read.details.accounts import holdings_over_time
 from predibot.ledger.read.details.bots import bot_setup, evidence_of_bot
 from predibot.ledger.read.details.decisions import decision_details
 from predibot.ledger.read.details.events import find_related_events, labels_of_events, revisions_of
-from predibot.ledger.read.details.lately import list_settled_forecasts, under_way
+from predibot.ledger.read.details.recent_settlements import list_settled_forecasts, under_way
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions

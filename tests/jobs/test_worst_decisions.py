@@ -10,7 +10,7 @@ from rich.console import Console
 from sqlalchemy import select, update
 
 from predibot.domain.clock import parse_instant
-from predibot.jobs.worst import worst_decisions
+from predibot.jobs.worst_decisions import worst_decisions
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import markets
