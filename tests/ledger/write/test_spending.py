@@ -253,7 +253,8 @@ def test_whatever_processes_do_in_whatever_order_the_limit_holds_and_nothing_is_
     """Three processes reserve, keep and settle; a minute passes that one of them lives through, seen or not."""
     key, limits, minute, settled = f"run {secrets.token_hex(8)}", Limits(tokens=20), 0, 0
     held: Counter[tuple[int, bool]] = Counter()
-    last_seen: Counter[int] = Counter()
+    # Each amount has a lease of its own; the later one of a process counts for both.
+    last_seen: Counter[tuple[int, bool]] = Counter()
     for number, kind, tokens in steps:
         minute += kind == "live"
         now, owner = NOW + timedelta(minutes=minute), f"other@boot@ns/{number}/1.00/abcd"
@@ -262,22 +263,22 @@ def test_whatever_processes_do_in_whatever_order_the_limit_holds_and_nothing_is_
         if kind == "live":
             with store.write() as connection:
                 renew_reservations(connection, owner, lease=HALF_A_MINUTE, now=now)
-            last_seen[number] = minute
+            last_seen |= {(number, False): minute, (number, True): minute}
         elif kind == "settle":
             aside = min(tokens, held[number, False])
             account.replace(Spending(tokens=aside), Spending(tokens=aside // 2))
             held[number, False] -= aside
             settled += aside // 2
             # What is given back whole leaves no row that could show it.
-            last_seen[number] = minute if held[number, False] else last_seen[number]
+            last_seen[number, False] = minute if held[number, False] else last_seen[number, False]
         else:
             if settled + held.total() + tokens > 20:
-                living = {mine: held[mine] for mine in held if mine[0] == number or last_seen[mine[0]] == minute}
-                held = Counter(living)
+                seen = {number, *(mine[0] for mine in held if held[mine] and last_seen[mine] == minute)}
+                held = Counter({mine: held[mine] for mine in held if mine[0] in seen})
             fits = settled + held.total() + tokens <= 20
             assert account.try_add(Spending(tokens=tokens), kept=is_kept) is fits
             held[number, is_kept] += tokens * fits
-            last_seen[number] = minute if fits else last_seen[number]
+            last_seen[number, is_kept] = minute if fits else last_seen[number, is_kept]
         stands = account.standing()
         assert stands.settled.tokens == settled
         assert stands.kept.tokens == sum(amount for (_, kept), amount in held.items() if kept)
