@@ -202,5 +202,7 @@ def test_cohorts_of_an_installed_game_start_decide_and_are_scored_by_its_rules(f
     assert (board["game"], board["cohorts"], len(board["leaderboard"])) == ("buy_or_hold", 3, 2)
     change = "UPDATE journal SET at = (SELECT started_at FROM cohorts WHERE name = '2026-02-15')"
     with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.write() as connection:
-        connection.execute(text(f"{change} WHERE account_id = 1 AND kind = 'fill'"))
+        # Whichever bot came first has the first account; only fills of the first cohort are too late by then.
+        oldest = "SELECT min(id) FROM accounts WHERE bot = 'acme_buyer'"
+        connection.execute(text(f"{change} WHERE account_id = ({oldest}) AND kind = 'fill'"))
     assert "only the latest 2 do" in said("ledger", "verify", code=1)
