@@ -37,11 +37,36 @@ def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
         nan
     """
     one, other = numbers("a", a), numbers("b", b)
+    return linear_correlation(_mean_ranks(one), _mean_ranks(other))
+
+
+def linear_correlation(a: ArrayLike, b: ArrayLike) -> float:
+    """Return how far two series lie on one line: Pearson's r.
+
+    Args:
+        a: Finite numbers, shape (n,).
+        b: Numbers for the same things from another source, shape (n,).
+
+    Returns:
+        In [-1, 1]; NaN if one series is constant.
+
+    Raises:
+        ValueError: If there is none, the lengths differ, or a value is NaN or
+            infinite.
+
+    Source:
+        Pearson (1895), Proceedings of the Royal Society of London 58, 240-242.
+
+    Examples:
+        >>> linear_correlation([1, 2, 3], [5, 5, 5])
+        nan
+    """
+    one, other = numbers("a", a), numbers("b", b)
     same_length(a=one, b=other)
     not_empty("a", one)
     if (one == one[0]).all() or (other == other[0]).all():
         return float("nan")
-    return float(np.corrcoef(_mean_ranks(one), _mean_ranks(other))[0, 1])
+    return float(np.corrcoef(one, other)[0, 1])
 
 
 def _mean_ranks(values: Floats) -> Floats:
