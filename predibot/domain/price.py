@@ -216,6 +216,8 @@ class PricePoint:
 
     at: datetime
     price: float
+    volume_shares: float | None = None
+    """Shares traded on the day of a close; None where nobody states it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +276,7 @@ def split_factor(
 def adjust_points(
     points: Sequence[PricePoint], actions: Sequence[CorporateAction], *, until: datetime
 ) -> tuple[PricePoint, ...]:
-    """Return raw closes made comparable: in shares of `until`, less the dividends paid since.
+    """Return raw closes made comparable: in shares of `until`, less the dividends paid since; volumes in such shares.
 
     Args:
         points: Oldest first.
@@ -286,15 +288,16 @@ def adjust_points(
         ex-date are multiplied by 1 less the dividend over the last close before it.
     """
     known = [each for each in actions if each.effective_at <= until]
-    adjusted, factor, left = list[PricePoint](), 1.0, sorted(known, key=lambda each: each.effective_at)
+    adjusted, factor, split, left = list[PricePoint](), 1.0, 1.0, sorted(known, key=lambda each: each.effective_at)
     for point in reversed(points):
         while left and left[-1].effective_at > point.at:
             each = left.pop()
             if each.kind == "split" and each.value:
-                factor /= each.value
+                factor, split = factor / each.value, split * each.value
             elif each.kind == "dividend" and each.value is not None:
                 # Convert dollars a new share into dollars a share of `point`: a split may lie between.
                 ratio = split_factor(actions, point.at, each.effective_at, inclusive=False)
                 factor *= max(0.0, 1.0 - each.value * ratio / point.price) if point.price else 1.0
-        adjusted.append(PricePoint(point.at, point.price * factor))
+        volume = None if point.volume_shares is None else point.volume_shares * split
+        adjusted.append(PricePoint(point.at, point.price * factor, volume))
     return tuple(reversed(adjusted))

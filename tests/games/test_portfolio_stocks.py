@@ -1,12 +1,12 @@
 """Portfolios of stocks: what a bot is shown and asked, what is taken for an answer, and what trades cost."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from predibot.domain.account import Account, Position
 from predibot.domain.decision import Order
-from predibot.domain.event import Event, Market, MarketRef
+from predibot.domain.event import Event, Market, MarketRef, Tag
 from predibot.domain.price import EQUITY, Instrument, Price, PricePoint, Quote
 from predibot.errors import AnswerError, PluginError
 from predibot.games.fills import fill_model
@@ -14,6 +14,7 @@ from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
 from predibot.games.portfolio_weights.rules import PORTFOLIO
 
 AT = datetime(2026, 1, 5, 21, tzinfo=UTC)
+COMPANIES = {"AAPL": ("", ""), "XOM": ("Exxon Mobil", "Energy"), "SPY": ("An index fund", "")}
 GAME = PortfolioWeights(tickers=("AAPL", "XOM"), benchmarks=("SPY",), fee_bps=5.0)
 
 
@@ -23,7 +24,9 @@ def share(ticker: str) -> Instrument:
 
 def event_of(ticker: str, close: float | None) -> Event:
     quote = None if close is None else Quote(AT, last=close, kind=EQUITY)
-    return Event(ticker, ticker, (Market(MarketRef(ticker, kind=EQUITY), ticker, (ticker,), quote=quote),))
+    name, sector = COMPANIES[ticker]
+    market = Market(MarketRef(ticker, kind=EQUITY), ticker, (ticker,), description=name, quote=quote)
+    return Event(ticker, ticker, (market,), tags=(Tag(sector, sector.lower()),) if sector else ())
 
 
 def view_of(account: Account | None = None, *, xom: float | None = 120.0) -> PortfolioView:
@@ -32,7 +35,7 @@ def view_of(account: Account | None = None, *, xom: float | None = 120.0) -> Por
 
 
 def words_of(view: PortfolioView, *, price_blind: bool = False) -> str:
-    history = (PricePoint(AT, 118.5),)
+    history = (PricePoint(AT - timedelta(days=3), 117.0), PricePoint(AT, 118.5, 51_234_000.0))
     words = GAME.form(view, price_blind=price_blind).words(history=lambda _: history, untrusted=lambda text: text)
     return "\n".join([words.task, words.view, *words.steps, words.ask])
 
@@ -57,7 +60,9 @@ def test_words_speak_of_stocks_their_closes_and_costs() -> None:
     for part in (
         "began with $1000",
         "- XOM: 5 shares, bought at 120 on average, worth $600.00 at 120, weight 0.6000",
-        "close of 2026-01-05: 120\ncloses by day, in shares of now and less the dividends since: 2026-01-05 118.5",
+        "stock: XOM\ncompany: Exxon Mobil\nsector: Energy\nclose of 2026-01-05: 120\n"
+        "closes by day, in shares of now and less the dividends since, with each day's change: "
+        "2026-01-02 117; 2026-01-05 118.5 +1.28%, 51,234,000 shares traded",
         '{"stocks": [{"ticker": "AAPL", "close": 0.25}, {"ticker": "XOM", "close": 120.0}]}',
         "Every trade costs a fee of 5 hundredths of a percent of its money.",
         "first close after your decision",
@@ -69,7 +74,8 @@ def test_words_speak_of_stocks_their_closes_and_costs() -> None:
 
 def test_prices_are_left_out_where_they_shall_not_be_seen_and_a_halt_is_said() -> None:
     blind = words_of(view_of(), price_blind=True)
-    assert "120" not in blind and "118" not in blind
+    assert "120" not in blind and "118" not in blind and "shares traded" not in blind
+    assert "company: Exxon Mobil\nsector: Energy" in blind
     assert "it was not traded on the last trading day, so it has no price now" in words_of(view_of(xom=None))
 
 

@@ -67,8 +67,8 @@ def test_the_account_is_shown_with_what_its_positions_cost_and_are_worth() -> No
 def test_a_market_is_shown_with_ten_days_of_prices_and_dated_news() -> None:
     view = words_of(lived()).view
     assert "price of YES now: 0.3" in view and "price of NO now: 0.7" in view
-    days = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in DAYS[-10:])
-    assert f"price of YES by day: {days}\n" in view
+    days = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g} (+0.010)" for point in DAYS[-10:])
+    assert f"price of YES by day, with each day's change: {days}\n" in view
     assert DAYS[-11].at.strftime("%Y-%m-%d") not in view
     shown = view.splitlines()
     at = shown.index("  - 2026-02-27 Title of A: What A is about")

@@ -79,6 +79,7 @@ class PortfolioWeights(PortfolioTerms, Game):
                 yes=market.ref.instrument(venue, "YES"),
                 no=market.ref.instrument(venue, "NO"),
                 in_universe=market.id not in known.outside,
+                sector=event.tags[0].label if market.is_share and event.tags else "",
             )
             for event in events
             for market in event.markets

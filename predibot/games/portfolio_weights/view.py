@@ -32,6 +32,8 @@ class MarketView:
     no: Instrument
     in_universe: bool = True
     """Whether the run plays it; else it is shown because the account holds some of it."""
+    sector: str = ""
+    """Of a share's company; empty where nobody states it."""
 
     def instrument(self, side: Side) -> Instrument:
         """Return the outcome that pays if the answer is this side."""
@@ -240,6 +242,10 @@ def _stock_lines(
 ) -> Iterator[str]:
     market = each.market
     yield f"stock: {title_line(market.id)}"
+    if market.description:
+        yield f"company: {title_line(market.description)}"
+    if each.sector:
+        yield f"sector: {title_line(each.sector)}"
     if market.closed:
         yield "it was delisted and cannot be traded any more"
     if not each.in_universe:
@@ -250,9 +256,9 @@ def _stock_lines(
             yield "it was not traded on the last trading day, so it has no price now"
         else:
             yield f"close of {price.at:%Y-%m-%d}: {price.mid:.6g}"
-        if shown := history(market.id)[-HISTORY_DAYS:]:
-            daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.6g}" for point in shown)
-            yield f"closes by day, in shares of now and less the dividends since: {daily}"
+        if shown := _last_days(history(market.id)):
+            daily = "; ".join(_close_text(point, before) for point, before in shown)
+            yield f"closes by day, in shares of now and less the dividends since, with each day's change: {daily}"
 
 
 def _price_lines(
@@ -266,9 +272,24 @@ def _price_lines(
             yield f"price of {side} now: {_price_text(view, each, side)}"
     if each.market.orders.words:
         yield f"orders at the venue: {each.market.orders.words}"
-    if shown := history(each.market.id)[-HISTORY_DAYS:]:
-        daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in shown)
-        yield f"price of YES by day: {daily}"
+    if shown := _last_days(history(each.market.id)):
+        daily = ", ".join(
+            f"{point.at:%Y-%m-%d} {point.price:.3g}{'' if before is None else f' ({point.price - before:+.3f})'}"
+            for point, before in shown
+        )
+        yield f"price of YES by day, with each day's change: {daily}"
+
+
+def _last_days(points: tuple[PricePoint, ...]) -> tuple[tuple[PricePoint, float | None], ...]:
+    """Return the last days with the price before each; None for the first day of a history."""
+    before = [None, *(point.price for point in points)]
+    return tuple(zip(points, before, strict=False))[-HISTORY_DAYS:]
+
+
+def _close_text(point: PricePoint, before: float | None) -> str:
+    change = f" {point.price / before - 1.0:+.2%}" if before else ""
+    volume = "" if point.volume_shares is None else f", {point.volume_shares:,.0f} shares traded"
+    return f"{point.at:%Y-%m-%d} {point.price:.6g}{change}{volume}"
 
 
 def _price_text(view: PortfolioView, each: MarketView, side: Side) -> str:

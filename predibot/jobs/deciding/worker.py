@@ -73,7 +73,10 @@ class NewsBoard:
 
     def _search(self, market: Market) -> None:
         first, last = (self._run.as_of - before for before in self._window)
-        query = f"{market.id} stock news" if market.is_share else market.question
+        query = market.question
+        if market.is_share:
+            # The description of a share is the company's name.
+            query = f"{market.id} stock news{f' OR {market.description}' if market.description else ''}"
         items: tuple[NewsItem, ...] = ()
         failure = None
         try:

@@ -12,16 +12,24 @@ SECTORS = (
     "Technology", "Communication", "Financials", "Energy", "Industrials", "Consumer cyclical", "Consumer staples",
     "Health care",
 )  # fmt: skip
-_KNOWN_SECTORS = {
-    **dict.fromkeys(("AAPL", "MSFT", "NVDA"), "Technology"),
-    "META": "Communication",
-    **dict.fromkeys(("JPM", "V"), "Financials"),
-    "XOM": "Energy",
-    "CAT": "Industrials",
-    **dict.fromkeys(("TSLA", "AMZN"), "Consumer cyclical"),
-    **dict.fromkeys(("PG", "KO", "WMT"), "Consumer staples"),
-    **dict.fromkeys(("JNJ", "UNH"), "Health care"),
+_KNOWN = {
+    "AAPL": ("Apple", "Technology"),
+    "MSFT": ("Microsoft", "Technology"),
+    "NVDA": ("NVIDIA", "Technology"),
+    "META": ("Meta Platforms", "Communication"),
+    "JPM": ("JPMorgan Chase", "Financials"),
+    "V": ("Visa", "Financials"),
+    "XOM": ("Exxon Mobil", "Energy"),
+    "CAT": ("Caterpillar", "Industrials"),
+    "TSLA": ("Tesla", "Consumer cyclical"),
+    "AMZN": ("Amazon", "Consumer cyclical"),
+    "PG": ("Procter & Gamble", "Consumer staples"),
+    "KO": ("Coca-Cola", "Consumer staples"),
+    "WMT": ("Walmart", "Consumer staples"),
+    "JNJ": ("Johnson & Johnson", "Health care"),
+    "UNH": ("UnitedHealth", "Health care"),
 }
+"""Name and sector of the companies of the packaged recipe."""
 TICKER = re.compile(r"[A-Z][A-Z0-9]{0,8}(?:[.-][A-Z0-9]{1,3})?")
 
 
@@ -64,4 +72,9 @@ def number_of(name: str) -> int:
 
 def sector_of(ticker: str) -> str:
     """Return a company's sector, the same for every seed."""
-    return _KNOWN_SECTORS.get(ticker) or SECTORS[number_of(f"sector of {ticker}") % len(SECTORS)]
+    return known_company(ticker)[1] or SECTORS[number_of(f"sector of {ticker}") % len(SECTORS)]
+
+
+def known_company(ticker: str) -> tuple[str, str]:
+    """Return name and sector of a company of the packaged recipe; two empty texts for another."""
+    return _KNOWN.get(ticker, ("", ""))

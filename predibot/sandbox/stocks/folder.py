@@ -12,7 +12,7 @@ from pathlib import Path
 
 from predibot.domain.untrusted_text import toml_table
 from predibot.plain_file import plain_text
-from predibot.sandbox.stocks.companies import INDICES, check_ticker, sector_of
+from predibot.sandbox.stocks.companies import INDICES, check_ticker, known_company, sector_of
 from predibot.sandbox.stocks.market import DECIMALS, StockHistory, StockMarket
 from predibot.whole_file import whole_file
 
@@ -50,8 +50,8 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
             for each in actions
         ),
     )
-    sectors = ((ticker, sector_of(ticker)) for ticker in names if ticker not in INDICES)
-    _write_table(folder / "sectors.csv", ("ticker", "sector"), sectors)
+    companies = ((each, sector_of(each), known_company(each)[0]) for each in names if each not in INDICES)
+    _write_table(folder / "sectors.csv", ("ticker", "sector", "name"), companies)
 
 
 def read_seed(folder: Path) -> int | None:

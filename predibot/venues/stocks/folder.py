@@ -101,6 +101,9 @@ _MAX_FOLDER_BYTES = 2**30
 _MAX_CLOSES = 50_000_000
 
 SECTORS_FILE = "sectors.csv"
+_NUMBERS = ("close", "adjusted_close", "volume")
+_CLOSE, _ADJUSTED, _VOLUME = range(len(_NUMBERS))
+_MOST_SHARES = 1e15
 _KINDS = ("split", "dividend", "delisting")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _JUMP = 0.01
@@ -125,10 +128,14 @@ class StockFolder:
     """Trading days: at least half of the stocks then listed have a row."""
     close: Floats
     """Raw, in dollars a share of that day; NaN without a price."""
+    volume: NDArray[np.float32]
+    """In shares of that day; NaN where none is stated."""
     first_row: NDArray[np.int64]
     """Index in `days` of each stock's first price, shape (tickers,); the number of days without one."""
     actions: Mapping[str, tuple[CorporateAction, ...]]
     sectors: Mapping[str, str]
+    names: Mapping[str, str]
+    """Of companies, by ticker."""
     remarks: tuple[Remark, ...]
     seed: int | None = None
     """The seed of simulated prices; None for others."""
@@ -184,29 +191,46 @@ def read_folder(path: Path) -> StockFolder:
     if days.size * len(names) > _MAX_CLOSES:
         raise UsageError(f"{path} has more than {_MAX_CLOSES:,} closes; keep in it what is played")
     close = np.full((days.size, len(names)), np.nan)
-    for column, (on, price, _) in enumerate(stated.values()):
+    volume = close.astype(np.float32)
+    for column, (on, numbers) in enumerate(stated.values()):
         place = np.searchsorted(days, on)
         known = (place < days.size) & (days[np.minimum(place, max(days.size - 1, 0))] == on) if days.size else on != on
-        close[place[known], column] = price[known]
+        close[place[known], column] = numbers[known, _CLOSE]
+        volume[place[known], column] = numbers[known, _VOLUME]
     is_priced = ~np.isnan(close)
     first = np.where(is_priced.any(axis=0), is_priced.argmax(axis=0), days.size)
-    for name, (on, price, adjusted) in stated.items():
-        remarks.extend(_find_missing_actions(name, on, price, adjusted, actions.get(name, ())))
-    sectors = {row["ticker"]: row["sector"] for _, row in _read_table(path / SECTORS_FILE, ("ticker", "sector"))}
-    ordered = tuple(sorted(remarks, key=lambda each: (each.on, each.text)))
-    return StockFolder(path, names, days, close, first.astype(np.int64), actions, sectors, ordered, seed)
+    for name, (on, numbers) in stated.items():
+        remarks.extend(
+            _find_missing_actions(name, on, numbers[:, _CLOSE], numbers[:, _ADJUSTED], actions.get(name, ()))
+        )
+    companies = [row for _, row in _read_table(path / SECTORS_FILE, ("ticker", "sector"))]
+    return StockFolder(
+        path=path,
+        tickers=names,
+        days=days,
+        close=close,
+        volume=volume,
+        first_row=first.astype(np.int64),
+        actions=actions,
+        sectors={row["ticker"]: row["sector"] for row in companies},
+        names={row["ticker"]: row.get("name", "") for row in companies},
+        remarks=tuple(sorted(remarks, key=lambda each: (each.on, each.text))),
+        seed=seed,
+    )
 
 
-def _read_closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Floats]:
+def _read_closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats]:
+    """Return dates, and the numbers of `_NUMBERS` on them, shape (days, 3), NaN for those of no column."""
     head, body = _split_table(path)
     if "date" not in head or "close" not in head:
         raise VenueChanged(f"{path} has no columns date and close; its first line names those that it has")
-    wanted = [name for name in ("close", "adjusted_close") if name in head]
+    wanted = [name for name in _NUMBERS if name in head]
     plain = read_plain(body, head, wanted)
     if plain is not None:
-        days, numbers = plain
-        stated = numbers[1] if len(numbers) > 1 else np.full(days.size, np.nan)
-        return _clean_closes(path.stem, days, numbers[0], stated, remarks)
+        days, found = plain
+        stated = dict(zip(wanted, found, strict=True))
+        absent = np.full(days.size, np.nan)
+        return _clean_closes(path.stem, days, np.column_stack([stated.get(name, absent) for name in _NUMBERS]), remarks)
     rows = [row for _, row in _read_table(path, ("date", "close"))]
     if lost := [place for place, row in enumerate(rows) if not _is_date(row["date"])]:
         # Rows from here on cannot be dated; the row above can.
@@ -215,16 +239,13 @@ def _read_closes(path: Path, remarks: list[Remark]) -> tuple[Days, Floats, Float
         remarks.append(Remark(since, text))
         rows = [row for row in rows if _is_date(row["date"])]
     on = np.array([row["date"] for row in rows], dtype="datetime64[D]")
-    price, adjusted = (
-        np.array([_parse_number(row.get(name, "")) for row in rows], dtype=np.float64)
-        for name in ("close", "adjusted_close")
-    )
-    return _clean_closes(path.stem, on, price, adjusted, remarks)
+    numbers = np.array(
+        [[_parse_number(row.get(name, "")) for name in _NUMBERS] for row in rows], dtype=np.float64
+    ).reshape(-1, len(_NUMBERS))
+    return _clean_closes(path.stem, on, numbers, remarks)
 
 
-def _clean_closes(
-    name: str, on: Days, price: Floats, adjusted: Floats, remarks: list[Remark]
-) -> tuple[Days, Floats, Floats]:
+def _clean_closes(name: str, on: Days, numbers: Floats, remarks: list[Remark]) -> tuple[Days, Floats]:
     """Return rows by date, each date once, without those that state no price."""
     if (on[1:] < on[:-1]).any():
         place = int(np.argmax(on[1:] < on[:-1])) + 1
@@ -233,8 +254,10 @@ def _clean_closes(
             Remark(first.astype(object), f"{name}: {on[place]} stands behind {first}; rows go by their dates")
         )
         order = np.argsort(on, kind="stable")
-        on, price, adjusted = on[order], price[order], adjusted[order]
-    same = on[1:] == on[:-1]
+        on, numbers = on[order], numbers[order]
+    is_volume = (numbers[:, _VOLUME] >= 0.0) & (numbers[:, _VOLUME] <= _MOST_SHARES)
+    numbers = np.column_stack([numbers[:, :_VOLUME], np.where(is_volume, numbers[:, _VOLUME], np.nan)])
+    price, same = numbers[:, _CLOSE], on[1:] == on[:-1]
     if same.any():
         twice = np.unique(on[1:][same])
         differs = np.unique(on[1:][same & ~(price[1:] == price[:-1])])
@@ -243,12 +266,12 @@ def _clean_closes(
         for each in np.setdiff1d(twice, differs).tolist():
             remarks.append(Remark(each, f"{name}: {each} stands there twice with one close; it counts once"))
         keep = np.concatenate([[True], ~same]) & ~np.isin(on, differs)
-        on, price, adjusted = on[keep], price[keep], adjusted[keep]
+        on, numbers, price = on[keep], numbers[keep], price[keep]
     is_price = np.isfinite(price) & (price >= LOWEST_PRICE_USD) & (price <= HIGHEST_PRICE_USD)
     for each in on[~is_price].tolist():
         text = f"{name}: the close of {each} is no number from {LOWEST_PRICE_USD:g} to {HIGHEST_PRICE_USD:,.0f}"
         remarks.append(Remark(each, f"{text}; it has no price then"))
-    return on[is_price], price[is_price], adjusted[is_price]
+    return on[is_price], numbers[is_price]
 
 
 def _is_date(text: str) -> bool:
@@ -330,14 +353,14 @@ def _read_actions(path: Path) -> dict[str, tuple[CorporateAction, ...]]:
 
 
 def _trading_days(
-    stated: Mapping[str, tuple[Days, Floats, Floats]],
+    stated: Mapping[str, tuple[Days, Floats]],
     actions: Mapping[str, Sequence[CorporateAction]],
     remarks: list[Remark],
 ) -> Days:
     """Return the dates on which at least half of the stocks then listed have a close."""
-    every, rows = np.unique(np.concatenate([on for on, _, _ in stated.values()]), return_counts=True)
+    every, rows = np.unique(np.concatenate([on for on, _ in stated.values()]), return_counts=True)
     listed = np.zeros(every.size)
-    for name, (on, _, _) in stated.items():
+    for name, (on, _) in stated.items():
         if on.size:
             gone = [each.effective_at.date() for each in actions.get(name, ()) if each.kind == "delisting"]
             end = np.datetime64(min(gone), "D") if gone else every[-1] + ONE_DAY

@@ -72,9 +72,15 @@ class StockVenue(Venue):
         if instrument.kind != EQUITY or column is None:
             return PricePath(instrument)
         first, last = self.folder.places(start), self.folder.places(until)
-        closes = self.folder.close[first:last, column]
-        places = np.flatnonzero(~np.isnan(closes)).tolist()
-        points = (PricePoint(self.folder.instant(first + place), float(closes[place])) for place in places)
+        closes, volumes = (each[first:last, column] for each in (self.folder.close, self.folder.volume))
+        points = (
+            PricePoint(
+                self.folder.instant(first + place),
+                float(closes[place]),
+                None if np.isnan(volumes[place]) else float(volumes[place]),
+            )
+            for place in np.flatnonzero(~np.isnan(closes)).tolist()
+        )
         return PricePath(instrument, tuple(points))
 
     def closes(self, *, start: datetime, until: datetime) -> tuple[datetime, ...]:
@@ -120,10 +126,10 @@ class StockVenue(Venue):
         closed = self._is_delisted(ticker, as_of)
         is_priced = not closed and not math.isnan(close)
         quote = Quote(closed_at, last=close, kind=EQUITY) if is_priced else None
-        sector = self.folder.sectors.get(ticker, "")
+        sector, name = self.folder.sectors.get(ticker, ""), self.folder.names.get(ticker, "")
         tags = (Tag(sector, sector.lower().replace(" ", "-")),) if sector else ()
-        market = Market(ref, ticker, (ticker,), closed=closed, quote=quote)
-        row = {"ticker": ticker, "sector": sector, "delisted": closed}
+        market = Market(ref, ticker, (ticker,), description=name, closed=closed, quote=quote)
+        row = {"ticker": ticker, "name": name, "sector": sector, "delisted": closed}
         if is_priced:
             row |= {"closed_at": closed_at.astimezone(UTC).isoformat(), "close": close}
         return Event(ticker, ticker, (market,), tags=tags, closed=closed, payload=json.dumps(row))

@@ -27,7 +27,9 @@ def test_the_files_say_what_the_market_does(tmp_path: Path) -> None:
     actions = rows(tmp_path / "new" / "actions.csv")
     said = [(each["date"], each["action"], each["value"]) for each in actions if each["ticker"] == "KO"]
     assert said == [(str(each.on), each.kind, f"{each.value:.10g}") for each in history.actions]
-    assert rows(tmp_path / "new" / "sectors.csv") == [{"ticker": "KO", "sector": "Consumer staples"}]
+    assert rows(tmp_path / "new" / "sectors.csv") == [
+        {"ticker": "KO", "sector": "Consumer staples", "name": "Coca-Cola"}
+    ]
 
 
 def test_writing_again_changes_no_byte_and_what_else_is_asked_for_no_file(tmp_path: Path) -> None:

@@ -94,6 +94,22 @@ def test_a_split_that_nobody_wrote_down_is_seen_in_the_adjusted_closes(tmp_path:
     assert StockVenue(read_folder(tmp_path)).events(at(6)).notes == ()
 
 
+def test_company_sector_and_the_shares_of_each_day_are_read_where_they_are_stated(tmp_path: Path) -> None:
+    (tmp_path / "sectors.csv").write_text("ticker,sector,name\nAAA,Energy,Aardvark Oil\n")
+    write(tmp_path, BBB=rows(1, 2, 3), actions="2026-01-06,AAA,split,4\n")
+    (tmp_path / "AAA.csv").write_text(
+        f"{HEAD}\n2026-01-05,1,1,1,8,1000,2\n2026-01-06,1,1,1,2,-5,2\n2026-01-07,1,1,1,3,1e40,3\n"
+    )
+    venue = StockVenue(read_folder(tmp_path))
+    event = venue.event("AAA", at(7))
+    assert (event.markets[0].description, event.tags[0].label) == ("Aardvark Oil", "Energy")
+    points = venue.price_path(share("AAA"), start=at(1), until=at(7)).points
+    assert [point.volume_shares for point in points] == [1000.0, None, None]
+    done = venue.actions(share("AAA"), start=at(1), until=at(7))
+    # In shares after the split there are four times as many.
+    assert adjust_points(points, done, until=at(7))[0] == PricePoint(at(5), 2.0, 4000.0)
+
+
 def test_a_delisted_stock_has_no_price_from_then_on_and_can_still_be_asked_for(tmp_path: Path) -> None:
     venue = write(tmp_path, AAA=rows(1, 2), BBB=rows(1, 2, 3), actions="2026-01-07,AAA,delisting,\n")
     assert venue.event("AAA", at(6)).closed is False
