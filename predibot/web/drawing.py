@@ -35,6 +35,8 @@ class BandCurve:
     first: datetime
     last: datetime
     note: str
+    marks: tuple[tuple[float, str], ...] = ()
+    """Distance from the left and the words of each mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def curves_of(picture: Picture) -> tuple[BandCurve | Bars, ...]:
     if isinstance(picture, Curves):
         what = f"{picture.unit}, 95 % band" if any(p.low is not None for c in picture.panels for p in c.points) else ""
         made = (
-            band_curve(each.points, picture.level, f"{picture.title}: {each.name}", what or picture.unit)
+            band_curve(each.points, picture.level, f"{picture.title}: {each.name}", what or picture.unit, picture.marks)
             for each in picture.panels
         )
         return tuple(each for each in made if each is not None)
@@ -81,12 +83,17 @@ def curves_of(picture: Picture) -> tuple[BandCurve | Bars, ...]:
     return ()
 
 
-def band_curve(points: Sequence[RunningPoint], level: float, title: str, unit: str) -> BandCurve | None:
+def band_curve(
+    points: Sequence[RunningPoint], level: float, title: str, unit: str, marks: Sequence[tuple[float, str]] = ()
+) -> BandCurve | None:
     """Return a curve with its band; None for fewer than two points.
 
     Args:
         points: In order of time.
         level: Height of the reference line, which is always in the box.
+        title: Of the curve.
+        unit: Of its values.
+        marks: Instants in seconds since 1970 with their words; those outside the curve are left out.
     """
     if len(points) < 2 or points[0].slot_at == points[-1].slot_at:
         return None
@@ -94,8 +101,11 @@ def band_curve(points: Sequence[RunningPoint], level: float, title: str, unit: s
     low, high = min(level, *(p.total for p in points), *ends), max(level, *(p.total for p in points), *ends)
     start, span = points[0].slot_at, points[-1].slot_at - points[0].slot_at
 
+    def along(at: float) -> float:
+        return round(_EDGE + (at - start) / span * (WIDTH - 2 * _EDGE), 1)
+
     def place(point: RunningPoint, value: float) -> str:
-        return f"{round(_EDGE + (point.slot_at - start) / span * (WIDTH - 2 * _EDGE), 1)},{_height(value, low, high)}"
+        return f"{along(point.slot_at)},{_height(value, low, high)}"
 
     known = [(each, each.low, each.high) for each in points if each.low is not None and each.high is not None]
     upper = [place(each, end) for each, _, end in known]
@@ -112,6 +122,7 @@ def band_curve(points: Sequence[RunningPoint], level: float, title: str, unit: s
         first=datetime.fromtimestamp(start, UTC),
         last=datetime.fromtimestamp(last.slot_at, UTC),
         note=unit,
+        marks=tuple((along(at), words) for at, words in marks if start <= at <= last.slot_at),
     )
 
 

@@ -67,3 +67,10 @@ def test_the_part_that_is_to_lie_lowest_does_and_is_never_among_the_others() -> 
     parts = [(f"a{each}", 0.1) for each in range(9)]
     found = shares_of([(DAY, [*parts, ("cash", 0.1)]), (DAY, [*parts, ("cash", 0.0)])], "without a price", "cash")
     assert found is not None and found.names[0] == "cash" and found.names[6] == "others"
+
+
+def test_marks_stand_at_their_instants_and_those_outside_the_curve_are_left_out() -> None:
+    marks = [(0.0, "before"), (5.0, "first"), (5.5, "between"), (9.0, "after")]
+    found = band_curve([RunningPoint(at, 1.0, None, None, 1, 1) for at in (5.0, 6.0)], 0.0, "Weight", "share", marks)
+    assert found is not None
+    assert found.marks == ((4.0, "first"), (320.0, "between"))

@@ -26,10 +26,12 @@ from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.related.coherence.coherence import Coherence, coherence_of
 from predibot.related.exposure import Exposures, exposures
+from predibot.scoring.accounts.allocation import drawdowns, weights_held
 from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult
 from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
+from predibot.scoring.arguments import Floats
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.parts import PartScore, evidence_scores
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
@@ -74,6 +76,10 @@ class AccountHistory:
     score: AccountScore
     values: tuple[RunningPoint, ...]
     """In dollars, with the interval at each instant."""
+    drawdowns: tuple[tuple[float, float], ...]
+    """Instants in seconds since 1970, and how far below its highest value it was then, 0 to -1."""
+    cash_shares: tuple[tuple[float, float], ...]
+    """Likewise the share of cash in it after the fills of each slot; a slot with an unknown price is absent."""
     moves: tuple[tuple[float, float, float], ...]
     """Start and end of each slot, in seconds since 1970, and the account's relative gain; none from a value <= 0."""
     needed: RequiredEvents | None
@@ -233,7 +239,21 @@ def account_histories(
                 for (start, end), (before, after) in zip(pairwise(at), pairwise(score.values), strict=True)
                 if before > 0.0
             )
-            yield AccountHistory(*key, score, values, moves, _dates_needed(score))
+            cash = 1.0 - weights_held(record.prices[own.slot][:, own.held], own.shares, own.cash_usd).sum(axis=1)
+            yield AccountHistory(
+                *key,
+                score,
+                values,
+                points_of(at, drawdowns(own.value_usd)) if own.value_usd[0] > 0.0 else (),
+                points_of(at, cash),
+                moves,
+                _dates_needed(score),
+            )
+
+
+def points_of(at: Sequence[float], values: Floats) -> tuple[tuple[float, float], ...]:
+    """Return instants with their values, without those that are NaN."""
+    return tuple((instant, value) for instant, value in zip(at, values.tolist(), strict=True) if not math.isnan(value))
 
 
 def cohort_histories(evaluation: Evaluation) -> Iterator[CohortsHistory]:

@@ -1,8 +1,11 @@
 """A ledger's history: its bots slot by slot, and the prices that jumped."""
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+
+from sqlalchemy import Connection
 
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.bot import (
@@ -17,15 +20,21 @@ from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
 from predibot.ledger.read.accounts.scoring import account_records
-from predibot.ledger.read.details.decisions import list_markets
+from predibot.ledger.read.details.decisions import list_markets, market_of
+from predibot.ledger.read.details.news import list_shown
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
+from predibot.scoring.accounts.market_weights import MarketWeights, market_weights
+from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 
 _WANTED = ("evidence", "intervals")
 _MARKETS = 6
+_WEIGHTS = 3
+"""Markets of each board whose weights are shown over time."""
+_NEWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,26 @@ class LedgerHistory:
     cohorts: tuple[CohortsHistory, ...]
     markets: tuple[MarketHistory, ...]
     """The markets with decisions that have the largest jumps in price."""
+    weights: tuple["WeightsHistory", ...]
+    """The markets of which accounts moved most, board by board."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsHistory:
+    """The weights of one market in the accounts of a board, by bot, and the news that bots were shown of it."""
+
+    recipe: str
+    game: str
+    mode: str
+    question: str
+    """Untrusted text, as the titles of the news."""
+    bots: Mapping[str, bool]
+    """Whether each is a baseline, best first."""
+    at: tuple[float, ...]
+    """The slots, in seconds since 1970."""
+    weights: MarketWeights
+    news: tuple[tuple[float, str], ...]
+    """When each was published and its title, by time: the last one before each of the slots that moved most."""
 
 
 def ledger_history(
@@ -59,6 +88,7 @@ def ledger_history(
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
         listed = list_markets(connection, venue)
+        weights = tuple(_weights_histories(connection, venue, at, evaluation, kept))
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,
@@ -66,4 +96,46 @@ def ledger_history(
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
         markets=jumping_markets(record, listed, _MARKETS),
+        weights=weights,
     )
+
+
+def _weights_histories(
+    connection: Connection, venue: str, as_of: datetime, evaluation: Evaluation, kept: Sequence[AccountsRecord]
+) -> Iterator[WeightsHistory]:
+    boards = {(each.recipe, each.game, each.mode, each.subject): each for each in evaluation.accounts}
+    for record in kept:
+        board = boards.get((record.recipe, record.game, record.mode, record.subject))
+        if board is None:
+            continue
+        at = tuple(each.timestamp() for each in record.at)
+        for found in market_weights(record, _WEIGHTS):
+            market = market_of(connection, venue, found.instruments[0])
+            news = [
+                (each.published_at, each.name)
+                for each in list_shown(connection, market.market_id)
+                if each.recipe == record.recipe and each.published_at is not None and each.slot_at <= as_of
+            ]
+            yield WeightsHistory(
+                record.recipe,
+                record.game,
+                record.mode,
+                market.question or market.market_id,
+                {score.bot: score.baseline for score in board.scores},
+                at,
+                found,
+                _telling_news(at, found, news),
+            )
+
+
+def _telling_news(
+    at: Sequence[float], found: MarketWeights, shown: Sequence[tuple[datetime, str]]
+) -> tuple[tuple[float, str], ...]:
+    """Return the last news before each of the slots at which bots moved most."""
+    moved = dict(zip(at, found.moved.tolist(), strict=True))
+    last = dict[float, tuple[float, str]]()
+    for published_at, title in sorted(shown):
+        following = bisect_left(at, published_at.timestamp())
+        if following < len(at):
+            last[at[following]] = (published_at.timestamp(), title)
+    return tuple(sorted(last[slot] for slot in sorted(last, key=lambda slot: -moved[slot])[:_NEWS]))

@@ -54,6 +54,10 @@ def _curves(curves: Curves) -> "Figure":
         axes.axhline(curves.level, color=GREY, linewidth=0.6)
         axes.fill_between(at, low, high, color=BLUE, alpha=0.18, linewidth=0.0)
         axes.plot(at, [point.total for point in panel.points], color=BLUE, marker="." if len(at) < 3 else "")
+        for number, (marked_at, _) in enumerate(curves.marks, start=1):
+            day = float(_days([marked_at])[0])
+            axes.axvline(day, color=RED, linewidth=0.6, linestyle=(0, (1, 2)))
+            axes.annotate(str(number), (day, 1.0), xycoords=("data", "axes fraction"), fontsize=4.5, color=RED)
         axes.set_title(label(panel.name, _NAME_CELLS))
         if curves.counted:
             axes.set_xlabel(f"{panel.points[-1].clusters:,} {curves.counted}", loc="left")

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory
+from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, points_of
 from predibot.jobs.histories.event import MarketHistory
-from predibot.jobs.histories.ledger import LedgerHistory
+from predibot.jobs.histories.ledger import LedgerHistory, WeightsHistory
 from predibot.reports import figures
+from predibot.scoring.accounts.market_weights import mean_of_bots
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.metrics.calibration import CalibrationBins
@@ -14,6 +15,7 @@ from predibot.scoring.records.knowledge import Knowledge
 
 MOST_PANELS = 12
 _MOST_BARS = 24
+_TITLE_CHARACTERS = 90
 _BAND = "Band: 95% interval of the sum, were it looked at on that slot alone."
 
 
@@ -38,6 +40,8 @@ class Curves:
     """Height of the line of no gain: of an account, its deposit."""
     counted: str = ""
     """Noun of what the points add up, such as events; empty to leave it out."""
+    marks: tuple[tuple[float, str], ...] = ()
+    """Instants in seconds since 1970, shown in each panel, with their words, which are a text of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,9 @@ def _pictures(
     yield from _calibration(cards)
     yield from _returns(cards)
     yield from _accounts(history.accounts)
+    if isinstance(history, LedgerHistory):
+        for number, weights in enumerate(history.weights, start=1):
+            yield f"weights-{number}", _weights(weights)
     yield from _cohorts(history.cohorts)
     for number, market in enumerate(history.markets, start=1):
         yield f"price-{number}", market
@@ -215,8 +222,70 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
         note = "Band: 95%, what the value could have been by the scatter of its own returns up to that slot."
         text = _sentences([note, _scale_note(panels), _cut_note(len(panels))])
         title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
-        name = f"account-value{_number_suffix(number, len(boards))}"
-        yield name, Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), text, start_usd)
+        suffix = _number_suffix(number, len(boards))
+        yield (
+            f"account-value{suffix}",
+            Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), text, start_usd),
+        )
+        for name, title, unit, what in (
+            ("cash", "Cash share after the fills of each slot", "share of the account", "cash_shares"),
+            ("drawdown", "Drawdown below the highest value so far", "share of that value", "drawdowns"),
+        ):
+            series = {each.score.bot: getattr(each, what) for each in found}
+            baselines = {each.score.bot: each.score.baseline for each in found}
+            yield f"{name}{suffix}", _shares(f"{title}: {_board(found[0])}", unit, series, baselines)
+
+
+def _shares(
+    title: str, unit: str, series: Mapping[str, Sequence[tuple[float, float]]], baselines: Mapping[str, bool]
+) -> Curves:
+    """Return a panel for each bot, behind one of their mean where there are several."""
+    models = [bot for bot in series if not baselines[bot]] or list(series)
+    own = [CurvePanel(bot, _points(points)) for bot, points in series.items()]
+    panels = own if len(models) < 2 else [CurvePanel(_mean_name(len(models)), _points(_mean(series, models))), *own]
+    texts = ["Baselines are not in the mean." if 1 < len(models) < len(series) else "", _scale_note(panels)]
+    return Curves(title, unit, tuple(panels[:MOST_PANELS]), _sentences([*texts, _cut_note(len(panels))]))
+
+
+def _mean_name(bots: int) -> str:
+    return f"mean of {bots} bots"
+
+
+def _mean(series: Mapping[str, Sequence[tuple[float, float]]], bots: Sequence[str]) -> list[tuple[float, float]]:
+    values: dict[float, list[float]] = {}
+    for bot in bots:
+        for at, value in series[bot]:
+            values.setdefault(at, []).append(value)
+    return [(at, sum(found) / len(found)) for at, found in sorted(values.items())]
+
+
+def _points(values: Sequence[tuple[float, float]]) -> tuple[RunningPoint, ...]:
+    return tuple(RunningPoint(at, value, None, None, row, row) for row, (at, value) in enumerate(values, start=1))
+
+
+def _weights(history: WeightsHistory) -> Curves:
+    """Return the mean weights of the sides of a market, its price, and the net weight of each bot."""
+    found, at = history.weights, history.at
+    models = [bot for bot, is_baseline in history.bots.items() if not is_baseline] or list(history.bots)
+    has_sides = any(side.any() for side in found.short.values())
+    means = [("YES" if has_sides else "weight", found.long), *([("NO", found.short)] if has_sides else [])]
+    panels = [
+        CurvePanel(f"{side}, {_mean_name(len(models))}", _points(points_of(at, mean_of_bots([of[b] for b in models]))))
+        for side, of in means
+    ]
+    panels.append(CurvePanel("price of YES" if has_sides else "price", _points(points_of(at, found.price))))
+    holders = [bot for bot in history.bots if (found.net(bot) != 0.0).any()]
+    for bot in holders:
+        panels.append(CurvePanel(f"{bot}, YES less NO" if has_sides else bot, _points(points_of(at, found.net(bot)))))
+    never = len(history.bots) - len(holders)
+    left_out = f"Left out: {figures.things(never, 'bot')} that never held it." if never else ""
+    texts = ["Shares of the account after the fills of each slot.", left_out, _scale_note(panels)]
+    texts.append(_cut_note(len(panels)))
+    news = [f"{number}: {title[:_TITLE_CHARACTERS]}" for number, (_, title) in enumerate(history.news, start=1)]
+    if news:
+        texts.append(f"Dotted lines: the last news before the slots at which bots moved most. {'; '.join(news)}")
+    title = f"Weights over time: {history.question}"
+    return Curves(title, "share of the account", tuple(panels[:MOST_PANELS]), _sentences(texts), marks=history.news)
 
 
 def _cohorts(cohorts: Sequence[CohortsHistory]) -> Iterator[tuple[str, Picture]]:

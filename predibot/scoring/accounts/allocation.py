@@ -63,6 +63,55 @@ def concentration(invested: ArrayLike) -> Floats:
     return found
 
 
+@within_floats
+def weights_held(prices: ArrayLike, shares: ArrayLike, cash_usd: ArrayLike) -> Floats:
+    """Return the weight of each asset in an account, slot by slot; the rest of one is cash.
+
+    Args:
+        prices: NaN without one, (n, assets).
+        shares: What is held, (n, assets).
+        cash_usd: Below zero for a debt, (n,).
+
+    Returns:
+        (n, assets); a row of NaN where something held has no price, or the account is worth nothing.
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    Examples:
+        >>> weights_held(np.array([[0.5, np.nan]]), np.array([[100.0, 0.0]]), np.array([150.0]))
+        array([[0.25, 0.  ]])
+    """
+    price, held, cash = floats("prices", prices), floats("shares", shares), floats("cash_usd", cash_usd)
+    if price.shape != held.shape or price.shape[:1] != cash.shape:
+        raise ValueError(f"prices have shape {price.shape}, shares {held.shape} and cash {cash.shape}")
+    usd = held * np.nan_to_num(price)
+    worth = usd.sum(axis=1) + cash
+    unknown = (np.isnan(price) & (held != 0.0)).any(axis=1) | (worth <= 0.0)
+    found: Floats = usd / np.where(unknown, np.nan, worth)[:, np.newaxis]
+    return found
+
+
+def drawdowns(values: ArrayLike) -> Floats:
+    """Return how far an account is below its highest value so far, as a share of that: 0 to -1, slot by slot.
+
+    Args:
+        values: Its values, in the order of time, the first above zero, (n,).
+
+    Raises:
+        ValueError: If one is NaN or infinite, or the first is not above zero.
+
+    Examples:
+        >>> drawdowns(np.array([100.0, 200.0, 150.0]))
+        array([ 0.  ,  0.  , -0.25])
+    """
+    worth = numbers("values", values)
+    if worth.size and worth[0] <= 0.0:
+        raise ValueError(f"the first value is {worth[0]}; a drawdown is a share of a value above zero")
+    found: Floats = worth / np.maximum.accumulate(worth) - 1.0
+    return found
+
+
 def slots_in_drawdown(values: ArrayLike) -> int:
     """Return the number of slots at which an account was below an earlier value.
 

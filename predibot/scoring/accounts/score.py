@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from predibot.domain.account import ROUNDING_USD
-from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover
+from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover, weights_held
 from predibot.scoring.accounts.implied import ImpliedRisk, days_of, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, AccountState
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
@@ -207,14 +207,10 @@ def _first_carried_out(record: AccountsRecord) -> int:
 
 def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
     prices = record.prices[account.slot][:, account.held]
-    unpriced = np.isnan(prices) & ((account.shares != 0.0) | (account.shares_before != 0.0))
-    known = ~unpriced.any(axis=1)
-    prices = np.nan_to_num(prices)
-    after_usd = (account.shares * prices).sum(axis=1) + account.cash_usd
-    before_usd = (account.shares_before * prices).sum(axis=1) + account.cash_before_usd
-    rows = np.flatnonzero(known & (after_usd > 0.0) & (before_usd > 0.0))
-    weights = account.shares[rows] * prices[rows] / after_usd[rows, np.newaxis]
-    drifted = account.shares_before[rows] * prices[rows] / before_usd[rows, np.newaxis]
+    weights = weights_held(prices, account.shares, account.cash_usd)
+    drifted = weights_held(prices, account.shares_before, account.cash_before_usd)
+    rows = np.flatnonzero(~np.isnan(weights).any(axis=1) & ~np.isnan(drifted).any(axis=1))
+    weights, drifted = weights[rows], drifted[rows]
     outcome = record.outcome[account.held]
     concentrated = concentration(weights)
     sectors = None

@@ -76,6 +76,15 @@ def list_markets(connection: Connection, venue: str) -> Sequence[Row[Any]]:
     return connection.execute(statement).all()
 
 
+def market_of(connection: Connection, venue: str, instrument_id: str) -> Row[Any]:
+    """Return the `market_id` and `question` of the market that an instrument is of."""
+    statement: Select[Any] = select(markets.c.market_id, func.coalesce(markets.c.question, "").label("question")).join(
+        instruments, instruments.c.market_row == markets.c.id
+    )
+    of = (instruments.c.venue == venue, instruments.c.instrument_id == instrument_id)
+    return connection.execute(statement.where(*of)).one()
+
+
 def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: datetime) -> Row[Any] | None:
     """Return why a bot forecast as it did on a market, by row and exact instant; None without such a decision."""
     # A forecast without a reason has the whole decision's.

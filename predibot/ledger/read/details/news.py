@@ -1,14 +1,16 @@
-"""Dated news: pages that bots read and headlines they were shown, by event."""
+"""News: pages that bots read and headlines they were shown, by event, and as a list of what was shown."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, Select, func, literal, select, union_all
 
 from predibot.ledger.schema.tables import NewsRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import decisions, sources
+from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.runs import runs, with_decisions
 
@@ -68,3 +70,71 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
         found.setdefault((at, title, addresses.setdefault((at, title), url or "")), set()).add(event_id)
     ordered = sorted(found.items(), key=lambda each: (-each[0][0].timestamp(), *each[0][1:]))
     return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)
+
+
+def count_shown(connection: Connection, market: str = "", since: datetime | None = None) -> int:
+    """Return the number of rows of `list_shown`."""
+    return connection.execute(select(func.count()).select_from(_shown(market, since).subquery())).scalar_one()
+
+
+def list_shown(
+    connection: Connection, market: str = "", since: datetime | None = None, *, first: int = 0, most: int | None = None
+) -> Sequence[Row[Any]]:
+    """Return what bots were shown or read, the newest slot first, then by asset and by publication.
+
+    Headlines are of a market and were shown to all bots of a run; `bot` is then missing. Pages are of an event and were
+    read by one bot; `market_id` is then that of the event's only market, or missing. Runs that are void are left out.
+
+    Args:
+        market: Only what is of this market or of its event, by the market's id.
+        since: Only of slots from this instant on.
+        first: How many rows are left out at the beginning.
+        most: How many are returned; None for all.
+    """
+    shown = _shown(market, since).subquery()
+    order = (shown.c.slot_at.desc(), shown.c.asset, shown.c.published_at.desc(), shown.c.name, shown.c.url, shown.c.run)
+    return connection.execute(select(shown).order_by(*order, shown.c.bot).offset(first).limit(most)).all()
+
+
+def list_shown_markets(connection: Connection, since: datetime | None = None) -> Sequence[Row[Any]]:
+    """Return the markets of which bots were shown something, by question: `market_id`, `asset` and `shown`."""
+    shown = _shown("", since).subquery()
+    statement = select(shown.c.market_id, func.min(shown.c.asset).label("asset"), func.count().label("shown"))
+    statement = statement.where(shown.c.market_id.is_not(None)).group_by(shown.c.market_id)
+    return connection.execute(statement.order_by("asset", shown.c.market_id)).all()
+
+
+def _shown(market: str, since: datetime | None) -> Any:
+    """Return the SQL of all that was shown; a page read for several reasons counts for each."""
+    only = (
+        select(markets.c.event_row, func.min(markets.c.market_id).label("market_id"))
+        .group_by(markets.c.event_row)
+        .having(func.count() == 1)
+        .subquery()
+    )
+    headlines: Select[Any] = (
+        select(runs.c.slot_at, runs.c.recipe, runs.c.key.label("run"), literal("").label("bot"))
+        .add_columns(events.c.event_id, markets.c.market_id, func.coalesce(markets.c.question, "").label("asset"))
+        .add_columns(_news.c.title.label("name"), _news.c.snippet, _news.c.published_at)
+        .add_columns(func.coalesce(_news.c.url, "").label("url"))
+        .join(runs, runs.c.id == _news.c.run_id)
+        .join(markets, markets.c.id == _news.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .where(_news.c.number > 0, runs.c.voided_at.is_(None))
+    )
+    pages: Select[Any] = (
+        with_decisions(runs.c.slot_at, runs.c.recipe, runs.c.key.label("run"), bots.c.name.label("bot"))
+        .add_columns(events.c.event_id, only.c.market_id, events.c.title.label("asset"))
+        .add_columns(sources.c.title.label("name"), literal("").label("snippet"), sources.c.published_at)
+        .add_columns(func.coalesce(sources.c.final_url, sources.c.text).label("url"))
+        .join(sources, sources.c.decision_id == decisions.c.id)
+        .join(events, events.c.id == subjects.c.event_row)
+        .outerjoin(only, only.c.event_row == events.c.id)
+        .where(sources.c.kind == "page", runs.c.voided_at.is_(None))
+    )
+    if market:
+        of = select(markets.c.event_row).where(markets.c.market_id == market)
+        headlines, pages = headlines.where(markets.c.market_id == market), pages.where(events.c.id.in_(of))
+    if since is not None:
+        headlines, pages = headlines.where(runs.c.slot_at >= since), pages.where(runs.c.slot_at >= since)
+    return union_all(headlines, pages)
