@@ -52,6 +52,20 @@ def category_of(tags: Sequence[Tag]) -> str | None:
     return next(known, next(stated, None))
 
 
+_ELECTIONS = {"election", "elections"}
+
+
+def domain_of(tags: Sequence[Tag]) -> str | None:
+    """Return `Election` where a tag is about elections, else the category.
+
+    Examples:
+        >>> domain_of([Tag("Politics", "politics"), Tag("World Elections", "world-elections")])
+        'Election'
+    """
+    about_elections = any(_ELECTIONS.intersection(words_of(tag.slug)) for tag in tags)
+    return "Election" if about_elections else category_of(tags)
+
+
 @dataclass(frozen=True, slots=True)
 class CryptoWords:
     """The words that make an event one about crypto."""

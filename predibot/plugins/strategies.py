@@ -22,7 +22,7 @@ from predibot.plugins.arguments import (
 )
 from predibot.plugins.registry import Kind, Origin, Plugin, own_code, summary_of
 
-STRATEGY = Kind("strategy", "predibot.strategies", "predibot.strategies", folder="strategies")
+STRATEGY = Kind("strategy", "predibot.strategies", "predibot.strategies", folder="strategies", in_studies="strategies")
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Beliefs:
     """The questions."""
     tags: tuple[frozenset[str], ...]
     domains: tuple[str, ...]
-    """Their categories."""
+    """Their categories, with `Election` apart from `Politics`."""
     volume_usd: Floats
     """NaN where the venue does not say."""
     prices: MarketPrices

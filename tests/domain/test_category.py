@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from predibot.domain.category import category_of
+from predibot.domain.category import category_of, domain_of
 from predibot.domain.event import Tag
 
 KNOWN = [
@@ -48,3 +48,11 @@ def test_without_a_known_tag_the_first_label_is_it() -> None:
 def test_without_labels_there_is_none() -> None:
     assert category_of([]) is None
     assert category_of([Tag("All", "all"), Tag("", "nameless")]) is None
+
+
+@pytest.mark.parametrize("slug", ["elections", "world-elections", "us-election-2028"])
+def test_a_tag_of_elections_comes_before_politics_in_a_domain_and_not_in_a_category(slug: str) -> None:
+    tags = [Tag("Politics", "politics"), Tag(slug.upper(), slug)]
+    assert (domain_of(tags), category_of(tags)) == ("Election", "Politics")
+    assert domain_of(tags[:1]) == "Politics"
+    assert domain_of([]) is None

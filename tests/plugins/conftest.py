@@ -11,6 +11,7 @@ from typing import TypeAlias
 import pytest
 
 import predibot.strategies
+import predibot.studies.beliefbench.strategies
 import predibot.tools
 
 
@@ -31,6 +32,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins
     """Return an empty folder, whose plug-ins are forgotten afterwards."""
     for package in (predibot.strategies, predibot.tools):
         monkeypatch.setattr(package, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(predibot.studies.beliefbench.strategies, "__path__", [])
     # Where there is no folder of the names of those that are looked in.
     monkeypatch.chdir(tmp_path)
     before = _imported()

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from predibot.contracts import Venue
-from predibot.domain.category import category_of
+from predibot.domain.category import domain_of
 from predibot.domain.event import Event, Market
 from predibot.ledger.read.event_facts import NO_CATEGORY, latest_events
 from predibot.ledger.read.scoring_arrays import read_observations, read_settlements
@@ -117,7 +117,7 @@ def _beliefs(
             frozenset((tag.slug or tag.label).casefold() for tag in event.tags if tag.slug != "all")
             for event, _ in listed
         ),
-        domains=tuple(category_of(event.tags) or NO_CATEGORY for event, _ in listed),
+        domains=tuple(domain_of(event.tags) or NO_CATEGORY for event, _ in listed),
         volume_usd=np.array(
             [np.nan if market.volume_usd is None else market.volume_usd for _, market in listed], dtype=np.float64
         ),

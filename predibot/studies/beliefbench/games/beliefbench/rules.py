@@ -172,6 +172,12 @@ class PairReference:
         first, second = (vectors[[rows[market.id]]] for market in self.markets)
         return min(1.0, max(0.0, float((first @ second.T).toarray()[0, 0])))
 
+    def volumes(self) -> tuple[float | None, float | None]:
+        """Return both markets' normalised volumes, each in [0, 1]; None for an unknown one."""
+        normalised = self._run.once(("volumes",), self._run.normalised_volumes)
+        first, second = self.markets
+        return normalised.get(first.id), normalised.get(second.id)
+
     def learnt(self, name: str, learn: Callable[[], Learnt]) -> Learnt:
         """Return a value that is made once for all pairs, such as an encoder."""
         return self._run.once(("of the strategy", name), learn)
@@ -190,6 +196,17 @@ class PairReferences(ItemReferences):
             UsageError: If there is no such subject.
         """
         return PairReference(self.find_item(subject_id).markets, self)
+
+    def normalised_volumes(self) -> Mapping[str, float]:
+        """Return the known volumes of the markets, from 0 for the smallest to 1 for the largest; 1 if all are equal."""
+        known = {
+            market.id: market.volume_usd
+            for item in self.items.values()
+            for market in item.markets or ()
+            if market.volume_usd is not None
+        }
+        least, most = min(known.values(), default=0.0), max(known.values(), default=0.0)
+        return {name: (each - least) / (most - least) if most > least else 1.0 for name, each in known.items()}
 
     def vectors(self) -> tuple[Mapping[str, int], sparse.csr_array]:
         """Return the row of each market of the run, and the word vectors of all, (n, words)."""
