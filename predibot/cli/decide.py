@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 _MODEL_PROVIDERS = (
-    "ANTHROPIC", "COHERE", "DEEPSEEK", "FIREWORKS", "GEMINI", "GOOGLE", "GROQ",
-    "MISTRAL", "OPENAI", "OPENROUTER", "PERPLEXITY", "TOGETHER", "XAI",
+    "anthropic", "cohere", "deepseek", "fireworks_ai", "gemini", "groq",
+    "mistral", "openai", "openrouter", "perplexity", "together_ai", "xai",
 )  # fmt: skip
 """Providers whose keys are for models only."""
 
@@ -28,6 +28,7 @@ def decide(
     venue: options.Venue = None,
     as_of: options.AsOf = None,
     bots: options.Bots = None,
+    models: options.Models = None,
     events: options.Events = None,
     event: options.EventId = None,
     *,
@@ -64,10 +65,10 @@ def decide(
     if (run_key := rerun_traces or replay_traces) is not None:
         return _rerun(run_key, caller, ledger=ledger, as_json=json)
     pool = parse_executor(executor) if executor else None
-    request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots))
+    request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots), models or ())
     output.say(f"recipe: {request.recipe.source}")
     if recipe is None and all(bot.model is None for bot in request.recipe.bots):
-        _say_how_to_add_a_model(request.recipe.source)
+        _say_how_to_add_a_model()
     request = replace(
         request,
         event_id=event,
@@ -93,14 +94,16 @@ def decide(
         return _show(report, as_json=json)
 
 
-def _say_how_to_add_a_model(source: str) -> None:
-    """Tell a user who has a key for a model, but named no recipe, how to add a bot with a model."""
+def _say_how_to_add_a_model() -> None:
+    """Tell a user who has a key for a model, but no bot with one, how to add it."""
     from predibot.environment import api_keys_present
+    from predibot.net.api_keys import key_names
 
-    if names := [name for name in api_keys_present() if name.removesuffix("_API_KEY") in _MODEL_PROVIDERS]:
-        own = source.endswith(".toml")
-        where = f"give one to {source}" if own else "run `predibot init` and uncomment its last bot"
-        output.say(f"{names[0]} is set. To add a bot with a model, {where}.")
+    present = api_keys_present()
+    for provider in _MODEL_PROVIDERS:
+        if name := next((each for each in key_names(provider) if each in present), None):
+            output.say(f"{name} is set. To add a bot with a model: predibot decide --model {provider}/MODEL")
+            return
 
 
 def _show(report: "DecideReport", *, as_json: bool) -> int:

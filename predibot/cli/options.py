@@ -149,6 +149,12 @@ Bots = Annotated[
     str | None,
     typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
 ]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model", metavar="MODEL", help="add an agent with this model, openai/gpt-5 for one; may be repeated"
+    ),
+]
 Events = Annotated[int | None, typer.Option("--events", metavar="N", min=1, help="how many events to play")]
 Retry = Annotated[
     str | None,

@@ -50,6 +50,7 @@ def replay(
         datetime | None, options.as_of("evaluate as of this; left out: the end of what the venue knows")
     ] = None,
     bots: options.Bots = None,
+    models: options.Models = None,
     events: options.Events = None,
     *,
     limits: options.SelectionOptions,
@@ -74,7 +75,7 @@ def replay(
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(log)
-    request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots))
+    request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots), models or ())
     output.say(f"recipe: {request.recipe.source}")
     plan = plan_replay(
         replace(request, retry=options.parse_retry(retry)),

@@ -25,7 +25,7 @@ from predibot.plugins.games import make_game, non_default_options, option_compla
 from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
 from predibot.plugins.tools import search_problem
 from predibot.plugins.venues import default_venue, parse_venue_spec
-from predibot.recipe.recipe import BotSpec, Recipe, game_options
+from predibot.recipe.recipe import BotSpec, Recipe, game_options, is_name
 from predibot.recipe.tables import (
     KEYS,
     BotTable,
@@ -43,7 +43,6 @@ from predibot.recipe.tables import (
 from predibot.recipe.text import KeyPath, RecipeText, find_recipe, key_lines, packaged_crypto_words
 from predibot.selection import SelectionRules
 
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "password", "passwords", "apikey", "apikeys"})
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
@@ -158,7 +157,7 @@ def _parse_tables(data: Mapping[str, Any], where: RecipeText) -> RecipeTable:
 
 
 def _check_name(name: str, where: RecipeText, path: KeyPath) -> str:
-    if _NAME.fullmatch(name) is None or not name.strip("."):
+    if not is_name(name):
         raise where.error(path, f"name {name[:90]!r} must be 1 to 80 letters, digits, '.', '_' or '-'. Give it another")
     return name
 

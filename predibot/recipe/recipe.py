@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
@@ -25,6 +26,7 @@ from predibot.trust import find_programs
 
 _TERMS = TypeAdapter(ModelTerms)
 _SEARCH = TypeAdapter(SearchTerms)
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,80}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class Recipe:
         max_markets: int | None = None,
         min_hours_left: float | Literal["any"] | None = None,
         bots: Sequence[str] | None = None,
+        models: Sequence[str] = (),
     ) -> "Recipe":
         """Return the recipe with rules from the command line; None leaves a rule as it is.
 
@@ -141,9 +144,11 @@ class Recipe:
             min_hours_left: The least time to an event's end; `any` allows it to be past.
             bots: Names of the recipe's bots or of strategies, in the wanted order. A strategy's name stands for a bot
                 with default arguments; a bot of the recipe wins.
+            models: A bot with default arguments is added for each: an agent, or a model asked once in games without
+                tools. Its name is the model's.
 
         Raises:
-            UsageError: If a rule is out of its range, or a bot is unknown.
+            UsageError: If a rule is out of its range, a bot is unknown, or a model's name is taken or is none.
         """
         rules: dict[str, Any] = {"events": events, "max_markets": max_markets}
         rules["min_volume_24h_usd"] = None if min_volume_24h_usd is None else float(min_volume_24h_usd)
@@ -155,7 +160,19 @@ class Recipe:
         chosen = self.bots if bots is None else tuple(self._find_bot(name) for name in dict.fromkeys(bots))
         if not chosen:
             raise UsageError("no bot is named; name one of the recipe's bots or a strategy")
+        for model in dict.fromkeys(models):
+            added = self._bot_of_model(model)
+            if added.name in {bot.name for bot in (*self.bots, *chosen)}:
+                raise UsageError(f"a bot is named {added.name!r} already; give the model {model!r} a line in a recipe")
+            chosen = (*chosen, added)
         return replace(self, selection=selection, bots=chosen)
+
+    def _bot_of_model(self, model: str) -> BotSpec:
+        name = re.sub(r"[^A-Za-z0-9._-]", "-", model)
+        if not is_name(name):
+            raise UsageError(f"{model[:90]!r} is no name of a model; write provider/model, such as openai/gpt-5")
+        strategy = "tool_agent" if "tools" in self.make_game().offers else "one_shot"
+        return BotSpec(name, spec_of(strategy, {"model": model}).playing(self.game))
 
     def _find_bot(self, name: str) -> BotSpec:
         own = next((bot for bot in self.bots if bot.name == name), None)
@@ -185,6 +202,11 @@ class Recipe:
             "limits": {level: asdict(limits) for level, limits in self.limits.items()},
             "search": search,
         }
+
+
+def is_name(text: str) -> bool:
+    """Return whether a recipe or a bot may have this name."""
+    return _NAME.fullmatch(text) is not None and text.strip(".") != ""
 
 
 def game_options(overstake: Overstake) -> dict[str, Argument]:

@@ -108,10 +108,10 @@ def test_plain_decide_says_how_to_add_a_model_where_there_is_a_key(
     monkeypatch.setenv("PREDIBOT_CALL_DEADLINE_SECONDS", "0.2")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("SERPER_API_KEY", "k")
-    assert "uncomment" not in predibot("decide").err
+    assert "--model" not in predibot("decide").err
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
     said = predibot("decide").err
-    assert "OPENAI_API_KEY is set. To add a bot with a model, run `predibot init`" in said
+    assert said.count("OPENAI_API_KEY is set. To add a bot with a model: predibot decide --model openai/MODEL\n") == 1
     assert "sk-0123456789" not in said
 
 

@@ -8,6 +8,7 @@ import pytest
 from predibot.recipe.parse import load_recipe
 from predibot.recipe.text import packaged_recipe_text
 from tests.acceptance.conftest import Predibot
+from tests.cli.conftest import WORLD
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,3 +95,47 @@ def test_the_recipes_to_start_from_are_scheduled_and_can_be_played(predibot: Pre
 
 def test_the_daily_recipe_is_the_packaged_one() -> None:
     assert (ROOT / "runs" / "daily.toml").read_text(encoding="utf-8") == packaged_recipe_text("daily")
+
+
+def test_models_of_the_command_line_play_beside_the_baselines_under_the_recipes_limits(predibot: Predibot) -> None:
+    models = ("--model", "sandbox/sharp", "--model", "sandbox/lazy")
+    said = predibot(
+        "decide", "sandbox_agents", "--bots", "market_price", *models, "--events", "2", "--dry-run", "--json"
+    )
+    added = ["sandbox-sharp", "sandbox-lazy"]
+    assert said.document["bots"] == ["market_price", *added]
+    assert said.document["would_decide"] == 6
+    assert {ask["bot"] for ask in said.document["asks"]} == {*added, None}
+    assert [bot["bot"] for bot in said.document["worst_case"]["bots"]] == ["market_price", *added]
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        (("open ai/x", "open-ai/x"), "a bot is named 'open-ai-x' already; give the model 'open-ai/x' a line"),
+        (("",), "'' is no name of a model; write provider/model, such as openai/gpt-5"),
+        (("m/" + "x" * 90,), "is no name of a model"),
+    ],
+)
+def test_a_model_whose_name_is_taken_or_none_is_refused(
+    predibot: Predibot, models: tuple[str, ...], message: str
+) -> None:
+    said = predibot("decide", "--venue", WORLD, "--dry-run", *(each for name in models for each in ("--model", name)))
+    assert said.code == 1
+    assert message in said.err
+
+
+def test_a_model_without_a_key_is_told_and_the_others_play(predibot: Predibot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    models = ("--model", "openai/gpt-5", "--model", "sandbox/sharp")
+    said = predibot("decide", "--venue", WORLD, "--events", "1", *models, "--json")
+    decisions = {each["bot"]: each for each in said.document["decisions"]}
+    assert decisions["openai-gpt-5"]["status"] == "failed"
+    assert "OPENAI_API_KEY" in decisions["openai-gpt-5"]["message"]
+    assert decisions["sandbox-sharp"]["status"] == "recorded"
+
+
+def test_a_replay_takes_models_too(predibot: Predibot) -> None:
+    span = ("--from", "2026-03-01", "--to", "2026-03-01", "--events", "1")
+    said = predibot("replay", "--venue", WORLD, *span, "--model", "sandbox/sharp", "--json")
+    assert "sandbox-sharp" in said.out

@@ -54,17 +54,22 @@ class RunRequest:
 
     @classmethod
     def read(
-        cls, recipe: str | None, overrides: Mapping[str, Any] = MappingProxyType({}), bots: Sequence[str] = ()
+        cls,
+        recipe: str | None,
+        overrides: Mapping[str, Any] = MappingProxyType({}),
+        bots: Sequence[str] = (),
+        models: Sequence[str] = (),
     ) -> "RunRequest":
         """Return a request for the recipe of a path or name, or the daily one.
 
         Args:
             overrides: Rules to replace; those that are None stay.
             bots: Only these of its bots, or of all strategies; empty for its own.
+            models: A bot is added for each.
         """
         found = load_recipe(recipe, Path())
         given = {name: value for name, value in overrides.items() if value is not None}
-        return cls(found.with_overrides(**given, bots=tuple(bots) or None), found.digest, given)
+        return cls(found.with_overrides(**given, bots=tuple(bots) or None, models=models), found.digest, given)
 
 
 @dataclass(frozen=True, slots=True)
