@@ -50,6 +50,7 @@ from predibot.web.pages import (
     graph,
     leaderboard,
     methods,
+    news,
     records,
     today,
 )
@@ -225,6 +226,7 @@ PAGES: dict[str, Callable[..., WebPage]] = {
     "/source": decisions.source_page,
     "/events": events.events_page,
     "/event": events.event_page,
+    "/news": news.news_page,
     "/graph": graph.graph_page,
     "/bot": bots.bot_page,
     "/curves": leaderboard.curves_page,

@@ -286,4 +286,4 @@ def _height(value: float, low: float, high: float, of: float = HEIGHT) -> float:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.2f}"
+    return figures.ratio(value)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Protocol
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
@@ -14,6 +14,7 @@ from predibot.reports.study import studies
 
 _MOST_CHARACTERS = 600
 _MOST_TEXT_CHARACTERS = 20_000
+_MOST_ADDRESS_CHARACTERS = 2_000
 _MENU = (
     ("/", "Leaderboard"),
     ("/today", "Today"),
@@ -21,6 +22,7 @@ _MENU = (
     ("/compare", "Compare"),
     ("/decisions", "Decisions"),
     ("/events", "Events"),
+    ("/news", "News"),
     ("/graph", "Related"),
     ("/runs", "Runs"),
     ("/accounts", "Accounts"),
@@ -68,7 +70,7 @@ class Templates:
             return address(path, **asked)
 
         # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
-        self._environment.filters.update(line=line, lines=lines, at=format_instant, link=link)
+        self._environment.filters.update(line=line, lines=lines, outside=outside, at=format_instant, link=link)
         self._environment.globals.update({"figures": figures, "menu": menu(), "live": live, **more})
 
     def render(
@@ -98,3 +100,22 @@ def lines(text: object) -> str:
     left = len(whole) - _MOST_TEXT_CHARACTERS
     shown = "\n".join(one_line(each) for each in whole[:_MOST_TEXT_CHARACTERS].splitlines())
     return f"{shown}… ({left:,} more characters)" if left > 0 else shown
+
+
+def outside(address: object) -> str:
+    """Return an address of others that a page may link to: of HTTP, whole, of harmless characters; else no text.
+
+    Examples:
+        >>> outside("https://news.example/a?b=1")
+        'https://news.example/a?b=1'
+        >>> outside("javascript:alert(1)")
+        ''
+    """
+    text = str(address)
+    if len(text) > _MOST_ADDRESS_CHARACTERS or not text.isascii() or not text.isprintable() or " " in text:
+        return ""
+    try:
+        found = urlsplit(text)
+    except ValueError:
+        return ""
+    return text if found.scheme in ("http", "https") and found.hostname and "@" not in found.netloc else ""

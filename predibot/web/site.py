@@ -27,6 +27,7 @@ from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
+from predibot.ledger.read.details.news import count_shown, list_shown_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
@@ -58,6 +59,7 @@ from predibot.web.pages.leaderboard import (
     table_page,
 )
 from predibot.web.pages.methods import methods_page
+from predibot.web.pages.news import news_page
 from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.pages.records import accounts_page, cohorts_page, runs_page, study_page
 from predibot.web.rendering import Templates, line, menu
@@ -273,12 +275,18 @@ class _Site:
         for path, parts, make in (
             ("/decisions", len(own), partial(decisions_page, cache, since=self._first_day)),
             ("/events", len(cache.read(select_events)), partial(events_page, cache)),
+            ("/news", cache.read(count_shown, "", self._since), partial(news_page, cache, since=self._first_day)),
             ("/runs", len(cache.runs()), partial(runs_page, cache)),
         ):
             for number in range(1, max(1, -(-parts // PAGE)) + 1):
                 # The first part has no number.
                 part = {"page_": str(number)} if number > 1 else {}
                 general.append(_SitePage(path, part, partial(make, page_=number)))
+        for each_market in cache.read(list_shown_markets, self._since):
+            for number in range(1, -(-each_market.shown // PAGE) + 1):
+                of_market = {"market": each_market.market_id, **({"page_": str(number)} if number > 1 else {})}
+                make = partial(news_page, cache, each_market.market_id, self._first_day, page_=number)
+                general.append(_SitePage("/news", of_market, make))
         for name in cache.bots():
             general.append(_SitePage("/bot", {"name": name}, partial(bot_page, cache, name, options.venue)))
         for name in dict.fromkeys(cache.store.run_read(names_of_accounts)):

@@ -31,12 +31,13 @@ TOKEN = "a token of sixteen characters and more"
 
 
 class Links(HTMLParser):
-    """The addresses and the tags of a page."""
+    """The addresses and the tags of a page; those outside of it apart."""
 
     def __init__(self, text: str) -> None:
         """Read a page."""
         super().__init__()
         self.found: list[str] = []
+        self.outside: list[str] = []
         self.tags: list[str] = []
         self.attributes: set[str] = set()
         self.scripts: list[str | None] = []
@@ -48,6 +49,9 @@ class Links(HTMLParser):
         if tag == "script":
             self.scripts.append(dict(attrs).get("src"))
         self.attributes |= {name for name, _ in attrs}
+        if {"nofollow", "noopener", "external"} <= set((dict(attrs).get("rel") or "").split()):
+            self.outside.append(dict(attrs)["href"] or "")
+            return
         self.found += [value for name, value in attrs if name in ("href", "src", "action") and value]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, literal, select, union_all
+from sqlalchemy import Connection, Row, Select, Subquery, func, literal, select, union_all
 
 from predibot.ledger.schema.tables import NewsRow
 from predibot.ledger.schema.upsert import table_of
@@ -72,40 +72,52 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
     return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)
 
 
-def count_shown(connection: Connection, market: str = "", since: datetime | None = None) -> int:
+def count_shown(
+    connection: Connection, market: str = "", since: datetime | None = None, until: datetime | None = None
+) -> int:
     """Return the number of rows of `list_shown`."""
-    return connection.execute(select(func.count()).select_from(_shown(market, since).subquery())).scalar_one()
+    return connection.execute(select(func.count()).select_from(_shown(market, since, until))).scalar_one()
 
 
 def list_shown(
-    connection: Connection, market: str = "", since: datetime | None = None, *, first: int = 0, most: int | None = None
+    connection: Connection,
+    market: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    *,
+    first: int = 0,
+    most: int | None = None,
 ) -> Sequence[Row[Any]]:
     """Return what bots were shown or read, the newest slot first, then by asset and by publication.
 
-    Headlines are of a market and were shown to all bots of a run; `bot` is then missing. Pages are of an event and were
+    Headlines are of a market and were shown to all bots of a run; `bot` is then empty. Pages are of an event and were
     read by one bot; `market_id` is then that of the event's only market, or missing. Runs that are void are left out.
 
     Args:
-        market: Only what is of this market or of its event, by the market's id.
+        connection: To the ledger.
+        market: Only what is of this market, by its id; empty for all.
         since: Only of slots from this instant on.
+        until: Only of slots before this instant.
         first: How many rows are left out at the beginning.
         most: How many are returned; None for all.
     """
-    shown = _shown(market, since).subquery()
+    shown = _shown(market, since, until)
     order = (shown.c.slot_at.desc(), shown.c.asset, shown.c.published_at.desc(), shown.c.name, shown.c.url, shown.c.run)
     return connection.execute(select(shown).order_by(*order, shown.c.bot).offset(first).limit(most)).all()
 
 
-def list_shown_markets(connection: Connection, since: datetime | None = None) -> Sequence[Row[Any]]:
-    """Return the markets of which bots were shown something, by question: `market_id`, `asset` and `shown`."""
-    shown = _shown("", since).subquery()
+def list_shown_markets(
+    connection: Connection, since: datetime | None = None, until: datetime | None = None
+) -> Sequence[Row[Any]]:
+    """Return the markets of which bots were shown something, by question: `market_id`, `asset` and `shown`, a count."""
+    shown = _shown("", since, until)
     statement = select(shown.c.market_id, func.min(shown.c.asset).label("asset"), func.count().label("shown"))
     statement = statement.where(shown.c.market_id.is_not(None)).group_by(shown.c.market_id)
     return connection.execute(statement.order_by("asset", shown.c.market_id)).all()
 
 
-def _shown(market: str, since: datetime | None) -> Any:
-    """Return the SQL of all that was shown; a page read for several reasons counts for each."""
+def _shown(market: str, since: datetime | None, until: datetime | None) -> Subquery:
+    """Return the SQL of all that was shown; a page read for several decisions counts for each."""
     only = (
         select(markets.c.event_row, func.min(markets.c.market_id).label("market_id"))
         .group_by(markets.c.event_row)
@@ -132,9 +144,10 @@ def _shown(market: str, since: datetime | None) -> Any:
         .outerjoin(only, only.c.event_row == events.c.id)
         .where(sources.c.kind == "page", runs.c.voided_at.is_(None))
     )
-    if market:
-        of = select(markets.c.event_row).where(markets.c.market_id == market)
-        headlines, pages = headlines.where(markets.c.market_id == market), pages.where(events.c.id.in_(of))
-    if since is not None:
-        headlines, pages = headlines.where(runs.c.slot_at >= since), pages.where(runs.c.slot_at >= since)
-    return union_all(headlines, pages)
+    both = union_all(headlines, pages).subquery()
+    rules = [
+        *([both.c.market_id == market] if market else []),
+        *([] if since is None else [both.c.slot_at >= since]),
+        *([] if until is None else [both.c.slot_at < until]),
+    ]
+    return select(both).where(*rules).subquery()

@@ -1,0 +1,77 @@
+"""The page of news: what bots were shown and read, by day and asset, with the prices around it."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Row
+
+from predibot.ledger.read.details.news import count_shown, list_shown, list_shown_markets
+from predibot.web.cache import LedgerCache
+from predibot.web.drawing import history_of
+from predibot.web.pages.page import PAGE, WebPage, day_of, end_of_day, pagination, records
+from predibot.web.rendering import line
+
+_DAY = timedelta(days=1)
+_ASSETS = 100
+_DOTS = 100
+Prices = Sequence[tuple[datetime, float]]
+
+
+def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str = "", page_: int = 1) -> WebPage:
+    """Return one page of what bots were shown, of one market or of all, newest slot first.
+
+    Args:
+        cache: Of the ledger.
+        market: Its id; empty for all.
+        since: The first day of slots, as 2026-01-31; empty for all.
+        until: The last day likewise.
+        page_: Which part of the list, from 1.
+
+    Raises:
+        UsageError: If `since` or `until` is no day.
+    """
+    asked = (market, day_of(since), end_of_day(until))
+    part = pagination(cache.read(count_shown, *asked), page_, "/news", market=market, since=since, until=until)
+    rows = cache.read(list_shown, *asked, first=(part["page"] - 1) * PAGE, most=PAGE)
+    return WebPage(
+        "news",
+        {
+            **part,
+            "rows": [(each, *_prices_around(cache, each)) for each in rows],
+            "market": market,
+            "asset": next((each.asset for each in rows if each.market_id == market), market),
+            "assets": () if market else cache.read(list_shown_markets, *asked[1:])[:_ASSETS],
+            "history": _history(cache, market, rows) if market else None,
+            "days": (since, until),
+        },
+        {"news": lambda: records(cache.read(list_shown, *asked))()},
+    )
+
+
+def _prices_of(cache: LedgerCache, shown: Row[Any]) -> Prices:
+    return cache.prices(shown.event_id).get(shown.market_id, ()) if shown.market_id else ()
+
+
+def _prices_around(cache: LedgerCache, shown: Row[Any]) -> tuple[float | None, float | None]:
+    """Return the price when something was published, and a day later if the ledger goes that far."""
+    prices, at = _prices_of(cache, shown), shown.published_at
+    if at is None or not prices:
+        return None, None
+    return _price_at(prices, at), _price_at(prices, at + _DAY) if prices[-1][0] >= at + _DAY else None
+
+
+def _price_at(prices: Prices, at: datetime) -> float | None:
+    place = bisect_right(prices, at, key=lambda each: each[0])
+    return prices[place - 1][1] if place else None
+
+
+def _history(cache: LedgerCache, market: str, rows: Sequence[Row[Any]]) -> Any:
+    dots = [
+        (each.published_at, price, line(each.name))
+        for each in rows[:_DOTS]
+        if each.published_at is not None and (price := _prices_around(cache, each)[0]) is not None
+    ]
+    own = next((_prices_of(cache, each) for each in rows if each.market_id == market), ())
+    return history_of(own, dots)
