@@ -71,4 +71,6 @@ def _cohort_prompt(game: Game, events: Sequence[Event], opened: OpenVenue) -> Co
     subject = Subject(COHORT, cohort_name(opened.now))
     view = game.view(subject, events, venue=opened.venue.name, account=account, past=past)
     markets = sum(len(market.outcomes) >= 2 for event in events for market in event.markets)
-    return CohortPrompt(markets, game.view_tokens(view), game.most_view_tokens, game.cohorts.latest)
+    # One cohort starts a week, so as many decide in a week as one has weeks.
+    deciding = game.cohorts.latest or game.cohorts.weeks
+    return CohortPrompt(markets, game.view_tokens(view), game.most_view_tokens, deciding)

@@ -68,7 +68,7 @@ On real markets, with a network: predibot decide portfolio""",
     "weekly_cohort": _Demo(
         recipes=("sandbox_weekly",),
         file=Path("runs/out/demo_weekly.db"),
-        # Eight cohorts: while the last one decides, the first three are only tracked.
+        # Eight cohorts: while the last one decides, the first three are only followed.
         days=56,
         next_steps="""
 A cohort starts every week with $10,000 a bot. To see more of it:

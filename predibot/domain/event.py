@@ -232,7 +232,7 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
                 shown = quote if side == "YES" else quote.for_no
                 depth = shown.depth or Depth()
                 best = (shown.bid, shown.ask, entry.source, depth.bids, depth.asks)
-                found[instrument] = Price(quote.at, entry.of(side), *best, market.fees)
+                found[instrument] = Price(quote.at, entry.of(side), *best, market.fees, shown.displayed)
     return found
 
 

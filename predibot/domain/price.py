@@ -201,10 +201,12 @@ class Price:
     asks: tuple[Level, ...] = ()
     fees: FeeSchedule | None = None
     """None where the venue states none; then nothing is charged."""
+    displayed: float | None = None
+    """The price that the venue displays, which `mid` need not be."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be a price."""
-        for name in ("mid", "bid", "ask"):
+        for name in ("mid", "bid", "ask", "displayed"):
             price = getattr(self, name)
             if price is not None and not 0.0 <= price < math.inf:
                 raise ValueError(f"{name} is {price!r}; a price is a finite number of 0 or more")

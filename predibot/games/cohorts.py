@@ -38,7 +38,7 @@ class Cohort:
     archived: bool = False
     open_positions: int = 0
     open_markets: int = 1
-    """Markets not known to be closed."""
+    """Markets not known to be closed; they only matter where neither weeks nor newer cohorts end a window."""
 
     def __post_init__(self) -> None:
         """Refuse a start that is no Sunday 00:00 UTC."""
@@ -58,37 +58,49 @@ class Cohort:
 
 @dataclass(frozen=True, slots=True)
 class CohortRules:
-    """Which cohorts of one game and methodology decide, and when one is complete."""
+    """Which cohorts of one game and methodology decide, on which markets, and when one is complete."""
 
     latest: int | None = None
-    """How many of the latest cohorts decide; with None all that are not complete."""
+    """How many of the latest cohorts decide; with None it does not depend on newer ones."""
+    weeks: int | None = None
+    """In how many weeks a cohort decides; with None, and no `latest`, all that are not complete decide."""
+    fresh: bool = False
+    """Whether a cohort plays the markets of each run, and not those of the run that started it."""
     least_cash_usd: float = 0.0
     """With less cash nothing can be bought."""
 
-    def deciding(self, cohorts: Sequence[Cohort], at: datetime) -> tuple[Cohort, ...]:
-        """Return the cohorts that decide at an instant, the newest first; the others are only tracked.
+    def decides(self, cohort: Cohort, cohorts: Sequence[Cohort], at: datetime) -> bool:
+        """Return whether a cohort decides at an instant; others are only tracked.
 
         Archived cohorts decide no more, and give their place to no older one.
+
+        Args:
+            cohorts: All that were ever started, this one among them.
         """
-        return tuple(
-            cohort
-            for cohort in _list_started(cohorts, at)[: self.latest]
-            if not cohort.archived
-            and cohort.decides_from <= at
-            and not (self.latest is None and self.is_complete(cohort, cohorts, at))
-        )
+        is_playing = not cohort.archived and cohort.decides_from <= at
+        return is_playing and not self._is_window_over(cohort, cohorts, at)
 
     def is_complete(self, cohort: Cohort, cohorts: Sequence[Cohort], at: datetime) -> bool:
         """Return whether nothing can happen in a cohort any more: its decision window is over, and nothing is open.
 
-        The window ends when `latest` newer cohorts have started. With `latest` None it ends
+        The window ends when its `weeks` are over, or `latest` newer cohorts have started. With neither it ends
         when no market of its universe is open, even if its members hold nothing before.
         """
-        if cohort.open_positions or at < cohort.decides_from:
-            return False
-        if self.latest is None:
-            return cohort.open_markets == 0
-        return sum(each.start > cohort.start for each in _list_started(cohorts, at)) >= self.latest
+        is_open = cohort.open_positions > 0 or at < cohort.decides_from
+        return not is_open and self._is_window_over(cohort, cohorts, at)
+
+    def window_end(self, cohort: Cohort, cohorts: Sequence[Cohort]) -> datetime | None:
+        """Return when the decision window of a cohort ends, as far as weeks or newer cohorts say so."""
+        if self.weeks is not None:
+            return cohort.start + self.weeks * WEEK
+        newer = sorted({each.start for each in cohorts if each.start > cohort.start})
+        return newer[self.latest - 1] if self.latest is not None and len(newer) >= self.latest else None
+
+    def _is_window_over(self, cohort: Cohort, cohorts: Sequence[Cohort], at: datetime) -> bool:
+        if self.weeks is None and self.latest is None:
+            return cohort.open_positions == 0 and cohort.open_markets == 0
+        ends_at = self.window_end(cohort, cohorts)
+        return ends_at is not None and ends_at <= at
 
 
 def week_of(instant: datetime) -> datetime:
@@ -128,8 +140,3 @@ def decision_week(start: datetime, at: datetime) -> int:
 def starts_cohort(slot_at: datetime) -> bool:
     """Return whether a run of this slot starts the cohort of its week: it lies in the week's first hour."""
     return slot_at - week_of(slot_at) < _STARTS_WITHIN
-
-
-def _list_started(cohorts: Sequence[Cohort], at: datetime) -> list[Cohort]:
-    """Return the cohorts that have started, the newest first."""
-    return sorted((each for each in cohorts if each.start <= at), key=lambda each: each.start, reverse=True)

@@ -1,8 +1,9 @@
 """The protocols of a game: what each game must define, and the defaults of the rest."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
@@ -228,8 +229,24 @@ class Game(Protocol):
 
     @property
     def methodology(self) -> str:
-        """Return the version of its rules, where it has several; scores never mix them."""
+        """Return the version of its rules, where it has several."""
         return ""
+
+    @property
+    def methodology_key(self) -> str:
+        """Return the version of its rules with their parameters, as ledgers store it; scores never mix them."""
+        return self.methodology
+
+    def by_methodology(self, key: str) -> "Game":
+        """Return the game by the rules that a ledger stores under this name; UsageError if it has none."""
+        try:
+            return cast(Game, replace(cast(Any, self), methodology=key))
+        except TypeError:
+            raise UsageError(f"game {self.name!r} has no methodology {key[:40]!r}") from None
+
+    def price_of(self, price: Price) -> Price:
+        """Return a venue's price as the orders of a decision are booked at it."""
+        return price
 
     @property
     def cohorts(self) -> CohortRules | None:

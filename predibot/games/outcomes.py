@@ -78,7 +78,8 @@ def _named_outcomes(market: Market, venue: str) -> tuple[Outcome, ...]:
         if quote is not None and entry is not None:
             depth = quote.depth
             bids, asks = ((), ()) if depth is None else (depth.bids, depth.asks)
-            price = Price(quote.at, entry.yes, quote.bid, quote.ask, entry.source, bids, asks, market.fees)
+            best = (quote.bid, quote.ask, entry.source, bids, asks)
+            price = Price(quote.at, entry.yes, *best, market.fees, quote.displayed)
         side = label if distinct else f"{number + 1}: {label}"
         found.append(Outcome(side, market.outcomes[number], market.ref.outcome(venue, number), price))
     return tuple(found)

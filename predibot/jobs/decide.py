@@ -146,7 +146,11 @@ def decide(
     worker = make_worker(stored, run.events, recipe, agents, opened, resources, began_at=clock(), retry=request.retry)
     if cohorts:
         subjects = tuple(each.subject for each in cohorts)
-        jobs = [DecideJob(bot, rows[bot.name], each.subject, each.markets) for each in cohorts for bot in each.bots]
+        jobs = [
+            DecideJob(bot, rows[bot.name], each.subject, each.markets, each.methodology)
+            for each in cohorts
+            for bot in each.bots
+        ]
     else:
         subjects = tuple(worker.game.subjects(run.events))
         _require_events(worker, subjects)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from predibot.contracts import Game, complete_plugin
-from predibot.errors import PluginError, UsageError
+from predibot.errors import PluginError
 from predibot.plugins import registry
 from predibot.plugins.arguments import Argument, Complaint, class_problem, find_mistakes, freeze_arguments, make_object
 from predibot.plugins.registry import Kind, Plugin, own_code
@@ -50,16 +50,10 @@ def load_stored_game(name: str, recipe_json: str, methodology: str | None = None
     if name not in game_names():
         return None
     try:
-        takes = freeze_arguments(json.loads(recipe_json).get("game_options", {}))
-        game = make_game(name, **takes)
+        game = make_game(name, **freeze_arguments(json.loads(recipe_json).get("game_options", {})))
     except (ValueError, TypeError, AttributeError, RecursionError, PluginError):
-        takes, game = {}, make_game(name)
-    if methodology in (None, game.methodology):
-        return game
-    try:
-        return make_game(name, **{**takes, "methodology": methodology})
-    except PluginError as error:
-        raise UsageError(f"{methodology[:40]!r} is no methodology of {name}: {error}") from error
+        game = make_game(name)
+    return game if methodology in (None, game.methodology_key) else game.by_methodology(methodology)
 
 
 def option_complaints(name: str, options: Mapping[str, object]) -> tuple[Complaint, ...]:

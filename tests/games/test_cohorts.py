@@ -13,6 +13,7 @@ from predibot.domain.price import Quote
 from predibot.errors import UsageError
 from predibot.games.cohorts import (
     Cohort,
+    CohortRules,
     cohort_name,
     cohort_start,
     decision_week,
@@ -24,7 +25,7 @@ from predibot.selection import SelectionRules, select
 from tests.games.weekly_cohort.world import NOW, SUNDAY, a_market
 
 WEEK = timedelta(weeks=1)
-V1, V2 = WeeklyCohort("v1").cohorts, WeeklyCohort("v2").cohorts
+V1, V2, OLD_V1 = WeeklyCohort("v1").cohorts, WeeklyCohort("v2").cohorts, WeeklyCohort("v1", weeks=0).cohorts
 
 
 def states(count: int, *, positions: int = 1, markets: int = 1) -> list[Cohort]:
@@ -32,8 +33,8 @@ def states(count: int, *, positions: int = 1, markets: int = 1) -> list[Cohort]:
     return [Cohort(SUNDAY + number * WEEK, open_positions=positions, open_markets=markets) for number in range(count)]
 
 
-def names(cohorts: tuple[Cohort, ...]) -> list[str]:
-    return [cohort.name for cohort in cohorts]
+def deciding(rules: CohortRules, cohorts: list[Cohort], at: datetime) -> list[str]:
+    return [each.name for each in cohorts if rules.decides(each, cohorts, at)]
 
 
 @given(st.integers(-10_000_000, 40_000_000).map(lambda minutes: SUNDAY + timedelta(minutes=minutes, microseconds=7)))
@@ -64,27 +65,26 @@ def test_a_run_starts_a_cohort_in_the_first_hour_of_the_week_only(minutes: int, 
     assert starts_cohort(SUNDAY + timedelta(minutes=minutes)) is starts
 
 
-def test_the_latest_five_decide_with_v2_newest_first_and_all_active_ones_with_v1() -> None:
-    at = SUNDAY + 6 * WEEK + timedelta(minutes=5)
-    assert names(V2.deciding(states(7), at)) == [
-        "2026-04-12",
-        "2026-04-05",
-        "2026-03-29",
-        "2026-03-22",
-        "2026-03-15",
-    ]
-    assert len(V1.deciding(states(7), at)) == 7
+def test_the_latest_five_decide_with_v2_and_those_of_the_last_twelve_weeks_with_v1() -> None:
+    at = SUNDAY + 13 * WEEK + timedelta(minutes=5)
+    latest = ["2026-05-03", "2026-05-10", "2026-05-17", "2026-05-24", "2026-05-31"]
+    assert deciding(V2, states(14), at) == latest
+    assert deciding(V1, states(14), at) == [each.name for each in states(14)[2:]]
+    # Cohorts of another recipe's weeks make no difference to it.
+    assert deciding(V1, states(1), SUNDAY + 12 * WEEK - timedelta(minutes=1)) == ["2026-03-01"]
+    assert deciding(V1, states(1), SUNDAY + 12 * WEEK) == []
 
 
 def test_nobody_decides_before_five_past_midnight() -> None:
-    assert V2.deciding(states(1), SUNDAY + timedelta(minutes=4)) == ()
-    assert len(V2.deciding(states(1), NOW)) == 1
+    for rules in (V1, V2, OLD_V1):
+        assert deciding(rules, states(1), SUNDAY + timedelta(minutes=4)) == []
+        assert deciding(rules, states(1), NOW) == ["2026-03-01"]
 
 
 def test_an_archived_cohort_decides_no_more_and_makes_no_room() -> None:
     found = states(6)
     found[5] = replace(found[5], archived=True)
-    assert len(V2.deciding(found, SUNDAY + 5 * WEEK + timedelta(minutes=5))) == 4
+    assert len(deciding(V2, found, SUNDAY + 5 * WEEK + timedelta(minutes=5))) == 4
 
 
 def test_a_cohort_of_which_all_held_is_not_complete_before_its_window_is_over() -> None:
@@ -96,14 +96,22 @@ def test_a_cohort_of_which_all_held_is_not_complete_before_its_window_is_over() 
     assert not V2.is_complete(held, found, at)
 
 
-def test_a_window_of_v1_ends_when_no_market_of_the_universe_is_open() -> None:
+def test_a_cohort_of_v1_is_complete_when_its_weeks_are_over_and_nothing_is_held() -> None:
+    (none_held,), (held,) = states(1, positions=0, markets=0), states(1, positions=2, markets=0)
+    before, after = SUNDAY + 12 * WEEK - timedelta(seconds=1), SUNDAY + 12 * WEEK
+    assert [V1.is_complete(none_held, [none_held], at) for at in (NOW, before, after)] == [False, False, True]
+    assert not V1.is_complete(held, [held], after)
+    assert not V1.decides(held, [held], after)
+
+
+def test_a_cohort_of_an_old_v1_decides_until_no_market_of_its_universe_is_open() -> None:
     (playing,) = states(1, positions=0)
     (over,) = states(1, positions=0, markets=0)
     (held,) = states(1, positions=2, markets=0)
     at = SUNDAY + 40 * WEEK
-    assert [V1.is_complete(each, [each], at) for each in (playing, over, held)] == [False, True, False]
-    assert not V1.is_complete(over, [over], SUNDAY)
-    assert [V1.deciding([each], at) != () for each in (playing, over, held)] == [True, False, True]
+    assert [OLD_V1.is_complete(each, [each], at) for each in (playing, over, held)] == [False, True, False]
+    assert not OLD_V1.is_complete(over, [over], SUNDAY)
+    assert [OLD_V1.decides(each, [each], at) for each in (playing, over, held)] == [True, False, True]
 
 
 def test_the_universe_is_the_open_markets_of_the_highest_total_volume_unknown_last_and_ties_by_id() -> None:

@@ -145,7 +145,7 @@ class Weeks:
             bring_up_to_date(connection, account_id, self.known(at))
             add_turn(connection, account_id, run.slot_at, run.id, at=at)
             journal = read_journal(connection, account_id)
-        game, account = WeeklyCohort(self.version), account_of(journal)  # type: ignore[arg-type]
+        game, account = WeeklyCohort().by_methodology(self.version), account_of(journal)
         view = game.view(subject, events, venue=VENUE, account=account, past=AccountPast(journal=journal, at=at))
         quotes = {market.id: market.quote for event in events for market in event.markets if market.quote is not None}
         try:

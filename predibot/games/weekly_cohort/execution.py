@@ -36,8 +36,8 @@ def most_usd(account: Account, already_usd: float, methodology: Methodology) -> 
         methodology: Whether the share is of the remaining cash, or of the cash at the decision.
 
     Examples:
-        >>> from predibot.games.weekly_cohort.methodology import METHODOLOGIES
-        >>> [most_usd(Account(cash_usd=10_000.0), 1_500.0, METHODOLOGIES[version]) for version in ("v1", "v2")]
+        >>> from predibot.games.weekly_cohort.methodology import methodology_of
+        >>> [most_usd(Account(cash_usd=10_000.0), 1_500.0, methodology_of(version)) for version in ("v1", "v2")]
         [2125.0, 1000.0]
     """
     if methodology.cap == "leg":
@@ -121,7 +121,7 @@ def _amount_complaints(order: Order, view: CohortView) -> Iterator[str]:
     elif found[1].price is None:
         yield f"{name}: it has no price now, so nothing of it is bought or sold; leave it out"
     elif order.side == "buy" and not found[0].in_universe:
-        yield f"{name}: the market is not one of this cohort; what you hold of it you may sell, bet on others"
+        yield f"{name}: the market is not among this week's; what you hold of it you may sell, bet on others"
     elif order.side == "buy" and not found[1].is_buyable:
         yield f"{name}: its price is exactly 0 or 1, and at these nothing is bought; leave it out"
     elif order.side == "sell" and not found[1].price.mid:

@@ -10,13 +10,13 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import AccountPast
 from predibot.domain.category import category_of
 from predibot.domain.decision import Booking, Decision, Subject
-from predibot.domain.event import Event
+from predibot.domain.event import Event, Market
 from predibot.domain.price import Instrument, Price
 from predibot.errors import UsageError
 from predibot.games.cohorts import COHORT, CohortRules, cohort_start, decision_week
 from predibot.games.fills import FillModel
 from predibot.games.game import Game
-from predibot.games.outcomes import outcomes_of
+from predibot.games.outcomes import Outcome, outcomes_of
 from predibot.games.positions import positions_of
 from predibot.games.weekly_cohort.execution import check, execute
 from predibot.games.weekly_cohort.form import SYSTEM_HOLD, CohortForm
@@ -27,8 +27,10 @@ from predibot.games.weekly_cohort.methodology import (
     STAKE_USD,
     UNIVERSE_MARKETS,
     Methodology,
+    Universe,
     Version,
     methodology_of,
+    stored_methodology,
 )
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, ShownPosition
 from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
@@ -49,21 +51,45 @@ class WeeklyCohort(Game):
     offers: ClassVar = ()
     repairs: ClassVar = 1
     """How many answers may follow a refused one; then the system holds."""
-    methodology: Version = "v2"
+    methodology: Version = "v1"
+    """`v1` is Forecaster Arena's as it was published; `v2` has a cap for all bets together, and the next two."""
+    weeks: int | None = None
+    """In how many weeks a cohort of `v1` decides; left out, 12. With 0 it is the `v1` of older ledgers."""
+    universe: Universe | None = None
+    """With `v2`: the `frozen` markets of the cohort's start, which is the default, or `fresh` ones each week."""
+    fees: bool | None = None
+    """With `v2`: whether the venue's fees are charged; left out, they are."""
 
     def __post_init__(self) -> None:
-        """Refuse an unknown version."""
-        methodology_of(self.methodology)
+        """Refuse an unknown version, and parameters that it does not take."""
+        methodology_of(self.methodology, weeks=self.weeks, universe=self.universe, fees=self.fees)
 
     @property
     def terms(self) -> Methodology:
-        """Return the rules of its version."""
-        return methodology_of(self.methodology)
+        """Return the rules of its version, with their parameters."""
+        return methodology_of(self.methodology, weeks=self.weeks, universe=self.universe, fees=self.fees)
+
+    @property
+    def methodology_key(self) -> str:
+        """Return the version of its rules with their parameters."""
+        return self.terms.key
+
+    def by_methodology(self, key: str) -> "WeeklyCohort":
+        """Return the game by the rules that a ledger stores under this name."""
+        terms = stored_methodology(key)
+        if terms.version == "v1":
+            return WeeklyCohort("v1", weeks=terms.weeks or 0)
+        return WeeklyCohort("v2", universe=terms.universe, fees=terms.fees)
 
     @property
     def cohorts(self) -> CohortRules:
-        """Return which cohorts decide, and the least cash to bet."""
-        return CohortRules(self.terms.deciding_cohorts, least_cash_usd=CANNOT_BET_USD)
+        """Return which cohorts decide, on which markets, and the least cash to bet."""
+        terms = self.terms
+        return CohortRules(terms.latest, terms.weeks, terms.universe == "fresh", CANNOT_BET_USD)
+
+    def price_of(self, price: Price) -> Price:
+        """Return a venue's price as bets and sales are booked at it."""
+        return self.terms.price_of(price)
 
     def select(self, rules: SelectionRules) -> SelectionRules:
         """Return the rules for its universe: the 500 open markets with the highest volume since they opened."""
@@ -103,10 +129,16 @@ class WeeklyCohort(Game):
         if subject.kind != COHORT or account is None:
             raise UsageError(f"{subject.kind} {subject.id!r} is no cohort with an account")
         known = AccountPast() if past is None else past
-        markets = tuple(
-            CohortMarket(
-                market, outcomes_of(market, venue), category_of(event.tags), in_universe=market.id not in known.outside
+        terms = self.terms
+
+        def outcomes(market: Market) -> tuple[Outcome, ...]:
+            found = outcomes_of(market, venue)
+            return tuple(
+                each if (at := each.price) is None else replace(each, price=terms.price_of(at)) for each in found
             )
+
+        markets = tuple(
+            CohortMarket(market, outcomes(market), category_of(event.tags), in_universe=market.id not in known.outside)
             for event in events
             for market in event.markets
             if len(market.outcomes) >= 2
@@ -114,7 +146,7 @@ class WeeklyCohort(Game):
         at = known.at or _latest(markets)
         week = decision_week(cohort_start(subject.id), at)
         held = tuple(_shown_positions(account, known, markets))
-        return CohortView(at, subject.id, week, account, markets, held, self.terms)
+        return CohortView(at, subject.id, week, account, markets, held, terms)
 
     def view_tokens(self, view: CohortView) -> int:
         """Return about how many tokens the account and the markets take."""
@@ -151,6 +183,8 @@ class WeeklyCohort(Game):
         rules = self.terms
         cash_usd, before, bet_usd = 0.0, dict[str, float](), defaultdict[str, float](float)
         for number, row in enumerate(journal, start=1):
+            if row.kind == "fee" and not rules.fees:
+                yield f"row {number} is a fee, and with {rules.version} there are none"
             if row.kind == "fill" and row.shares > 0.0:
                 began_usd = before.setdefault(row.follows_from, cash_usd)
                 bet_usd[row.follows_from] += -row.cash_usd

@@ -92,18 +92,20 @@ def _rules(methodology: Methodology) -> str:
         if methodology.cap == "batch"
         else f"Each bet is at most {share}, of what the bets before it have left, and each is booked by itself"
     )
+    fees = " The venue's fees come on top." if methodology.fees else " There are no fees."
     return (
         f"A bet is at least ${MIN_BET_USD:g}. {cap}. You hold at most one position a market and side; betting on it "
-        "again adds to it. Closed markets are neither bought nor sold. There is never new money."
+        f"again adds to it. Closed markets are neither bought nor sold.{fees} There is never new money."
     )
 
 
 def _account_lines(view: CohortView, *, price_blind: bool) -> Iterator[str]:
     yield f"date: {format_instant(view.at)}"
     yield f"cohort: {view.cohort}, decision week {view.week}"
-    cash_usd = view.account.cash_usd
-    most = max(0.0, MAX_SHARE * cash_usd)
-    yield f"cash: ${cash_usd:,.2f}, of which 25 % is ${most:,.2f}"
+    # Whole cents, rounded down: who bets 25 % of what is shown keeps the rule.
+    cash_usd = math.floor(view.account.cash_usd * 100.0 + 1e-7) / 100.0
+    most_usd = math.floor(max(0.0, MAX_SHARE * cash_usd) * 100.0 + 1e-7) / 100.0
+    yield f"cash: ${cash_usd:,.2f}, of which 25 % is ${most_usd:,.2f}"
     if view.account.owing:
         yield "you owe what a reversed settlement took back: you can only sell or hold"
     elif view.standing != "playing":
@@ -140,7 +142,7 @@ def _market_line(market: CohortMarket, level: tuple[int, int, int], *, price_bli
     said = market.market
     volume = "-" if said.volume_usd is None else _short_usd(said.volume_usd)
     closes = "-" if said.closes_at is None else f"{said.closes_at:%Y-%m-%d}"
-    state = " | closed" if said.closed else "" if market.in_universe else " | no longer in this cohort"
+    state = " | closed" if said.closed else "" if market.in_universe else " | not among this week's, to sell only"
     question = _cut(title_line(said.question).replace("|", "/"), question_bytes)
     priced = _outcomes(market, label_bytes, outcomes, price_blind=price_blind)
     state += f" | {OTHER_WORDS}" if said.is_other else ""

@@ -17,7 +17,6 @@ from predibot.games.cohorts import (
     COHORT,
     DECIDES_AFTER,
     Cohort,
-    CohortRules,
     Member,
     cohort_name,
     starts_cohort,
@@ -39,8 +38,9 @@ class DecidingCohort:
     """A cohort that decides in a run."""
 
     subject: Subject
-    markets: tuple[KnownMarket, ...]
-    """Its universe, in the order shown."""
+    methodology: str
+    markets: tuple[KnownMarket, ...] | None
+    """Its universe, in the order shown; None for the events of the run."""
     bots: tuple[BotSpec, ...]
 
 
@@ -62,10 +62,10 @@ def start_due_cohort(
 
     def work(connection: Connection) -> bool:
         known = dict[str, BotSpec]()
-        for cohort in _kept_cohorts(connection, run, game, mode):
+        for cohort in _kept_cohorts(connection, run, mode):
             known.update(_line_up(connection, cohort, bots))
         line_up = [_member_of(bot, _free_id(bot, known)) for bot in _frozen_bots(connection, run.id, bots).values()]
-        return start_cohort(connection, run, name, mode=mode, methodology=game.methodology, line_up=line_up)
+        return start_cohort(connection, run, name, mode=mode, methodology=game.methodology_key, line_up=line_up)
 
     return name if store.run_write(work) else ""
 
@@ -79,31 +79,37 @@ def find_deciding_cohorts(
     mode: Mode,
     venue: Venue,
 ) -> tuple[DecidingCohort, ...]:
-    """Return the cohorts that decide in a run, the newest first.
+    """Return the cohorts that decide in a run, the newest first, each by the methodology it started with.
+
+    Of two cohorts of one Sunday the one of the game's own methodology decides.
 
     Args:
         bots: The recipe's bots as they are now.
         venue: Asked for open markets, if the rules need them to tell whether a cohort decides.
     """
-    rules = game.cohorts or CohortRules()
-    kept = store.run_read(partial(_kept_cohorts, run=run, game=game, mode=mode))
-    # If the latest cohorts decide, only their starts matter.
-    known = (
-        [each.to_cohort() for each in kept] if rules.latest is not None else _with_open_markets(kept, run, store, venue)
-    )
+    kept = store.run_read(partial(_kept_cohorts, run=run, mode=mode))
+    every = [each.to_cohort() for each in kept]
     # A run in the first minutes of a week also plays that week: its slot has no other run.
     due_at = max(run.as_of, week_of(run.as_of) + DECIDES_AFTER)
-    by_name = {each.name: each for each in kept}
-    names = [each.name for each in rules.deciding(known, due_at)]
+    deciding = dict[str, StoredCohort]()
+    for methodology in sorted({each.methodology for each in kept}, key=lambda key: (key == game.methodology_key, key)):
+        alike = [each for each in kept if each.methodology == methodology]
+        rules = alike[0].rules
+        # If weeks or the latest cohorts decide, only starts matter.
+        is_known = rules.latest is not None or rules.weeks is not None
+        known = [each.to_cohort() for each in alike] if is_known else _with_open_markets(alike, run, store, venue)
+        rated = zip(alike, known, strict=True)
+        deciding.update({each.name: each for each, cohort in rated if rules.decides(cohort, every, due_at)})
 
     def read_cohorts(connection: Connection) -> tuple[DecidingCohort, ...]:
         return tuple(
             DecidingCohort(
-                Subject(COHORT, name),
-                _universe(connection, by_name[name]),
-                tuple(_line_up(connection, by_name[name], bots).values()),
+                Subject(COHORT, each.name),
+                each.methodology,
+                None if each.rules.fresh else _universe(connection, each),
+                tuple(_line_up(connection, each, bots).values()),
             )
-            for name in names
+            for each in sorted(deciding.values(), key=lambda each: each.start, reverse=True)
         )
 
     return store.run_read(read_cohorts)
@@ -144,10 +150,9 @@ def _with_open_markets(kept: Sequence[StoredCohort], run: StoredRun, store: Stor
     ]
 
 
-def _kept_cohorts(connection: Connection, run: StoredRun, game: Game, mode: Mode) -> list[StoredCohort]:
-    group = (run.recipe, run.game, mode, game.methodology)
+def _kept_cohorts(connection: Connection, run: StoredRun, mode: Mode) -> list[StoredCohort]:
     found = read_cohorts(connection, run.as_of, venue=run.venue_name, recipe=run.recipe)
-    return [each for each in found if each.group == group]
+    return [each for each in found if (each.game, each.mode) == (run.game, mode)]
 
 
 def _universe(connection: Connection, cohort: StoredCohort) -> tuple[KnownMarket, ...]:

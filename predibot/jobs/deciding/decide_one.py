@@ -175,7 +175,7 @@ def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | NoClaim, int | N
             mode="live" if worker.venue.live else "replay",
             deposit_usd=worker.game.stake_usd,
             at=worker.run.as_of,
-            methodology=worker.game.methodology,
+            methodology=worker.game_of(job).methodology_key,
         )
         taken = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
         return taken, account_id
@@ -234,7 +234,7 @@ def _make_context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> C
     context = Context(
         now=now,
         view=None,
-        game=worker.game,
+        game=worker.game_of(job),
         rng=seeded_random(run.seed, run.recipe, format_instant(run.slot_at), job.bot.name, job.subject.id),
         account=None if turn is None else turn.account,
         model=DeclaredModels(job.bot.strategy),
@@ -256,9 +256,10 @@ def _view(job: DecideJob, worker: Worker, events: Sequence[Event], turn: Account
     shown = [
         replace(event, payload="" if payloads is None else payloads.without_results(event.payload)) for event in events
     ]
+    game = worker.game_of(job)
     if turn is None:
-        return worker.game.view(job.subject, shown, venue=worker.venue.name)
-    return worker.game.view(job.subject, shown, venue=worker.venue.name, account=turn.account, past=turn.past)
+        return game.view(job.subject, shown, venue=worker.venue.name)
+    return game.view(job.subject, shown, venue=worker.venue.name, account=turn.account, past=turn.past)
 
 
 def _history(worker: Worker, events: Sequence[Event], now: datetime, market_id: str) -> tuple[PricePoint, ...]:
@@ -317,13 +318,15 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
     else:
         ordered = [order.instrument for order in answer.orders]
         booked = worker.board.requote_events(shown, ordered, turn.account.positions, worker.instant())
-    prices = {named: price for event in booked for named, price in prices_of(event, worker.venue.name).items()}
-    booking = worker.game.book(answer, view, context.account, prices, worker.fills)
+    game = worker.game_of(job)
+    quoted = {named: price for event in booked for named, price in prices_of(event, worker.venue.name).items()}
+    prices = {named: game.price_of(price) for named, price in quoted.items()}
+    booking = game.book(answer, view, context.account, prices, worker.fills)
     if turn is not None:
-        turn.require(booking.journal, worker.game.name)
+        turn.require(booking.journal, game.name)
     elif booking.journal:
         raise PluginError(
-            f"game {worker.game.name!r} books into an account, and a {job.subject.kind} has none; subjects with one "
+            f"game {game.name!r} books into an account, and a {job.subject.kind} has none; subjects with one "
             f"are of kind {' or '.join(ACCOUNT_SUBJECTS)}"
         )
     return DecisionResult(

@@ -115,7 +115,9 @@ class DecideJob:
     bot_id: int
     subject: Subject
     markets: tuple[KnownMarket, ...] | None = None
-    """The markets of its cohort, which another run may have chosen; None without a cohort."""
+    """The markets of its cohort, which another run chose; None for the events of the run."""
+    methodology: str | None = None
+    """The rules of its cohort; None for those of the recipe."""
 
     @property
     def key(self) -> JobKey:
@@ -173,6 +175,11 @@ class Worker:
     def fills(self) -> FillModel:
         """Return the game's fill model."""
         return fill_model(self.game.fills, fee_bps=self.game.fee_bps, spread_bps=self.game.spread_bps)
+
+    def game_of(self, job: DecideJob) -> Game:
+        """Return the game by the rules of a decision's cohort."""
+        is_own = job.methodology in (None, self.game.methodology_key)
+        return self.game if is_own else self.game.by_methodology(str(job.methodology))
 
     def events_of(self, job: DecideJob) -> tuple[Event, ...]:
         """Return a decision's events: its event or item, its cohort's markets as they are now, or all of the run."""

@@ -29,8 +29,47 @@ def test_it_keeps_the_contract_of_games() -> None:
     assert make_game("weekly_cohort", methodology="v1") == V1
     with pytest.raises(UsageError, match="no methodology"):
         WeeklyCohort("v3")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="take v2 to choose universe or fees"):
+        WeeklyCohort("v1", fees=True)
+    with pytest.raises(UsageError, match="weeks is of v1"):
+        WeeklyCohort("v2", weeks=3)
+    with pytest.raises(UsageError, match="1 to 520 weeks"):
+        WeeklyCohort("v1", weeks=521)
     with pytest.raises(UsageError, match="no cohort with an account"):
         V2.view(Subject("event", "e"), [], venue="toy")
+
+
+@pytest.mark.parametrize(
+    ("game", "key"),
+    [
+        (WeeklyCohort(), "v1 weeks=12"),
+        (WeeklyCohort("v1", weeks=4), "v1 weeks=4"),
+        (WeeklyCohort("v1", weeks=0), "v1"),
+        (WeeklyCohort("v2"), "v2"),
+        (WeeklyCohort("v2", universe="fresh", fees=False), "v2 universe=fresh fees=no"),
+    ],
+)
+def test_rules_that_differ_have_names_that_differ_and_each_is_found_by_its_name(game: WeeklyCohort, key: str) -> None:
+    assert game.methodology_key == key
+    assert V2.by_methodology(key).terms == game.terms
+    for wrong in (f"{key} fees=yes", f"{key}  ", f"{key} weeks=-1"):
+        with pytest.raises(UsageError):
+            V2.by_methodology(wrong)
+
+
+def test_v1_has_no_fees_and_bets_at_the_displayed_price() -> None:
+    listed = a_market("m").with_quotes({"m": Quote(NOW, bid=0.009, ask=0.013, displayed=0.01)})
+    market = replace(listed, fees=FeeSchedule(0.05))
+    player, costly = Player(V1), Player(V2)
+    player.book(bets(("m", "YES", 1_500.0)), market)
+    costly.book(bets(("m", "YES", 1_500.0)), market)
+    assert (player.cash_usd, account_of(player.journal).fees_usd) == (8_500.0, 0.0)
+    (shown,) = player.view(market).positions
+    assert (shown.shares, shown.price and shown.price.source) == (150_000.0, "displayed")
+    # At the middle of .011, and each of 136,364 shares costs .05 x .011 x .989 more.
+    assert costly.cash_usd == pytest.approx(8_500.0 - 1_500.0 * 0.05 * 0.989)
+    (against,) = Player(V1).book(bets(("m", "NO", 99.0)), market).journal
+    assert against.shares == pytest.approx(100.0)
 
 
 # The accepted examples.
@@ -188,7 +227,7 @@ def test_a_second_sale_of_a_position_is_of_what_the_first_one_leaves() -> None:
 
 
 def test_fees_are_charged_and_written() -> None:
-    player = Player(V1)
+    player = Player(V2)
     market = replace(a_market("m"), fees=FeeSchedule(0.04))
     player.book(bets(("m", "YES", 100.0)), market)
     # 200 shares at .04 x .25 each.
@@ -199,7 +238,8 @@ def test_the_cash_before_a_leg_is_less_by_the_fees_of_those_before() -> None:
     market, other = (replace(a_market(name), fees=FeeSchedule(0.04)) for name in "ab")
     answer = bets(("a", "YES", 2_000.0), ("b", "YES", 2_000.0))
     # 4,000 shares at a cent each: 25 % of 7,960 are 1,990.
-    assert [order.status for order in Player(V1).book(answer, market, other).orders] == ["filled", "expired"]
+    old = WeeklyCohort("v1", weeks=0)
+    assert [order.status for order in Player(old).book(answer, market, other).orders] == ["filled", "expired"]
     free = (a_market("a"), a_market("b"))
     assert [order.status for order in Player(V1).book(answer, *free).orders] == ["filled", "filled"]
 
@@ -388,7 +428,7 @@ def test_a_market_outside_the_universe_may_be_sold_and_not_bought() -> None:
     player.bet(0.5, 100.0)
     view = player.view(a_market("m"))
     outside = replace(view, markets=tuple(replace(market, in_universe=False) for market in view.markets))
-    with pytest.raises(AnswerError, match="not one of this cohort"):
+    with pytest.raises(AnswerError, match="not among this week's"):
         V2.form(outside).parse(bets(("m", "YES", 100.0)))
     assert V2.form(outside).parse(sells(("p1", 100))).orders[0].amount == 200.0
 

@@ -20,6 +20,8 @@ from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.verify import verify
+from predibot.ledger.read.accounts.cohort_statement import cohort_statements
+from predibot.ledger.read.accounts.cohorts import cohorts_as_of
 from predibot.ledger.store import Store
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.polymarket.parse import parse_event
@@ -104,10 +106,10 @@ def test_a_member_that_starts_programs_plays_where_a_bot_of_the_recipe_does(tmp_
         played(program, both, 1)
 
 
-def cohorts_of(store: Store, folder: Path, methodology: str, as_of: datetime) -> set[str]:
+def cohorts_of(store: Store, folder: Path, as_of: datetime, **options: str | int) -> set[str]:
     """Return which cohorts decide in a run of an archive that starts one."""
     recipe = recipe_of("all_cash", every="7d", game="weekly_cohort", venue=f"archive:{folder}")
-    changed = replace(recipe, options={"methodology": methodology})
+    changed = replace(recipe, options=options)
     report = decide_on(store, folder, request_of(changed, start_cohort=True), as_of=as_of)
     assert {each.status for each in report.decisions} == {"recorded"}
     return {each.stored.subject_id for each in report.decisions}
@@ -123,18 +125,44 @@ def write_two_weeks(folder: Path) -> None:
     (folder / "resolutions.json").write_text(json.dumps({condition_of(1): paid(3, 1.0)}))
 
 
-@pytest.mark.parametrize(("methodology", "second"), [("v1", {"2026-02-15"}), ("v2", {"2026-02-08", "2026-02-15"})])
-def test_a_cohort_of_v1_decides_while_a_market_of_it_is_open(
-    store: Store, tmp_path: Path, methodology: str, second: set[str]
+BOTH, SECOND = {"2026-02-08", "2026-02-15"}, {"2026-02-15"}
+
+
+@pytest.mark.parametrize(
+    ("options", "second", "markets"),
+    [
+        ({"methodology": "v1", "weeks": 0}, SECOND, 1),
+        ({"methodology": "v1"}, BOTH, 2),
+        ({"methodology": "v1", "weeks": 1}, SECOND, 1),
+        ({"methodology": "v2"}, BOTH, 1),
+        ({"methodology": "v2", "universe": "fresh"}, BOTH, 2),
+    ],
+)
+def test_which_cohorts_decide_and_on_which_markets_is_a_matter_of_methodology(
+    store: Store, tmp_path: Path, options: dict[str, str | int], second: set[str], markets: int
 ) -> None:
-    # Nobody held anything, so the ledger knows nothing of what its market paid.
+    # Nobody held anything, so the ledger knows nothing of what the first market paid.
     write_two_weeks(tmp_path / "two")
-    assert cohorts_of(store, tmp_path / "two", methodology, NOW) == {"2026-02-08"}
-    assert cohorts_of(store, tmp_path / "two", methodology, NOW + timedelta(days=7)) == second
+    assert cohorts_of(store, tmp_path / "two", NOW, **options) == {"2026-02-08"}
+    assert cohorts_of(store, tmp_path / "two", NOW + timedelta(days=7), **options) == second
+    with store.read() as connection:
+        (first,) = cohort_statements(connection, "2026-02-08", NOW + timedelta(days=7))
+    assert first.markets == markets
+
+
+def test_cohorts_go_on_by_the_methodology_they_started_with(store: Store, tmp_path: Path) -> None:
+    write_two_weeks(tmp_path / "two")
+    assert cohorts_of(store, tmp_path / "two", NOW, methodology="v2") == {"2026-02-08"}
+    assert cohorts_of(store, tmp_path / "two", NOW + timedelta(days=7), methodology="v1") == BOTH
+    with store.read() as connection:
+        found = {each.name: each for each in cohorts_as_of(connection, NOW + timedelta(days=7))}
+    assert {name: each.methodology for name, each in found.items()} == {"2026-02-08": "v2", "2026-02-15": "v1 weeks=12"}
+    assert all(each.decides for each in found.values())
+    assert verify(store).broken == ()
 
 
 def test_a_run_of_a_weeks_first_minutes_plays_that_week(store: Store, archive: Path) -> None:
-    assert cohorts_of(store, archive, "v2", datetime.fromisoformat("2026-02-15T00:00:00+00:00")) == {"2026-02-15"}
+    assert cohorts_of(store, archive, datetime.fromisoformat("2026-02-15T00:00:00+00:00")) == SECOND
 
 
 class Offering:

@@ -84,4 +84,15 @@ def test_nobody_trades_when_five_newer_cohorts_have_started(store: Store) -> Non
     with store.write() as connection:
         late = "UPDATE journal SET at = (SELECT started_at FROM cohorts WHERE name = '2026-04-12')"
         connection.execute(text(f"{late} WHERE account_id = 4 AND kind = 'fill'"))
-    assert any("only the latest 5 do" in seen for _, seen in broken(store))
+    assert any("its cohort decides only until 2026-04-12" in seen for _, seen in broken(store))
+
+
+def test_nobody_trades_after_the_weeks_of_v1_or_pays_a_fee(store: Store) -> None:
+    # The sale of its second week is one too late.
+    played(store, "v1 weeks=1")
+    assert broken(store) == {
+        ("bets of cohorts keep rules", "row 4 trades, and its cohort decides only until 2026-03-08T00:00Z")
+    }
+    with store.write() as connection:
+        connection.execute(text("UPDATE journal SET kind = 'fee', shares = 0 WHERE account_id = 4 AND kind = 'fill'"))
+    assert any("is a fee, and with v1 there are none" in seen for _, seen in broken(store))

@@ -20,6 +20,7 @@ from predibot.ledger.read.accounts.cohorts import (
     count_markets,
     member_accounts,
     read_cohorts,
+    read_universe,
 )
 from predibot.ledger.read.accounts.scoring import join_decisions
 from predibot.ledger.schema.column_types import from_microseconds
@@ -28,7 +29,7 @@ from predibot.ledger.write.accounts import accounts, journal, marks
 from predibot.ledger.write.decisions import decisions, orders, quotes
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths
-from predibot.ledger.write.runs import frozen_events, runs
+from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.price_provenance import PriceConflict, SeenPrice, price_conflicts
 
 _FINAL = ("recorded", "refused", "abstained")
@@ -140,14 +141,19 @@ def _read_positions(
 ) -> CohortHoldings:
     rows = [each.row for each in members]
     seen = _read_prices(connection, rows, as_of)
-    lines = tuple(_position_lines(connection, cohort, members, seen))
+    named = {
+        outcome.instrument: (market, outcome)
+        for market in read_universe(connection, cohort, rows, as_of).values()
+        if len(market.outcomes) >= 2
+        for outcome in outcomes_of(market, cohort.venue)
+    }
+    lines = tuple(_position_lines(named, members, seen))
     return CohortHoldings(lines, _count_price_sources(connection, rows, as_of), price_conflicts(seen))
 
 
 def _position_lines(
-    connection: Connection, cohort: StoredCohort, members: Sequence[MemberAccount], seen: Sequence[SeenPrice]
+    named: Mapping[Instrument, tuple[Market, Outcome]], members: Sequence[MemberAccount], seen: Sequence[SeenPrice]
 ) -> Iterator[PositionLine]:
-    named = _outcomes(connection, cohort)
     # Any other source of a price goes before a valuation's.
     ordered = sorted(seen, key=lambda each: each.source != _MARK)
     sources = {(each.outcome, each.at, round(each.price, 9)): each.source for each in ordered}
@@ -191,7 +197,7 @@ def _cohort_statement(connection: Connection, cohort: StoredCohort, as_of: datet
         for bot, rows in decided.items()
         if any(row.status in _FINAL and week_of(row.slot_at) == this_week for row in rows)
     }
-    markets, unresolved, _ = count_markets(connection, cohort, as_of)
+    markets, unresolved, _ = count_markets(connection, cohort, [each.row for each in own.values()], as_of)
     return CohortStatement(
         cohort=cohort,
         as_of=as_of,
@@ -229,16 +235,6 @@ def _shared_markets(positions: Sequence[PositionLine]) -> Iterator[SharedMarket]
     for lines in sorted(several, key=lambda lines: (-len({line.bot for line in lines}), lines[0].market_id)):
         holders = tuple((line.bot, line.side, line.position.shares) for line in lines)
         yield SharedMarket(lines[0].market_id, lines[0].question, holders)
-
-
-def _outcomes(connection: Connection, cohort: StoredCohort) -> Mapping[Instrument, tuple[Market, Outcome]]:
-    return {
-        outcome.instrument: (market, outcome)
-        for event in frozen_events(connection, cohort.run_id)
-        for market in event.markets
-        if len(market.outcomes) >= 2
-        for outcome in outcomes_of(market, cohort.venue)
-    }
 
 
 def _count_price_sources(connection: Connection, own: Sequence[int], as_of: datetime) -> Mapping[str, int]:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, and_, func, select
 
 from predibot.contracts import Game
 from predibot.domain.account import Account
+from predibot.domain.event import Market
 from predibot.games.cohorts import COHORT, Cohort, CohortRules, Member, cohort_start
 from predibot.games.positions import CohortPosition, PositionState, Standing, positions_of, standing_of
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
@@ -22,6 +23,7 @@ from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import frozen_events, runs
+from predibot.ledger.write.turns import turns
 from predibot.plugins.games import load_stored_game
 
 cohorts = table_of(CohortRow)
@@ -236,34 +238,52 @@ def cohorts_as_of(
     for member in member_accounts(connection, kept, as_of):
         own[member.cohort][member.bot] = member
     for cohort in kept:
-        groups[cohort.venue, *cohort.group].append(cohort)
+        # Cohorts of a recipe go on by their own methodology, and newer ones of any end the window of older ones.
+        groups[cohort.venue, *cohort.group[:3]].append(cohort)
     found = {}
     for of_group in groups.values():
-        rules = of_group[0].rules
-        held = {each.row: sum(len(one.account.positions) for one in own[each.row].values()) for each in of_group}
-        # Only where all cohorts decide do the markets end the window.
-        paid = {
-            each.row: count_markets(connection, each, as_of)
-            for each in of_group
-            if rules.latest is None and not held[each.row]
-        }
-        known = {each.row: each.to_cohort(held[each.row], paid.get(each.row, (0, 0))[1]) for each in of_group}
-        names = {each.name for each in rules.deciding([each.to_cohort() for each in of_group], as_of)}
+        every = [each.to_cohort() for each in of_group]
         for each in of_group:
+            rules, held = each.rules, sum(len(one.account.positions) for one in own[each.row].values())
+            # Only where neither weeks nor newer cohorts end the window, the markets do.
+            by_markets = rules.latest is None and rules.weeks is None and not held
+            _, unpaid, paid_at = count_markets(connection, each, (), as_of) if by_markets else (0, 1, None)
+            known = each.to_cohort(held, unpaid)
             ended_at = None
-            if rules.is_complete(known[each.row], tuple(known.values()), as_of):
-                newer = sorted(other.start for other in of_group if other.start > each.start)
-                window = paid[each.row][2] if rules.latest is None else newer[rules.latest - 1]
+            if rules.is_complete(known, every, as_of):
                 booked = [one.booked_at for one in own[each.row].values()]
+                window = paid_at if by_markets else rules.window_end(known, every)
                 ended_at = max(at for at in (each.started_at, *booked, window) if at is not None)
-            decides = each.name in names and ended_at is None
+            decides = ended_at is None and rules.decides(known, every, as_of)
             found[each.row] = replace(each, accounts=own[each.row], ended_at=ended_at, decides=decides)
     return tuple(found[each.row] for each in kept)
 
 
-def count_markets(connection: Connection, cohort: StoredCohort, as_of: datetime) -> tuple[int, int, datetime | None]:
-    """Return how many markets a cohort plays, how many have not paid, and when the last one paid."""
-    universe = {market.id for event in frozen_events(connection, cohort.run_id) for market in event.markets}
+def read_universe(
+    connection: Connection, cohort: StoredCohort, account_rows: Sequence[int], as_of: datetime
+) -> Mapping[str, Market]:
+    """Return the markets that a cohort played up to an instant, by id: of its first run, or of every run it plays.
+
+    Args:
+        account_rows: The accounts whose turns tell in which runs it plays.
+    """
+    of_runs = {cohort.run_id}
+    if cohort.rules.fresh:
+        own = (turns.c.account_id.in_(account_rows), turns.c.at <= as_of)
+        of_runs.update(connection.execute(select(turns.c.run_id).where(*own).distinct()).scalars())
+    return {
+        market.id: market
+        for run_id in sorted(of_runs)
+        for event in frozen_events(connection, run_id)
+        for market in event.markets
+    }
+
+
+def count_markets(
+    connection: Connection, cohort: StoredCohort, account_rows: Sequence[int], as_of: datetime
+) -> tuple[int, int, datetime | None]:
+    """Return how many markets a cohort played, how many have not paid, and when the last one paid."""
+    universe = read_universe(connection, cohort, account_rows, as_of)
     statement = (
         select(markets.c.market_id, func.min(resolutions.c.effective_at))
         .join(resolutions, resolutions.c.market_row == markets.c.id)

@@ -16,7 +16,7 @@ from predibot.domain.decision import Order
 from predibot.domain.price import BINARY_OUTCOME, SIDES, Depth, Instrument, Price
 from predibot.errors import UsageError
 from predibot.games.accounts import accounts_of, value_usd
-from predibot.games.cohorts import COHORT, cohort_name, cohort_start
+from predibot.games.cohorts import COHORT, Cohort, cohort_name, cohort_start
 from predibot.games.fills import BookFills
 from predibot.ledger.read.accounts.cohorts import StoredCohort, read_cohorts
 from predibot.ledger.read.invariants import Checked, Violation
@@ -371,7 +371,8 @@ def _check_cohort(cohort: StoredCohort, run: Any) -> Iterator[str]:
 def _check_member(
     connection: Connection, checked: Checked, account_id: int, cohort: StoredCohort, newer: Sequence[datetime]
 ) -> Iterator[str]:
-    rows, latest, game = read_journal(connection, account_id), cohort.rules.latest, cohort.played
+    rows, game = read_journal(connection, account_id), cohort.played
+    ends_at = cohort.rules.window_end(cohort.to_cohort(), [Cohort(start) for start in newer])
     for number, paid_at in connection.execute(_paid_before(account_id)):
         yield f"row {number} trades a market that has paid since {format_instant(paid_at)}"
     for number, row in enumerate(rows, start=1):
@@ -379,9 +380,8 @@ def _check_member(
             continue
         if row.shares > 0.0:
             checked[_RULES] += 1
-        since = sum(start <= row.at for start in newer)
-        if latest is not None and since >= latest:
-            yield f"row {number} trades, {since} cohorts after it: only the latest {latest} do"
+        if ends_at is not None and row.at >= ends_at:
+            yield f"row {number} trades, and its cohort decides only until {format_instant(ends_at)}"
     deposits = sum(row.cash_usd for row in rows if row.kind == "deposit")
     if rows and game is not None and deposits != game.stake_usd:
         yield f"${deposits:,.2f} were paid in, a cohort begins with ${game.stake_usd:,.2f}"
