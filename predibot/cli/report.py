@@ -24,7 +24,7 @@ _COMBINABLE = {
     "--event": ("--bots", "--all", "--as-of"),
     "--figures": ("--bots", "--archived", "--as-of"),
     "--tearsheet": ("--worst", "--archived", "--as-of"),
-    "--html": ("--since", "--with-traces", "--url"),
+    "--html": ("--since", "--with-traces", "--without-items", "--url"),
 }
 """Options of the report that may be combined with each closeup."""
 
@@ -53,6 +53,9 @@ class CloseupOptions:
     with_traces: Annotated[
         bool, typer.Option("--with-traces", help="show in --html what agents did, and what the pages they read said")
     ] = False
+    without_items: Annotated[
+        bool, typer.Option("--without-items", help="leave out of --html the pages of each text that bots labelled")
+    ] = False
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
     ] = ""
@@ -74,7 +77,11 @@ class CloseupOptions:
             "--html": self.html,
         }
         asked = [option for option, value in named.items() if value is not None]
-        of_html = {"--with-traces": self.with_traces, "--url": bool(self.url)}
+        of_html = {
+            "--with-traces": self.with_traces,
+            "--without-items": self.without_items,
+            "--url": bool(self.url),
+        }
         alone = [option for option, given in of_html.items() if given]
         if alone and self.html is None:
             raise typer.BadParameter(f"{' and '.join(alone)} says something about --html DIR; give both")
@@ -158,7 +165,14 @@ def _write_html(asked: CloseupOptions, part: "Part", caller: "Caller", *, ledger
             raise
         raise UsageError("report --html needs what is not installed: pip install 'predibot[web]'") from None
     folder = asked.html or Path()
-    site = SiteOptions(part.since, part.recipe or "", part.venue or "", asked.with_traces, asked.url)
+    site = SiteOptions(
+        part.since,
+        part.recipe or "",
+        part.venue or "",
+        items=not asked.without_items,
+        with_traces=asked.with_traces,
+        url=asked.url,
+    )
     with caller.reading(ledger) as store, caller.progress() as listener:
         try:
             written = write_site(store, folder, site, caller.clock, listener)

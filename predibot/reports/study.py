@@ -72,6 +72,20 @@ class StudyTables:
 
 
 @dataclass(frozen=True, slots=True)
+class StudyItem:
+    """An item that bots labelled, as it is shown; its texts are of others."""
+
+    title: str
+    about: str
+    """What was asked, and of which part of the data set."""
+    texts: tuple[str, ...]
+    truth: str
+    """The true label; empty where none is known."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """Name and value of what is known besides."""
+
+
+@dataclass(frozen=True, slots=True)
 class Study:
     """A study of a paper, as a module of `predibot.studies` or an entry point of that group holds it in `STUDY`."""
 
@@ -94,6 +108,9 @@ class Study:
     """How columns are shown, by header, in the order in which their meanings are listed; others are numbers."""
     parameters: tuple[StudyParameter, ...] = ()
     """The options of its tables besides those that every study has."""
+    item: "Callable[[str], StudyItem] | None" = None
+    """Returns an item from the payload that a run froze, and raises `ValueError` for any other; with it, each item has
+    a web page."""
     menu: str = ""
     """The word for its web page in the menu; empty where it is not in the menu."""
 

@@ -48,6 +48,7 @@ from predibot.web.pages import (
     decisions,
     events,
     graph,
+    items,
     leaderboard,
     methods,
     news,
@@ -236,6 +237,8 @@ PAGES: dict[str, Callable[..., WebPage]] = {
     "/account": accounts.account_page,
     "/cohorts": records.cohorts_page,
     "/cohort": accounts.cohort_page,
+    "/items": items.items_page,
+    "/item": items.item_page,
     "/methods": methods.methods_page,
     "/status": records.status_page,
 }

@@ -9,7 +9,7 @@ import json
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
 from email.utils import format_datetime
@@ -50,6 +50,7 @@ from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
 from predibot.web.pages.events import event_page, events_page, events_sharing_labels
 from predibot.web.pages.graph import graph_page, related_edges
+from predibot.web.pages.items import item_ids, item_page, items_page
 from predibot.web.pages.leaderboard import (
     TABLES_ASK,
     PartTexts,
@@ -89,6 +90,8 @@ class SiteOptions:
     """Only its runs are scored; empty for all."""
     venue: str = ""
     """Venue of those runs; empty for that of the newest."""
+    items: bool = True
+    """Whether each item of a study has a page; there may be many thousand."""
     with_traces: bool = False
     """Whether pages show the steps of agents, and texts of pages that these read."""
     url: str = ""
@@ -212,7 +215,8 @@ class _Site:
         key = _digest(json.dumps([code, cache.version(), self._today], default=str).encode())
         if self._before["key"] == key and all(self._is_there(name) for name in self._before["files"]):
             return SiteSummary(len(self._before["files"]), 0, 0)
-        asked = RowFilter(since=self._since)
+        # Items have pages of their own, with all bots on one.
+        asked = RowFilter(since=self._since, items=False)
         with cache.store.read() as connection, cache.store.blame_rows():
             own = select_decisions(connection, asked)
         with figures.in_currency(cache.currency({"venue": options.venue})):
@@ -222,6 +226,9 @@ class _Site:
         self._folder.mkdir(parents=True, exist_ok=True)
         self._write_manifest({**self._before, "key": "", "planned": planned})
 
+        for page in general:
+            self._write_page(page)
+            listener(Progress("site", len(self._digests), len(self._file_names), page.path))
         on_events = _by_subject(each for each in own if each.subject_kind == "event")
         ids, items = list(on_events), list[tuple[datetime, str, str]]()
         for first in range(0, len(ids), _EVENTS_AT_ONCE):
@@ -235,9 +242,6 @@ class _Site:
             if each.subject_kind != "event":
                 for page in self._pages_of(each):
                     self._write_page(page)
-        for page in general:
-            self._write_page(page)
-            listener(Progress("site", len(self._digests), len(self._file_names), page.path))
         self._write_page(_SitePage("/search", {}, partial(_same, WebPage("search", {}))))
         self._write_file("search-index.js", self._search_index())
         for name in _ASSETS:
@@ -273,7 +277,7 @@ class _Site:
             if (table := table_page(cache, name, scores)).shown["grids"]:
                 general.append(_SitePage(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (
-            ("/decisions", len(own), partial(decisions_page, cache, since=self._first_day)),
+            ("/decisions", len(own), partial(decisions_page, cache, since=self._first_day, items=False)),
             ("/events", len(cache.read(select_events)), partial(events_page, cache)),
             ("/news", cache.read(count_shown, "", self._since), partial(news_page, cache, since=self._first_day)),
             ("/runs", len(cache.runs()), partial(runs_page, cache)),
@@ -297,6 +301,8 @@ class _Site:
             for key in each_study.runs(cache.store):
                 page = partial(study_page, each_study, cache, key)
                 general.append(_SitePage(f"/{each_study.data_set}", {"run": key}, page))
+        if options.items:
+            general += self._pages_of_items()
         for path, asked, _ in general:
             self._name_page(path, asked)
         for each in own:
@@ -311,13 +317,26 @@ class _Site:
             self._file_names[f"/{name}", frozenset()] = name
         return general
 
+    def _pages_of_items(self) -> Iterator[_SitePage]:
+        """Yield the lists of the items of each run of a study, and then a page for each item."""
+        cache = self._cache
+        runs = [run for run in cache.runs() if run.slot_at >= self._since]
+        shown = [(run.run, ids) for run in runs if not run.void for ids in [item_ids(cache, run.run)]]
+        for key, ids in shown:
+            for number in range(1, -(-len(ids) // PAGE) + 1):
+                part = {"run": key, **({"page_": str(number)} if number > 1 else {})}
+                yield _SitePage("/items", part, partial(items_page, cache, key, number))
+        for key, ids in shown:
+            for id in ids:
+                yield _SitePage("/item", {"run": key, "subject": id}, partial(item_page, cache, key, id))
+
     def _name_page(self, path: str, asked: Mapping[str, str]) -> None:
         kind = path.strip("/") or "index"
         if not asked:
             self._file_names[path, frozenset()] = f"{kind}.html"
             return
         # Names of others become letters and digits in a file's name, and the digest keeps them apart.
-        said = _NO_SLUG.sub("-", next(iter(asked.values()))).strip("-")[:_SLUG_CHARACTERS]
+        said = _NO_SLUG.sub("-", asked.get("subject") or next(iter(asked.values()))).strip("-")[:_SLUG_CHARACTERS]
         whole = _digest(json.dumps([path, sorted(asked.items())]).encode())[:20]
         self._file_names[path, frozenset(asked.items())] = f"{kind}/{said}-{whole}.html".replace("/-", "/")
 
@@ -329,6 +348,8 @@ class _Site:
         for name in ("recipe", "venue"):
             if kept.get(name) == getattr(self._options, name):
                 del kept[name]
+        if kept.get("items") == "false":
+            del kept["items"]
         if kept.get("page_") == "1":
             del kept["page_"]
         found = self._file_names.get((path, frozenset(kept.items())))

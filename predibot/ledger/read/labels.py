@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select
 
-from predibot.domain.decision import LENIENT, Decision, Forecast, Label, Order, Subject
+from predibot.domain.decision import ITEM_SUBJECTS, LENIENT, Decision, Forecast, Label, Order, Subject
 from predibot.domain.price import Instrument
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
 from predibot.ledger.write.events import events, instruments, markets, run_events
-from predibot.ledger.write.runs import StoredRun, read_runs, with_decisions
+from predibot.ledger.write.runs import StoredRun, read_runs, runs, with_decisions
 
 
 def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
@@ -27,15 +27,57 @@ def runs_of_game(connection: Connection, game: str) -> tuple[StoredRun, ...]:
     return tuple(sorted(found, key=lambda run: run.id))
 
 
-def frozen_items(connection: Connection, run_id: int) -> Iterator[tuple[str, str]]:
-    """Yield id and payload of every item that a run froze, in order."""
+def labelled_items(connection: Connection, run_id: int) -> tuple[str, ...]:
+    """Return the ids of the items of a run that some bot answered, in the order in which the run froze them."""
+    answered = (
+        select(subjects.c.subject_id)
+        .join(decisions, decisions.c.subject_row == subjects.c.id)
+        .where(decisions.c.run_id == run_id, subjects.c.kind.in_(ITEM_SUBJECTS))
+    )
+    statement = (
+        select(events.c.event_id)
+        .join(run_events, run_events.c.event_row == events.c.id)
+        .where(run_events.c.run_id == run_id, events.c.event_id.in_(answered))
+        .order_by(run_events.c.position)
+    )
+    return tuple(connection.execute(statement).scalars())
+
+
+def item_answers(connection: Connection, run_id: int, ids: Sequence[str]) -> Mapping[str, Sequence[Row[Any]]]:
+    """Return the answers on items of a run by item, each in order of entry of the bots; `label` is None for none."""
+    venue = select(runs.c.venue_name).where(runs.c.id == run_id).scalar_subquery()
+    named = (subjects.c.venue == venue, subjects.c.kind.in_(ITEM_SUBJECTS), subjects.c.subject_id.in_(ids))
+    about = select(subjects.c.id).where(*named)
+    of_decision = (decisions.c[name] for name in ("status", "message", "rationale", "cost_usd", "seconds"))
+    statement = (
+        with_decisions(bots.c.name.label("bot"), subjects.c.subject_id, labels.c.label, *of_decision)
+        .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
+        .add_columns(decisions.c.run_id)
+        .where(decisions.c.subject_row.in_(about))
+        .order_by(bots.c.id)
+    )
+    found: dict[str, list[Row[Any]]] = {id: [] for id in ids}
+    for row in connection.execute(statement):
+        # In the statement it would make SQLite read every decision of the run.
+        if row.run_id == run_id:
+            found[row.subject_id].append(row)
+    return found
+
+
+def frozen_items(connection: Connection, run_id: int, ids: Sequence[str] | None = None) -> Iterator[tuple[str, str]]:
+    """Yield id and payload of every item that a run froze, or of some, in order."""
     statement = (
         select(events.c.event_id, run_events.c.payload)
         .join(events, events.c.id == run_events.c.event_row)
-        .where(run_events.c.run_id == run_id)
+        .where(run_events.c.run_id == run_id, *([] if ids is None else [events.c.id.in_(_rows_of(run_id, ids))]))
         .order_by(run_events.c.position)
     )
     yield from ((row.event_id, row.payload) for row in connection.execute(statement))
+
+
+def _rows_of(run_id: int, ids: Sequence[str]) -> Select[Any]:
+    venue = select(runs.c.venue_name).where(runs.c.id == run_id).scalar_subquery()
+    return select(events.c.id).where(events.c.venue == venue, events.c.event_id.in_(ids))
 
 
 def list_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:

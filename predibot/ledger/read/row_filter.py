@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, select
 
+from predibot.domain.decision import ITEM_SUBJECTS
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.runs import live_venues, runs
@@ -40,6 +41,8 @@ class RowFilter(Part):
     subject: str | None = None
     """Id of a subject, an event or not."""
     status: str | None = None
+    items: bool = True
+    """Whether labels of a study's items are read too."""
     rows: Sequence[int] | None = None
     """Row numbers of decisions."""
 
@@ -54,6 +57,7 @@ class RowFilter(Part):
             None if self.event is None else _is_about([self.event], "event"),
             None if self.events is None else _is_about(self.events, "event"),
             None if self.subject is None else _is_about([self.subject]),
+            None if self.items else subjects.c.kind.not_in(ITEM_SUBJECTS),
             None if self.status is None else decisions.c.status == self.status,
             None if self.venue is None else runs.c.venue == self.venue,
             None if self.rows is None else decisions.c.id.in_(self.rows),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from predibot.reports import figures
-from predibot.reports.study import Study, StudyCommand, StudyParameter, StudyReport, StudyTables
+from predibot.reports.study import Study, StudyCommand, StudyItem, StudyParameter, StudyReport, StudyTables
 from predibot.reports.table import Column, table_of
 
 if TYPE_CHECKING:
@@ -55,6 +55,20 @@ def _read(
     return StudyReport({"sheet": str(sheet), "pairs": pairs}, (f"{sheet}: {pairs} pairs",))
 
 
+def _item(payload: str) -> StudyItem:
+    from predibot.studies.beliefbench.pairs import PairItem
+
+    item = PairItem.from_json(payload)
+    truth = item.truth
+    texts = tuple(f"{title}\n\n{description}".strip() for title, description in item.texts)
+    title = " / ".join(title for title, _ in item.texts)
+    if truth is None:
+        return StudyItem(title, "how related they are", texts, "")
+    return StudyItem(
+        title, f"how related they are, of {truth.domain}", texts, truth.label, (("S", f"{truth.score:.3f}"),)
+    )
+
+
 def _runs(store: "Store") -> Sequence[str]:
     from predibot.studies.answers import run_keys
 
@@ -100,6 +114,7 @@ STUDY = Study(
     },
     read=_read,
     runs=_runs,
+    item=_item,
     full="also domains, cutoffs, and which labels were given",
     heading="How related questions are",
     columns={column.header: column for column in _COLUMNS},

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from predibot.reports.study import Study, StudyCommand, StudyParameter, StudyReport, StudyTables
+from predibot.reports.study import Study, StudyCommand, StudyItem, StudyParameter, StudyReport, StudyTables
 from predibot.reports.table import Column
 
 if TYPE_CHECKING:
@@ -26,6 +26,12 @@ def _read(store: "Store", *, run_key: str | None = None, pairs: Sequence[str] | 
     from predibot.studies.stakebench.readings import run_tables
 
     return run_tables(store, run_key=run_key, pairs=pairs or ())
+
+
+def _item(payload: str) -> StudyItem:
+    from predibot.studies.stakebench.readings import show_item
+
+    return show_item(payload)
 
 
 def _runs(store: "Store") -> Sequence[str]:
@@ -82,6 +88,7 @@ STUDY = Study(
     },
     read=_read,
     runs=_runs,
+    item=_item,
     full="also intervals, tests, audits and gaps",
     heading="What comments reveal",
     columns={column.header: column for column in _COLUMNS},

@@ -8,8 +8,9 @@ from sqlalchemy import Connection
 from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items
 from predibot.ledger.store import Store
-from predibot.reports.study import StudyTables
+from predibot.reports.study import StudyItem, StudyTables
 from predibot.studies.answers import add_strict, find_run, read_answers
+from predibot.studies.stakebench.cleaning import MONEY_SIGNS
 from predibot.studies.stakebench.positions import ACTION_HOURS
 from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
 from predibot.studies.stakebench.tasks import CROWD, TASKS, Item, stake_sign
@@ -83,6 +84,27 @@ def _fact(item: Item) -> Fact:
         volume=truth.volume,
         days_left=truth.days_left,
     )
+
+
+def show_item(payload: str) -> StudyItem:
+    """Return a text as a page shows it, with its truth.
+
+    Raises:
+        ValueError: If it is no text of a run.
+    """
+    item = Item.from_json(payload)
+    money = MONEY_SIGNS["manifold" if item.platform == "manifold" else "polymarket"]
+    facts: dict[str, str | None] = {
+        "shown as held": None if item.side is None else f"{item.side}, {money}{item.size or 0.0:,.0f}",
+        "shown as price of YES": None if item.price is None else f"{item.price:.2f}",
+    }
+    label = ""
+    if item.truth is not None:
+        label = item.truth.label
+        facts["staked"] = "; ".join(f"{side} {money}{size:,.0f}" for side, size in item.truth.stakes)
+        facts["paid"] = {1: "YES", -1: "NO"}.get(item.truth.resolved)
+    known = tuple((name, value) for name, value in facts.items() if value)
+    return StudyItem(item.question, f"{item.task} of {item.split}", item.texts, label, known)
 
 
 def _pair(text: str, readings: Readings) -> tuple[str, str]:

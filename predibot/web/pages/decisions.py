@@ -8,7 +8,7 @@ from typing import Any, get_args
 from markupsafe import escape
 
 from predibot.domain.account import MODES
-from predibot.domain.decision import Status
+from predibot.domain.decision import ITEM_SUBJECTS, Status
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
@@ -41,6 +41,7 @@ def decisions_page(
     since: str = "",
     until: str = "",
     void: bool = False,
+    items: bool = True,
     sort: str = "-slot",
     page_: int = 1,
 ) -> WebPage:
@@ -50,6 +51,7 @@ def decisions_page(
         since: First day of the slots, such as 2026-01-31.
         until: Last day of the slots.
         void: Whether decisions of void runs are listed too.
+        items: Whether labels of a study's items are listed too.
         sort: One of `SORTED_BY`, with a minus for the largest first.
 
     Raises:
@@ -68,6 +70,7 @@ def decisions_page(
         since=day_of(since),
         until=end_of_day(until),
         void=void,
+        items=items,
     )
     asked = {
         "recipe": recipe,
@@ -79,6 +82,7 @@ def decisions_page(
         "since": since,
         "until": until,
         "void": "true" if void else "",
+        "items": "" if items else "false",
         "sort": "" if sort == "-slot" else sort,
     }
     shown = pagination(sum(cache.read(count_decisions, wanted).values()), page_, "/decisions", **asked)
@@ -135,6 +139,7 @@ def decision_page(
         "decision",
         {
             "decision": found,
+            "item_kinds": ITEM_SUBJECTS,
             "forecasts": forecasts,
             **_trace_context(
                 cache, found.trace_sha256 if cache.traces else None, step, find.strip()[:_MOST_FIND], only

@@ -19,6 +19,7 @@ from predibot.reports.table import Table
 from predibot.reports.terminal.study_tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
 from predibot.web.cache import LedgerCache
+from predibot.web.pages.items import item_ids
 from predibot.web.pages.page import WebPage, grids_page, paginate, records
 
 _SLOTS = 20
@@ -70,12 +71,13 @@ def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
     keys = study.runs(cache.store)
     # The menu leads here, even if nothing was played.
     found = study.read(cache.store, run_key=run or None) if keys else None
-    title, grids, notes = study.heading, list[Table](), tuple[str, ...]()
+    title, grids, notes, items_of = study.heading, list[Table](), tuple[str, ...](), ""
     if isinstance(found, StudyTables):
         title, notes = f"{title}: {found.run}", found.notes
+        items_of = found.run if item_ids(cache, found.run) else ""
         grids = [table_grid(study, each) for each in found.tables]
     path = f"/{study.data_set}"
-    return grids_page(title, grids, runs=keys, runs_path=path, notes=notes)
+    return grids_page(title, grids, runs=keys, runs_path=path, notes=notes, items_of=items_of)
 
 
 def status_page(cache: LedgerCache) -> WebPage:

@@ -180,6 +180,37 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
     assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
 
 
+def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole, player: Program) -> None:
+    decisions = rows(whole.ledger, "decisions")
+    texts = {row["subject_id"] for row in decisions}
+    items = {row["event_id"]: json.loads(row["payload"]) for row in rows(whole.ledger, "run_events")}
+    run = whole.document["run"]["key"]
+    done_here("report", "--ledger", whole.ledger, "--html", "site")
+    pages = {path.relative_to("site").as_posix(): path.read_text() for path in Path("site").rglob("*.html")}
+    of_texts = {name: page for name, page in pages.items() if name.startswith("item/")}
+    assert len(of_texts) == len(texts)
+    assert not [name for name in pages if name.startswith("decision/")]
+    with Store.open_to_read(whole.ledger) as store:
+        browser = TestClient(create_app(store, lambda: datetime.now(UTC)), base_url="http://127.0.0.1")
+        name = min(each for each in texts if each.startswith("G2/"))
+        page = unescape(browser.get("/item", params={"run": run, "subject": name}).text)
+        assert items[name]["texts"][0] in page
+        assert f"Truth: <strong>{items[name]['truth']['label']}</strong>" in page
+        body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+        assert re.findall(r'href="/bot\?name=(\w+)"', body) == ["reader", "majority"]
+        assert browser.get("/item", params={"run": run, "subject": "G2/none"}).status_code == 404
+        listed = browser.get("/items", params={"run": run}).text
+        assert f"{len(texts)} texts" in listed and "Each text" in browser.get("/comments").text
+        assert (
+            f"/item?run={run}".replace("@", "%40")
+            in browser.get("/decision", params={"run": run, "bot": "majority", "subject": name}).text
+        )
+    # Pages of texts go where they are not wanted, and no page leads to one.
+    less = done_here("report", "--ledger", whole.ledger, "--html", "site", "--without-items", "--json").document
+    assert less["removed"] >= len(texts)
+    assert not any("item/" in path.read_text() or path.parent.name == "item" for path in Path("site").rglob("*.html"))
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

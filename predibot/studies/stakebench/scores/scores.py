@@ -103,6 +103,10 @@ def costly_signal_marks(
     return Tally(plain.earned * high, high), Tally(plain.earned * low, low)
 
 
+FOUND_AT_TIMES = 0.075
+"""The recall from which on a class counts as found; the paper gives no number, and its Table 4 is told apart by it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecallProfile:
     """How a bot's answers are spread over classes."""
@@ -118,14 +122,14 @@ class RecallProfile:
     n: int
 
     @property
-    def classes_used(self) -> int:
-        """Return the number of classes with at least a twentieth of the answers."""
-        return sum(share >= 0.05 for share in self.predicted)
+    def classes_recalled(self) -> int:
+        """Return the number of classes that are found at least now and then."""
+        return sum(each >= FOUND_AT_TIMES for each in self.recall)
 
     @property
     def is_degenerate(self) -> bool:
-        """Return whether the answers use at most two labels, though more occur."""
-        return self.n > 0 and self.classes_used <= 2 < sum(share > 0.0 for share in self.true)
+        """Return whether it finds only one or two of the classes, though more occur."""
+        return 0 < self.classes_recalled <= 2 < sum(share > 0.0 for share in self.true)
 
 
 def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> RecallProfile:

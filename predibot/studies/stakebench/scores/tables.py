@@ -14,6 +14,7 @@ from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
 from predibot.studies.stakebench.scores.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
 from predibot.studies.stakebench.scores.scores import (
+    FOUND_AT_TIMES,
     accuracy_marks,
     aggregate_score,
     commitment_calibrated_marks,
@@ -308,12 +309,15 @@ def _actions(readings: Readings) -> StudyTable:
             continue
         profile = recall_profile(answers.predicted, answers.true, classes=len(ACTIONS))
         truth = profile.true
-        said = "one or two labels" if profile.is_degenerate else ""
+        said = "finds one or two" if profile.is_degenerate else ""
         rows.append((bot, *profile.recall, profile.entropy, said))
     if truth:
         rows.append(("ground truth", *truth, None, ""))
     columns = ("bot", *ACTIONS, "entropy", "remark")
-    return StudyTable.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows)
+    note = (
+        f"A remark is on bots that find at most two of the actions, each in {FOUND_AT_TIMES:.1%} of its cases or more."
+    )
+    return StudyTable.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows, note)
 
 
 def _reliability(scores: _Scores) -> StudyTable:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from predibot.studies.stakebench.scores.audits import dose_response
-from predibot.studies.stakebench.scores.scores import aggregate_score, commitment_gap
+from predibot.studies.stakebench.scores.scores import RecallProfile, aggregate_score, commitment_gap
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +84,19 @@ def test_dose_responses_follow_from_the_hits_of_each_quartile(paper: str, model:
     assert found.n == n
     assert found.signal == pytest.approx(signal, abs=0.001)
     assert found.p_value < 0.05
+
+
+def test_who_finds_one_or_two_actions_in_table_4_is_told_from_the_rest(paper: str) -> None:
+    table = paper[paper.index("Table 4: Per-class recall") : paper.index("exposes a class-coverage collapse")]
+    rows = re.findall(r"([\w.-]+)((?: \d+\.\d){4})$", table, re.MULTILINE)
+    # The last two rows are a mean and the truth.
+    truth = tuple(float(each) / 100.0 for each in rows[-1][1].split())
+    found = {
+        model: RecallProfile(tuple(float(each) / 100.0 for each in said.split()), (0.25,) * 4, truth, 0.5, 100)
+        for model, said in rows[:-2]
+    }
+    assert len(found) == 15
+    degenerate = {model for model, profile in found.items() if profile.is_degenerate}
+    collapsed = {"FinMA-30B", "Fino1-14B", "Gemma2-9B", "Qwen3-8B", "Fino1-8B", "Mistral-7B", "Fin-Chat-7B"}
+    # The paper calls Llama-3.2-3B partially degenerate: it finds flips and holds only.
+    assert degenerate == collapsed | {"Llama-3.2-3B"}

@@ -171,6 +171,9 @@ def test_a_bot_that_says_one_thing_is_degenerate() -> None:
     assert perfect.recall == (1.0, 1.0, 1.0, 1.0)
     assert perfect.entropy == pytest.approx(1.0)
     assert not perfect.is_degenerate
+    rare = [3] * 40 + [2] * 40 + [0]
+    assert not recall_profile(rare, rare, classes=4).is_degenerate
+    assert not recall_profile([REFUSED] * 20, true, classes=4).is_degenerate
     assert recall_profile([REFUSED, 0], [0, 0], classes=2).predicted == (0.5, 0.0)
 
 
