@@ -57,10 +57,12 @@ class Words:
     """The short view beside the report, without prices."""
     extract: str
     """The rules for an answer taken from a report."""
+    objective: str = ""
+    """What is scored, what to make as large as can be, and when the price is worth a bet."""
 
 
 def words_of_label(
-    task: str, view: str, ask: str, labels: Sequence[str], *, report_about: str, extract_about: str
+    task: str, objective: str, view: str, ask: str, labels: Sequence[str], *, report_about: str, extract_about: str
 ) -> Words:
     """Return the words for giving one label to an item; the arguments are fields of `Words`."""
     return Words(
@@ -75,6 +77,7 @@ def words_of_label(
         extract_from="take the label from the report as it stands.",
         extract_view="",
         extract=f"The label is one of {', '.join(labels)}.",
+        objective=objective,
     )
 
 

@@ -37,7 +37,7 @@ def view_of(account: Account | None = None, *, xom: float | None = 120.0) -> Por
 def words_of(view: PortfolioView, *, price_blind: bool = False) -> str:
     history = (PricePoint(AT - timedelta(days=3), 117.0), PricePoint(AT, 118.5, 51_234_000.0))
     words = GAME.form(view, price_blind=price_blind).words(history=lambda _: history, untrusted=lambda text: text)
-    return "\n".join([words.task, words.view, *words.steps, words.ask])
+    return "\n".join([words.task, words.objective, words.view, *words.steps, words.ask])
 
 
 def test_an_account_of_stocks_begins_with_a_thousand_dollars_and_one_of_questions_with_half() -> None:
@@ -59,6 +59,8 @@ def test_words_speak_of_stocks_their_closes_and_costs() -> None:
     said = words_of(view_of(held))
     for part in (
         "began with $1000",
+        "make what it gains as large as you can for how much it swings",
+        "only if you expect it to gain more than the others by more than a trade costs",
         "- XOM: 5 shares, bought at 120 on average, worth $600.00 at 120, weight 0.6000",
         "stock: XOM\ncompany: Exxon Mobil\nsector: Energy\nclose of 2026-01-05: 120\n"
         "closes by day, in shares of now and less the dividends since, with each day's change: "

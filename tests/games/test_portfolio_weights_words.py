@@ -153,3 +153,9 @@ def test_markets_that_exclude_each_other_are_named_together() -> None:
     )
     assert words_of(replace(view, markets=tuple(marked))).view.count("at most one of these markets is YES: A, C") == 1
     assert "at most one" not in words_of(view).view
+
+
+def test_what_counts_is_said_and_that_a_weight_must_be_worth_more_than_its_costs() -> None:
+    said = words_of(view_of()).objective
+    assert "make what it gains as large as you can for how much it swings" in said
+    assert "above its price by more than a trade costs" in said and "below the price by more than that" in said

@@ -8,25 +8,29 @@ from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import AnswerForm, Context, no_history
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import shorten
-from predibot.games.answers import Words
+from predibot.errors import UsageError
 
 MAX_REPORT_CHARACTERS = 80_000
 _FIRST_STEP = 3
 """The number of the game's first step; the text has the steps before it."""
+_NO_RESEARCH = "You cannot look anything up."
+_RESEARCH = "Search and read as much as you need before you decide."
 _FIELD = re.compile(r"\{\{(\w+)\}\}")
 
 
-def fill_prompt(name: str, fields: Mapping[str, str]) -> str:
-    """Return a packaged text with its fields filled in.
+def packaged_prompt(name: str) -> str:
+    """Return the text of a packaged prompt, with its fields in double braces."""
+    return files("predibot.agents.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
 
-    A missing or unknown field raises `ValueError`: a prompt with a hole in it must never reach a model.
+
+def fill_prompt(text: str, fields: Mapping[str, str]) -> str:
+    """Return the text of a prompt with its fields filled in.
+
+    Raises:
+        UsageError: If a field is missing: a prompt with a hole in it must never reach a model.
     """
-    text = files("predibot.agents.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
-    wanted = set(_FIELD.findall(text))
-    if missing := wanted - fields.keys():
-        raise ValueError(f"prompt {name!r} has the field {sorted(missing)[0]!r}, which was not given")
-    if unknown := fields.keys() - wanted:
-        raise ValueError(f"prompt {name!r} has no field {sorted(unknown)[0]!r}")
+    if missing := set(_FIELD.findall(text)) - fields.keys():
+        raise UsageError(f"the prompt has the field {sorted(missing)[0]!r}, which nobody fills in. Take it out")
     return _FIELD.sub(lambda match: fields[match.group(1)], text)
 
 
@@ -36,31 +40,19 @@ def decide_prompt(context: Context, fence: Fence, form: AnswerForm, *, min_searc
         f"Search at least {min_searches} times in different words and read at least {min_pages} pages "
         "before you decide; look for what speaks against your first thought too."
         if min_searches or min_pages
-        else "Search and read as much as you need before you decide."
+        else _RESEARCH
     )
-    words = _words(context, fence, form)
-    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(words.steps, start=_FIRST_STEP))
-    fields = {"research_words": research, "steps": steps, "entries": words.entries}
-    return fill_prompt("decide", {**_task_fields(context, fence, words), **fields})
+    return _prompt("decide", context, fence, form, research=research)
 
 
 def one_shot_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
     """Return the prompt for a model without tools."""
-    words = _words(context, fence, form)
-    if form.labels:
-        fields = {"task": words.task, "view": words.view, "ask": words.ask, "ending": form.ending}
-        return fill_prompt("label", {**fields, **_fence_fields(fence)})
-    return fill_prompt(
-        "one_shot", {**_task_fields(context, fence, words), "ask": words.ask, "answer_shape": form.shape}
-    )
+    return _prompt("label" if form.labels else "one_shot", context, fence, form)
 
 
 def report_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
     """Return the prompt for a report with numbers, by a model that searches by itself."""
-    words = _words(context, fence, form)
-    return fill_prompt(
-        "report", {**_task_fields(context, fence, words), "about": words.report_about, "report": words.report}
-    )
+    return _prompt("report", context, fence, form, research=_RESEARCH)
 
 
 def extract_prompt(context: Context, fence: Fence, form: AnswerForm, report: str) -> str:
@@ -75,15 +67,26 @@ def extract_prompt(context: Context, fence: Fence, form: AnswerForm, report: str
         "report": fence.around(shorten(report, MAX_REPORT_CHARACTERS)),
         "answer_shape": form.shape,
     }
-    return fill_prompt("extract", {**fields, **_fence_fields(fence)})
+    return fill_prompt(packaged_prompt("extract"), {**fields, **_fence_fields(fence)})
 
 
-def _words(context: Context, fence: Fence, form: AnswerForm) -> Words:
-    return form.words(history=context.history, untrusted=fence.around)
-
-
-def _task_fields(context: Context, fence: Fence, words: Words) -> dict[str, str]:
-    return {"task": words.task, "now": format_instant(context.now), "view": words.view, **_fence_fields(fence)}
+def _prompt(name: str, context: Context, fence: Fence, form: AnswerForm, *, research: str = _NO_RESEARCH) -> str:
+    words = form.words(history=context.history, untrusted=fence.around)
+    fields = {
+        "task": words.task,
+        "objective": words.objective,
+        "now": format_instant(context.now),
+        "view": words.view,
+        "ask": words.ask,
+        "answer_shape": form.shape,
+        "ending": form.ending,
+        "research_words": research,
+        "steps": "\n".join(f"{number}. {step}" for number, step in enumerate(words.steps, start=_FIRST_STEP)),
+        "entries": words.entries,
+        "about": words.report_about,
+        "report": words.report,
+    }
+    return fill_prompt(packaged_prompt(name), {**fields, **_fence_fields(fence)})
 
 
 def _fence_fields(fence: Fence) -> dict[str, str]:

@@ -37,6 +37,8 @@ DECISIONS_NAMES = ("market_decisions", "market_investment_decisions")
 RATIONALE_NAMES = ("rationale", "summary")
 """The second names are those of PrediBench."""
 
+_CONFIDENCE = "from 0, a pure guess, to 10, no doubt at all"
+_WHY = "why its price is wrong, or why it is right where you bet nothing"
 SCHEMA = final_answer(
     "Hand in your decision, once, alone. It is checked; a complaint says what to mend. "
     "It is market_decisions and unallocated_capital, or else abstain and nothing beside it.",
@@ -50,8 +52,8 @@ SCHEMA = final_answer(
                     "market_id": {"type": "string"},
                     "estimated_probability": {"type": "number", "description": "Of YES, between 0 and 1."},
                     "bet": {"type": "number", "description": "Dollars: positive buys YES, negative NO, 0 none."},
-                    "confidence": {"type": "number", "description": "0 to 10."},
-                    "rationale": {"type": "string", "description": "A sentence or two why."},
+                    "confidence": {"type": "number", "description": _CONFIDENCE},
+                    "rationale": {"type": "string", "description": f"In short, {_WHY}."},
                 },
                 "required": ["market_id", "estimated_probability", "bet", "confidence", "rationale"],
             },
@@ -236,6 +238,13 @@ MAX_PRICES = 20
 MAX_RULES_CHARACTERS = 12_000
 
 _BETS = "A positive bet buys YES, a negative bet buys NO, and 0 is no bet."
+_OBJECTIVE = (
+    "Two things count, and you should make both as large as you can: what your bets gain in the mean over all events, "
+    "and how much nearer your probabilities are to what happens than the prices are, on every market, bet or no bet. "
+    "A bet on YES gains in the mean only if your probability of YES is above the price by more than the costs, which "
+    "are the spread and the venue's fee; a bet on NO only if it is below the price by more than the costs. In "
+    "between, bet nothing."
+)
 _CHEAP = f"A bet on a side that costs less than ${MIN_SIDE_PRICE:g} is refused."
 
 
@@ -249,25 +258,24 @@ def event_words(
 ) -> Words:
     """Return the text on an event for a model; strangers' words are bounded and inside the fence."""
     stake = f"${stake_usd:g}"
+    why = "why you think so" if price_blind else _WHY
     within = f"The sizes of all bets together must not be above {stake}"
     return Words(
         task=f"You forecast real events and bet {stake} of imaginary money on one of them.",
         view=_view(event, price_blind=price_blind, history=history, untrusted=untrusted),
         steps=(
-            "For every market give the probability of YES, between 0 and 1, and your confidence in it, from 0 to 10.",
+            f"For every market give the probability of YES, between 0 and 1, and your confidence in it, {_CONFIDENCE}.",
             "For every market give a bet in dollars. A positive bet buys YES, a negative bet buys NO, 0 is no bet. "
             "A share of YES costs the price and pays $1 if the answer is YES; a share of NO costs one minus the price "
             f"and pays $1 if it is NO. {within}; what you do not bet is unallocated and earns nothing. {_CHEAP}",
-            "Bet only where your probability and the price differ enough to make it worth while. You are scored on "
-            "your probabilities too, also where you bet nothing.",
+            f"For every market say in its rationale {why}.",
         ),
         entries="with an entry for every market id above",
-        ask="For every market: the probability of YES between 0 and 1, your confidence in it from 0 to 10, a bet in "
-        f"dollars and a sentence or two why.\n{_BETS} {within}; what you do not bet is unallocated. {_CHEAP}\n"
-        "You are scored on your probabilities too, also where you bet nothing.",
+        ask=f"For every market: the probability of YES between 0 and 1; your confidence in it, {_CONFIDENCE}; a bet in "
+        f"dollars; and as its rationale, {why}.\n{_BETS} {within}; what you do not bet is unallocated. {_CHEAP}",
         report_about="on these markets",
-        report="For every market id above say, in numbers: the probability of YES between 0 and 1, your confidence in "
-        f"it from 0 to 10, and a bet in dollars, with the reasons and what speaks against them.\n{_BETS} {within}. "
+        report="For every market id above say, in numbers: the probability of YES between 0 and 1; your confidence in "
+        f"it, {_CONFIDENCE}; and a bet in dollars. Say {why}, and what speaks against that.\n{_BETS} {within}. "
         f"{_CHEAP}",
         extract_about=f"about an event with {len(event.markets)} markets",
         extract_from="take probabilities, bets and confidence from the report as they stand.\n"
@@ -276,6 +284,7 @@ def event_words(
         extract_view=f"The markets:\n\n{untrusted(as_block(markets_json(event, price_blind=True)))}",
         extract=f"{within}. Where the report gives no bet for a market, its bet is 0. Where it gives no confidence, "
         "use 5.",
+        objective=_OBJECTIVE,
     )
 
 

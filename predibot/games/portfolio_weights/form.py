@@ -209,6 +209,22 @@ _BOTH_SIDES: Mapping[BothSides, str] = {
 }
 
 
+_OBJECTIVE = (
+    "What counts is the value of the portfolio over many steps: make what it gains as large as you can for how much "
+    "it swings and falls on the way, and gain more than equal weights in everything would."
+)
+_MARKETS = (
+    "YES of a market is worth holding only if your probability of YES is above its price by more than a trade costs, "
+    "and NO only if it is below the price by more than that; in between, hold neither. The larger the difference, the "
+    f"more weight it can bear. Spread the weights, so that no single answer decides all, and leave the rest in {CASH}."
+)
+_STOCKS = (
+    "A stock's price holds what is known already: give a stock more weight only if you expect it to gain more than "
+    f"the others by more than a trade costs. Spread the weights over kinds of business, and hold {CASH} where you "
+    "expect a fall."
+)
+
+
 def portfolio_words(
     view: PortfolioView,
     terms: PortfolioTerms,
@@ -226,7 +242,7 @@ def portfolio_words(
     )
     probabilities = "You may also give the probability of YES of any market, by its id, between 0 and 1."
     shown = untrusted(view_text(view, is_stocks=is_stocks, price_blind=price_blind, history=history))
-    followed = "The value of the portfolio is followed over many steps: what you gain and how much it swings count."
+    traded = "Every change of a weight is a trade: make it only for a gain above its costs."
     against = "with the reasons and what speaks against them"
     asked_too = "" if is_stocks else f"{probabilities}\n"
     block = as_block(portfolio_json(view, is_stocks=is_stocks, price_blind=price_blind))
@@ -242,7 +258,7 @@ def portfolio_words(
             if is_stocks
             else "For every market ask how likely YES is, and whether the price says something else.",
             wanted,
-            followed if is_stocks else f"{followed} {probabilities}",
+            traded if is_stocks else f"{traded} {probabilities}",
         ),
         entries=f"with a weight for every {asset} that you want to hold, and for {CASH}",
         ask=f"{wanted}\n{asked_too}Say in your reasoning what you go by: your position, the price history, the news.",
@@ -256,6 +272,7 @@ def portfolio_words(
         extract_view=f"The {things}{'' if is_stocks else ' and the names of their assets'}:\n\n{untrusted(names)}",
         extract=f"The weights are shares of one, {CASH} included."
         + ("" if is_stocks else " Where the report gives no probability for a market, leave it out."),
+        objective=f"{_OBJECTIVE} {_STOCKS if is_stocks else _MARKETS}",
     )
 
 

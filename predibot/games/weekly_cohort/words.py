@@ -32,6 +32,15 @@ def tokens_bound(text: str) -> int:
     return math.ceil(len(text.encode()) / TOKEN_BYTES)
 
 
+_OBJECTIVE = (
+    "What counts first is what the account is worth when everything is settled: make that as large as you can. Beside "
+    "it stand two Brier scores, which are better the smaller they are: one of the probabilities that you give, and "
+    "one of your bets, in which a bet counts as the more certain, the larger a part it is of the largest one that you "
+    "may make. A side is worth buying only if you hold it for more probable than its price says by more than a trade "
+    "costs, and worth selling where that is no longer so. Where no side is, HOLD."
+)
+
+
 def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
     """Return the text on a cohort for a model; strangers' words are bounded and inside the fence."""
     rules = _rules(view.methodology)
@@ -54,8 +63,6 @@ def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[st
             "For every market that you know something about ask how likely each side is, and whether its price says "
             "something else.",
             f"Choose one action: BET, SELL or HOLD. {rules}",
-            "You are scored by what the account is worth when everything is settled, and by how good the "
-            "probabilities are that you give.",
         ),
         entries="with one action",
         ask=ask,
@@ -68,6 +75,7 @@ def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[st
         "Where the report names no action, answer with HOLD.",
         extract_view="The markets, and the positions that are held:\n\n" + untrusted(view_text(view, price_blind=True)),
         extract=rules,
+        objective=_OBJECTIVE,
     )
 
 

@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.agents.prompts.render import decide_prompt, extract_prompt, fill_prompt, one_shot_prompt, report_prompt
+from predibot.agents.prompts.render import (
+    decide_prompt,
+    extract_prompt,
+    fill_prompt,
+    one_shot_prompt,
+    packaged_prompt,
+    report_prompt,
+)
 from predibot.domain.event import OTHER_WORDS, Event, OrderTerms
 from predibot.domain.price import PricePoint
-from predibot.games.dollar_per_event.form import MAX_RULES_CHARACTERS, markets_json
+from predibot.errors import UsageError
+from predibot.games.dollar_per_event.form import MAX_RULES_CHARACTERS, SCHEMA, markets_json
 from tests.agents.scripted import FENCE, NOW, context, rain
 
 HISTORY = tuple(PricePoint(NOW - timedelta(days=30 - day), 0.101 + day / 1000) for day in range(30))
@@ -51,16 +59,26 @@ def test_the_rule_on_cheap_sides_is_in_the_prompt(name: str) -> None:
     assert "A bet on a side that costs less than $0.001 is refused." in prompts(rain("m1"))[name]
 
 
-@pytest.mark.parametrize("name", ["decide", "one_shot", "report"])
+@pytest.mark.parametrize("name", ["decide", "one_shot", "label", "report", "extract"])
 def test_a_prompt_with_a_hole_never_reaches_a_model(name: str) -> None:
-    with pytest.raises(ValueError, match="which was not given"):
-        fill_prompt(name, {})
+    with pytest.raises(UsageError, match="which nobody fills in"):
+        fill_prompt(packaged_prompt(name), {})
 
 
-def test_a_field_that_the_text_does_not_have_is_a_mistake() -> None:
-    fields = {"task": "", "now": "", "view": "", "fence_open": "", "fence_close": "", "about": "", "report": ""}
-    with pytest.raises(ValueError, match="has no field 'extra'"):
-        fill_prompt("report", {**fields, "extra": ""})
+@pytest.mark.parametrize("name", ["decide", "one_shot", "report"])
+def test_a_prompt_says_what_counts_and_that_only_a_difference_above_the_costs_is_worth_a_bet(name: str) -> None:
+    prompt = prompts(rain("m1"))[name]
+    assert "what your bets gain" in prompt and "how much nearer your probabilities are to what happens" in prompt
+    assert "above the price by more than the costs" in prompt and "below the price by more than the costs" in prompt
+    assert "from 0, a pure guess, to 10, no doubt at all" in prompt
+    assert "why its price is wrong, or why it is right where you bet nothing" in prompt
+    assert "why its price is wrong" not in prompts(rain("m1"), price_blind=True)[name]
+
+
+def test_the_tool_that_hands_in_an_answer_asks_why_the_price_is_wrong_too() -> None:
+    entry = SCHEMA.parameters["properties"]["market_decisions"]["items"]["properties"]
+    assert "why it is right where you bet nothing" in entry["rationale"]["description"]
+    assert "0, a pure guess" in entry["confidence"]["description"]
 
 
 @pytest.mark.parametrize("name", ["decide", "one_shot", "report"])

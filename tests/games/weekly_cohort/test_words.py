@@ -8,7 +8,7 @@ import pytest
 from predibot.domain.event import OTHER_WORDS
 from predibot.domain.price import Price
 from predibot.games.weekly_cohort.view import CohortView
-from predibot.games.weekly_cohort.words import VIEW_TOKENS, tokens_bound, view_text
+from predibot.games.weekly_cohort.words import VIEW_TOKENS, cohort_words, tokens_bound, view_text
 from tests.games.weekly_cohort.world import NOW, SUNDAY, V1, V2, Player, a_market, bets, named
 
 LONG = (
@@ -134,3 +134,10 @@ def test_the_market_of_all_that_is_not_named_is_shown_as_such() -> None:
     )
     assert text.endswith("\nat most one of these markets is YES: 512, 513>>")
     assert text.count(OTHER_WORDS) == text.count(f"| - | {OTHER_WORDS}\n513 |") == 1
+
+
+def test_what_counts_is_said_and_when_a_side_is_worth_its_price() -> None:
+    view = Player().view(a_market("512"))
+    said = cohort_words(view, price_blind=False, untrusted=str).objective
+    assert "what the account is worth when everything is settled: make that as large as you can" in said
+    assert "two Brier scores" in said and "more probable than its price says by more than a trade costs" in said

@@ -44,6 +44,8 @@ def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
     return words_of_label(
         "You know how real events hang together, such as those that prediction markets ask about. You read two "
         "of them, and say how related they are.",
+        "What counts is how near your label is to how strongly the records of both markets hang together: hit it as "
+        "often as you can, and miss it by as little as you can. An answer that is no label is wrong. Nothing is bet.",
         f"# The events\n\n{_pair(item, untrusted)}",
         ask,
         LABELS,
@@ -61,6 +63,8 @@ def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]
     told = untrusted(shorten(reasons, MAX_JUDGED_CHARACTERS))
     return words_of_label(
         "Somebody read two events and gave reasons for how related they are. You say of what kind the reasons are.",
+        "What counts is that others who judge the same reasons would choose your label; an answer that is no label is "
+        "wrong.",
         f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{told}",
         ask,
         REASONINGS,

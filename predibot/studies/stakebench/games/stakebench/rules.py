@@ -66,12 +66,18 @@ which is as long: UP, DOWN, or {NEUTRAL} if the comments do not tell.""",
 }
 
 
+_OBJECTIVE = (
+    "What counts is how often your label is the one that the records of the market show; make that as often as you "
+    "can. Each label counts, the rare ones too, and an answer that is none of them is wrong. Nothing is bet."
+)
+
+
 def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
     """Return the prompt about a text, without its price if `price_blind`; `untrusted` fences foreign words."""
     asked = _TASKS.get(item.task) or _Prompt(_ACTION, _action_request(labels))
     view = _view(item, price_blind=price_blind, untrusted=untrusted)
     return words_of_label(
-        asked.task, view, asked.ask, labels, report_about="on this text", extract_about="about a text"
+        asked.task, _OBJECTIVE, view, asked.ask, labels, report_about="on this text", extract_about="about a text"
     )
 
 
