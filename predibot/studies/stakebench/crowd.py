@@ -1,6 +1,7 @@
 """A simulated crowd: markets, prices, comments and trades from a seed."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,8 @@ DAY = 86_400
 LASTS_DAYS = 60
 PLACED_BEFORE = 3_600
 """Seconds from a limit order to its first fill."""
+_TRADES_AFTER = 0.6
+"""How often a comment is followed by a deed within two days, so that about half of those who hold change nothing."""
 LONG_THREAD = 760
 """Comments of a thread that is longer than the venue serves."""
 
@@ -104,7 +107,8 @@ def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000
             if series is not None:
                 shared[series] = said
         closes = BEGINS + LASTS_DAYS * DAY + rng.randrange(DAY)
-        deeds = {user: _deeds(rng, closes, manifold=manifold) for user in users}
+        wrote = {user: [comment.at for comment in said if comment.user == user] for user in users}
+        deeds = {user: _deeds(rng, closes, wrote[user], manifold=manifold) for user in users}
         question = _TOPICS[number % len(_TOPICS)].format(n=50 + number)
         prices = _prices(rng, closes, deeds, manifold=manifold)
         made.append(CrowdMarket(number, question, series, closes, rng.random() < 0.5, prices, deeds, said))
@@ -129,13 +133,16 @@ def _comments(rng: random.Random, users: list[str], number: int, count: int) -> 
     return tuple(found)
 
 
-def _deeds(rng: random.Random, closes: int, *, manifold: bool) -> tuple[CrowdTrade, ...]:
+def _deeds(rng: random.Random, closes: int, wrote: Sequence[int], *, manifold: bool) -> tuple[CrowdTrade, ...]:
+    """Return what a user does in a market: at any time, and after comments, which often go with a trade."""
     if rng.random() < 0.3:
         return ()
     yes = no = order = 0
     found: list[CrowdTrade] = []
     # Trades come in bursts, so that some within a minute cancel out.
-    moments = sorted(rng.sample(range(BEGINS, closes - DAY), rng.randrange(2, 9)))
+    moments = rng.sample(range(BEGINS, closes - DAY), rng.randrange(2, 9))
+    soon = [at + rng.randrange(600, 2 * DAY) for at in wrote if rng.random() < _TRADES_AFTER]
+    moments = sorted({*moments, *(at for at in soon if at < closes - DAY)})
     for moment in moments:
         for at in (moment, moment + rng.randrange(1, 50)) if rng.random() < 0.2 else (moment,):
             kinds: list[Kind] = ["trade"] * 5

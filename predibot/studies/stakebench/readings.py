@@ -48,7 +48,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
             found = json.loads(payload)
             crowds[rest] = (found["won"], found["counted"])
         elif task in TASKS:
-            facts[name] = _fact(Item.from_json(payload))
+            facts[name] = fact_of(Item.from_json(payload))
     answers = read_answers(connection, run.id)
     notes = [
         f"{bot}: {reasons.total():,} texts without an answer, for want of budget or by failures; in no score"
@@ -59,7 +59,12 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
     return Readings(facts, answers.labels, crowds, ACTION_HOURS), run.key, notes
 
 
-def _fact(item: Item) -> Fact:
+def fact_of(item: Item) -> Fact:
+    """Return what scores need of a text.
+
+    Raises:
+        UsageError: If its truth is not known.
+    """
     truth = item.truth
     if truth is None:
         raise UsageError(f"the run has no truth of {item.subject_id[:60]!r}; it was altered after it was made")
