@@ -1,13 +1,13 @@
 """The runs of a ledger, and how good its bots are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from predibot.jobs.caller import Caller
 from predibot.jobs.evaluate import evaluate as evaluate_part
 from predibot.jobs.open_venue import look_back_at
-from predibot.jobs.part_location import PartLocation, locate
+from predibot.jobs.part_location import PartLocation, locate_each
 from predibot.jobs.worst_decisions import WorstDecision, worst_decisions
 from predibot.ledger.read.rows_for_python import LedgerRun, select_runs
 from predibot.ledger.store import Store
@@ -17,51 +17,98 @@ from predibot.scoring.records.part import Part
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """The evaluation of a part of a ledger."""
+    """The evaluation of a part of a ledger at one venue."""
 
     evaluation: Evaluation
     worst: tuple[WorstDecision, ...] | None
     """The most expensive decisions; None where no list was requested."""
-    runs: tuple[LedgerRun, ...] = ()
+    venue: str
+    """That of its instruments."""
+    ledger: str
+    runs: tuple[LedgerRun, ...] | None = None
+    """None where they were not read."""
+
+    def label(self, among: "Sequence[EvaluationReport]") -> str:
+        """Return its venue, and its ledger's file or database where another report is of the same venue."""
+        alone = sum(each.venue == self.venue for each in among) == 1
+        return self.venue if alone else f"{self.venue} of {self.ledger.rsplit('/', 1)[-1]}"
 
 
 @contextmanager
 def evaluate(
-    part: Part, question: Question, caller: Caller, *, ledger: str, track: bool, worst: int | None = None
-) -> Iterator[EvaluationReport]:
-    """Track if wanted, and yield the evaluation of a part.
+    part: Part,
+    question: Question,
+    caller: Caller,
+    *,
+    ledger: str,
+    others: Sequence[str] = (),
+    track: bool,
+    worst: int | None = None,
+) -> Iterator[tuple[EvaluationReport, ...]]:
+    """Track if wanted, and yield the evaluation of a part: one for each venue, those of other ledgers last.
 
     While the caller shows it, a malformed row of the ledger is reported as that row's fault.
     """
+    found: list[EvaluationReport] = []
     opened = Store.open(ledger, create=False) if track else Store.open_to_read(ledger)
     with opened as store, caller.following(store) as listener:
-        there = locate(store, part, caller.clock)
-        if there.part.recipe is not None:
-            caller.say(f"recipe: {there.part.recipe}")
-        remarks: list[str] = []
-        if track:
-            # Imported here: without tracking none of it is needed.
-            from predibot.api.track import track_if_reachable
+        for there in locate_each(store, part, caller.clock):
+            if there.part.recipe is not None and not found:
+                caller.say(f"recipe: {there.part.recipe}")
+            remarks: list[str] = []
+            if track:
+                # Imported here: without tracking none of it is needed.
+                from predibot.api.track import track_if_reachable
 
-            own_runs = part.venue is None
-            for each in there.specs:
-                remarks += track_if_reachable(store, each, there.as_of, caller, listener, own_runs=own_runs)
-            # So that the quotes from just now count too.
-            there = replace(there, as_of=look_back_at(there.specs[-1], part.as_of, caller.clock))
-        found = _evaluate_with_worst(store, there, question, worst)
+                own_runs = part.venue is None
+                for spec in there.specs:
+                    remarks += track_if_reachable(store, spec, there.as_of, caller, listener, own_runs=own_runs)
+            # After tracking, so that the quotes from just now count too.
+            now = look_back_at(there.specs[-1], part.as_of, caller.clock)
+            scored = _evaluate_with_worst(store, replace(there, as_of=now), question, worst)
+            found.append(replace(scored, evaluation=replace(scored.evaluation, remarks=tuple(remarks))))
+    found += _of_others(part, question, caller, others, worst)
     with store.blame_rows():
-        yield replace(found, evaluation=replace(found.evaluation, remarks=tuple(remarks)))
+        yield tuple(found)
 
 
 @contextmanager
 def report(
-    part: Part, question: Question, caller: Caller, *, ledger: str, worst: int | None = None
-) -> Iterator[EvaluationReport]:
-    """Yield the stored runs and the evaluation of a part, without asking a venue."""
+    part: Part,
+    question: Question,
+    caller: Caller,
+    *,
+    ledger: str,
+    others: Sequence[str] = (),
+    worst: int | None = None,
+) -> Iterator[tuple[EvaluationReport, ...]]:
+    """Yield the stored runs and the evaluation of a part, as `evaluate` does, without asking a venue."""
     with caller.reading(ledger) as store:
-        there = locate(store, part, caller.clock)
-        runs = tuple(each for each in store.run_read(select_runs) if there.part.recipe in (None, each.recipe))
-        yield replace(_evaluate_with_worst(store, there, question, worst), runs=runs)
+        found = _stored(store, part, question, caller, worst)
+        found += _of_others(part, question, caller, others, worst)
+        yield tuple(found)
+
+
+def _of_others(
+    part: Part, question: Question, caller: Caller, ledgers: Sequence[str], worst: int | None
+) -> list[EvaluationReport]:
+    """Return the reports on other ledgers; bots and recipe are of the first one alone."""
+    found = []
+    for ledger in ledgers:
+        with caller.reading(ledger) as store:
+            found += _stored(store, replace(part, recipe=None, bots=()), question, caller, worst)
+    return found
+
+
+def _stored(store: Store, part: Part, question: Question, caller: Caller, worst: int | None) -> list[EvaluationReport]:
+    rows = store.run_read(select_runs)
+    return [
+        replace(
+            _evaluate_with_worst(store, there, question, worst),
+            runs=tuple(row for row in rows if there.part.recipe in (None, row.recipe)),
+        )
+        for there in locate_each(store, part, caller.clock)
+    ]
 
 
 def _evaluate_with_worst(store: Store, there: PartLocation, question: Question, worst: int | None) -> EvaluationReport:
@@ -71,10 +118,10 @@ def _evaluate_with_worst(store: Store, there: PartLocation, question: Question, 
     """
     name, at, part = there.venue_name, there.as_of, there.part
     found = evaluate_part(store=store, venue_name=name, as_of=at, part=part, question=question)
+    report = EvaluationReport(found, None, name, store.address)
     if worst is None:
-        return EvaluationReport(found, None)
+        return report
     cards = [card for each in found.rankings.values() for card in each.cards]
     others = dict.fromkeys(card.bot for card in cards if not card.baseline)
-    return EvaluationReport(
-        found, worst_decisions(store, name, at, worst, replace(part, bots=part.bots or tuple(others)))
-    )
+    named = replace(part, bots=part.bots or tuple(others))
+    return replace(report, worst=worst_decisions(store, name, at, worst, named))

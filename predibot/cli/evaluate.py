@@ -56,8 +56,17 @@ def evaluate(
         clusters=options.parse_clusters(clusters),
     )
     question = output.question_for(asked, shown, how)
-    with evaluate_part(part.read(), question, caller, ledger=ledger, track=not no_track, worst=tables.worst) as found:
-        output.print_evaluation(found.evaluation, how, shown, found.worst)
+    scores = output.read_outside(tables)
+    with evaluate_part(
+        part.read(),
+        question,
+        caller,
+        ledger=ledger,
+        others=tables.beside or (),
+        track=not no_track,
+        worst=tables.worst,
+    ) as found:
+        output.print_reports(found, how, shown, scores)
 
 
 def _parse_days(option: str, text: str) -> tuple[float, ...]:

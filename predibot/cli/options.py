@@ -260,6 +260,15 @@ class Tables:
         typer.Option("--worst", metavar="N", min=1, max=1000, help="list the N decisions that cost most, and why"),
     ] = None
 
+    outside: Annotated[
+        str | None,
+        typer.Option("--outside", metavar="FILE", help="a score of your own for each bot, beside ours: bot,score"),
+    ] = None
+    beside: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="LEDGER", help="set this ledger's bots beside, never added up; repeatable"),
+    ] = None
+
     def screen_options(self, *, every: bool) -> "evaluation_screen.ScreenOptions":
         """Return how much of an evaluation is printed."""
         from predibot.reports.terminal.evaluation_grids import ACCOUNT_TABLES, TABLES

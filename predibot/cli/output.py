@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,13 @@ from predibot.cli.ending import DONE, environment_secrets, mask_passwords
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from predibot.api.evaluate import EvaluationReport
     from predibot.cli import options
     from predibot.config import Settings
     from predibot.contracts import Progress, ProgressListener
     from predibot.jobs.caller import Caller
     from predibot.jobs.deciding.activity import Activity, Watch
+    from predibot.jobs.score_files.outside import OutsideScores
     from predibot.jobs.worst_decisions import WorstDecision
     from predibot.recipe.recipe import Recipe
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
@@ -131,6 +133,60 @@ def worst_document(worst: "tuple[WorstDecision, ...] | None") -> dict[str, Any]:
     from predibot.reports.terminal.worst import worst_documents
 
     return {} if worst is None else {"worst": worst_documents(worst)}
+
+
+def read_outside(tables: "options.Tables") -> "OutsideScores | None":
+    """Return the scores of `--outside`; None without one."""
+    if tables.outside is None:
+        return None
+    from predibot.jobs.score_files.outside import read_outside_scores
+
+    return read_outside_scores(tables.outside, sys.stdin)
+
+
+def print_reports(
+    found: "Sequence[EvaluationReport]",
+    how: "options.Output",
+    shown: "ScreenOptions",
+    scores: "OutsideScores | None" = None,
+) -> None:
+    """Print evaluations on stdout, several of them side by side, and how far they and scores from outside agree."""
+    from predibot.reports.views.comparison import comparison_document, comparison_rows, comparison_tables
+    from predibot.scoring.evaluation.comparison import compare
+
+    named = None if scores is None else (scores.name, scores.by_bot)
+    comparison = compare([(each.label(among=found), each.evaluation) for each in found], named)
+    is_one = len(found) == 1
+    if how.json:
+        boards = [_report_document(each) for each in found]
+        said = {} if is_one and scores is None else comparison_document(comparison)
+        print_document({**(boards[0] if is_one else {"boards": boards}), **said}, exit_code=DONE)
+    elif how.csv and shown.table is None and (scores is not None or not is_one):
+        from predibot.reports.views.evaluation_csv import csv_of
+
+        typer.echo(csv_of(comparison_rows(comparison, agreements=scores is not None)), nl=False)
+    elif how.csv and not is_one:
+        raise typer.BadParameter(f"--csv is one table, and there are {len(found)} boards; say which --venue is meant")
+    else:
+        for board, each in zip(comparison.boards, found, strict=True):
+            if not is_one:
+                print_lines("", f"=== {board.name}")
+            print_evaluation(each.evaluation, how, shown, each.worst)
+        if not how.csv and shown.table is None:
+            from predibot.reports.terminal.grid import print_grid
+
+            for table in comparison_tables(comparison):
+                print_lines("")
+                print_grid(report_console(), table)
+
+
+def _report_document(found: "EvaluationReport") -> dict[str, Any]:
+    from predibot.reports.views.decide import run_document
+    from predibot.reports.views.evaluation_json import evaluation_document
+
+    runs = {} if found.runs is None else {"runs": [*map(run_document, found.runs)]}
+    where = {"venue": found.venue, "ledger": found.ledger}
+    return {**where, **runs, **evaluation_document(found.evaluation), **worst_document(found.worst)}
 
 
 def print_evaluation(

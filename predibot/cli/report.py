@@ -1,6 +1,6 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from predibot.jobs.caller import Caller
     from predibot.jobs.open_venue import Clock
     from predibot.ledger.store import Store
-    from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.scoring.records.part import Part
 
 _BEST_AND_WORST = 5
@@ -215,6 +214,8 @@ def report(
         "--as-of": part.as_of is not None,
         "--since": part.since is not None,
         "--until": part.until is not None,
+        "--with": bool(tables.beside),
+        "--outside": tables.outside is not None,
         "--category": part.category is not None,
         "--mode": part.mode is not None,
     }
@@ -233,25 +234,21 @@ def report(
     shown = tables.screen_options(every=how.every)
     question = Question(archived=archived, clusters=options.parse_clusters(clusters))
     question = output.question_for(question, shown, how)
-    with report_part(part.read(), question, caller, ledger=ledger, worst=tables.worst) as found:
-        _show(found, shown, how)
+    scores = output.read_outside(tables)
+    others = tables.beside or ()
+    with report_part(part.read(), question, caller, ledger=ledger, others=others, worst=tables.worst) as found:
+        output.print_reports(found, how, shown, scores)
+        if shown.table is None and not how.csv and not how.json:
+            _print_run_counts(found, every=shown.full)
 
 
-def _show(found: "EvaluationReport", shown: "ScreenOptions", how: options.Output) -> None:
+def _print_run_counts(found: "Sequence[EvaluationReport]", *, every: bool) -> None:
     from predibot.reports.terminal.terminal import print_line, print_runs
-    from predibot.reports.views.decide import run_document
-    from predibot.reports.views.evaluation_json import evaluation_document
 
-    rows, lost = found.runs, found.worst
-    if how.json:
-        document = {"runs": [*map(run_document, rows)], **evaluation_document(found.evaluation)}
-        output.print_document({**document, **output.worst_document(lost)}, exit_code=DONE)
-        return
-    output.print_evaluation(found.evaluation, how, shown, lost)
-    if shown.table is None and not how.csv:
-        console = output.report_console()
-        console.print()
-        if shown.full:
-            print_runs(console, rows)
-        else:
-            print_line(console, f"Runs: {len(rows):,}; --full lists them.")
+    console = output.report_console()
+    rows = list(dict.fromkeys(row for each in found for row in each.runs or ()))
+    console.print()
+    if every:
+        print_runs(console, rows)
+    else:
+        print_line(console, f"Runs: {len(rows):,}; --full lists them.")

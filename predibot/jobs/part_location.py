@@ -9,7 +9,7 @@ from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.jobs.open_venue import Clock, look_back_at
 from predibot.ledger.store import Store
-from predibot.ledger.write.runs import StoredRun, bots_by_recipe, read_runs
+from predibot.ledger.write.runs import bots_by_recipe, read_runs
 from predibot.plugins.venues import check_venue_spec, instruments_of
 from predibot.scoring.records.part import Part
 
@@ -34,11 +34,28 @@ def locate(store: Store, part: Part, clock: Clock) -> PartLocation:
         UsageError: If there is no such venue, recipe or bot in the ledger, or no run, or the runs are of several worlds
             and the part names none.
     """
-    specs, name = _venues_of(store, part.venue)
+    places = locate_each(store, part, clock)
+    if len(places) > 1:
+        names = " and ".join(sorted(each.venue_name for each in places))
+        raise UsageError(
+            f"the ledger {store.address} has runs of {names}, which must not be mixed. Say which venue is meant"
+        )
+    return places[0]
+
+
+def locate_each(store: Store, part: Part, clock: Clock) -> tuple[PartLocation, ...]:
+    """Return a part's venues, those of the same instruments together, the latest run's last; errors are `locate`'s."""
     if part.recipe is not None or part.bots:
         with store.read() as connection:
             part = replace(part, recipe=find_recipe_name(part.recipe, part.bots, bots_by_recipe(connection)))
-    return PartLocation(part, specs, name, look_back_at(specs[-1], part.as_of, clock))
+    if part.venue is not None:
+        spec = check_venue_spec(part.venue)
+        places = {instruments_of(spec): (spec,)}
+    else:
+        places = _venues_of_runs(store, part.recipe)
+    return tuple(
+        PartLocation(part, specs, name, look_back_at(specs[-1], part.as_of, clock)) for name, specs in places.items()
+    )
 
 
 def find_recipe_name(recipe: str | None, bots: Sequence[str], played: Mapping[str, Collection[str]]) -> str | None:
@@ -64,26 +81,15 @@ def find_recipe_name(recipe: str | None, bots: Sequence[str], played: Mapping[st
     return name
 
 
-def _venues_of(store: Store, spec: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the named venue, or else all venues of runs, and the venue of their instruments."""
-    if spec is not None:
-        spec = check_venue_spec(spec)
-        return (spec,), instruments_of(spec)
-    live = _runs_of_one_world(store)
-    # Each venue once, in the order of its last run.
-    return tuple(dict.fromkeys(run.venue for run in reversed(live)))[::-1], live[-1].venue_name
-
-
-def _runs_of_one_world(store: Store) -> list[StoredRun]:
-    """Return the runs that count; refuse none, and a mixture of worlds."""
+def _venues_of_runs(store: Store, recipe: str | None) -> dict[str, tuple[str, ...]]:
+    """Return the venues of the runs that count by those of their instruments, both in the order of their last run."""
     with store.read() as connection:
         live = [run for run in read_runs(connection) if run.voided_at is None]
-    names = {run.venue_name for run in live}
     if not live:
         raise UsageError(f"the ledger {store.address} has no run that counts. Run `predibot decide` first")
-    if len(names) > 1:
-        raise UsageError(
-            f"the ledger {store.address} has runs of {' and '.join(sorted(names))}, which must not be mixed. "
-            "Say which venue is meant"
-        )
-    return live
+    played = {run.venue_name for run in live if recipe in (None, run.recipe)}
+    found: dict[str, dict[str, None]] = {}
+    for run in reversed(live):
+        if not played or run.venue_name in played:
+            found.setdefault(run.venue_name, {}).setdefault(run.venue)
+    return {name: tuple(specs)[::-1] for name, specs in reversed(found.items())}

@@ -57,6 +57,11 @@ def parse_share(column: str, cell: Cell) -> float:
     return _number(column, cell, 1.0, "a number from 0 to 1, such as 0.7")
 
 
+def parse_score(column: str, cell: Cell) -> float:
+    """Return a finite number, negative ones too."""
+    return _number(column, cell, _MOST_AMOUNT, "a number, such as 1287 or -0.3", least=-_MOST_AMOUNT)
+
+
 def parse_payout(column: str, cell: Cell) -> float:
     """Return the payout of YES: 1, 0, or a number between for a void market.
 
@@ -110,13 +115,13 @@ def show_cell(cell: Cell) -> str:
     return written if len(written) <= _SHOWN_CHARACTERS else f"{written[:_SHOWN_CHARACTERS]}..."
 
 
-def _number(column: str, cell: Cell, most: float, what: str) -> float:
+def _number(column: str, cell: Cell, most: float, what: str, *, least: float = 0.0) -> float:
     number = nan
     # `float` also accepts 0_5, and digits of every script.
     if (isinstance(cell, str) and cell.isascii() and "_" not in cell) or type(cell) in (int, float):
         with suppress(OverflowError, ValueError):
             number = float(cell)  # type: ignore[arg-type]
-    if not 0.0 <= number <= most:
+    if not least <= number <= most:
         raise _refusal(column, cell, what)
     return number
 

@@ -1,0 +1,110 @@
+"""Boards beside each other as data: rows, and tables for a screen."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from predibot.reports import figures
+from predibot.reports.document import Document
+from predibot.reports.table import Column, Table, ends, table_of
+from predibot.scoring.evaluation.comparison import Agreement, BoardFigures, Comparison
+
+_WRITERS: Mapping[str, Callable[[float | None], str]] = {
+    "edge": figures.thousandths,
+    "brier": figures.short_score,
+    "sharpe": figures.ratio,
+    "win_rate": figures.percent,
+    "max_drawdown": figures.percent,
+    "volatility": figures.percent,
+}
+_SHORT = {
+    "cumulative_return": "return",
+    "mean_return": "return",
+    "max_drawdown": "drawdown",
+    "win_rate": "wins",
+    "brier": "Brier",
+    "sharpe": "Sharpe",
+}
+_RANGE = "Fisher's interval over bots; none for fewer than four, or where all stand in one line"
+
+
+def comparison_document(comparison: Comparison) -> Document:
+    """Return a comparison as JSON has it; the values side by side only where there are several boards."""
+    beside = {"side_by_side": list(side_by_side_rows(comparison.boards))} if len(comparison.boards) > 1 else {}
+    return {**beside, "agreements": list(agreement_rows(comparison.agreements))}
+
+
+def comparison_rows(comparison: Comparison, *, agreements: bool) -> Iterator[Document]:
+    """Yield the rows for CSV: the agreements, or the values side by side."""
+    if not agreements:
+        yield from side_by_side_rows(comparison.boards)
+    for row in agreement_rows(comparison.agreements) if agreements else ():
+        yield {name: value for name, value in row.items() if name != "points"}
+
+
+def side_by_side_rows(boards: Sequence[BoardFigures]) -> Iterator[Document]:
+    """Yield a row for each bot of each board and game, with all its figures; None without a value."""
+    for game in dict.fromkeys(game for board in boards for game in board.games):
+        named = list(dict.fromkeys(figure for board in boards for figure in board.games.get(game, ())))
+        for bot in dict.fromkeys(bot for board in boards for of in board.games.get(game, {}).values() for bot in of):
+            for board in boards:
+                values = {figure: board.games.get(game, {}).get(figure, {}).get(bot) for figure in named}
+                if any(value is not None for value in values.values()):
+                    about = {"game": game, "bot": bot, "board": board.name, "baseline": bot in board.baselines}
+                    yield {**about, **values}
+
+
+def agreement_rows(agreements: Sequence[Agreement]) -> Iterator[Document]:
+    """Yield a row for each agreement, with both coefficients and their intervals."""
+    for each in agreements:
+        ends = {
+            f"{name}{suffix}": value
+            for name in ("pearson", "spearman")
+            for found in (getattr(each.found, name),)
+            for suffix, value in (("", found.value), ("_low", found.low), ("_high", found.high))
+        }
+        about = {"game": each.game, "figure": each.figure, "one": each.one, "other": each.other}
+        points = [{"bot": bot, "one": one, "other": other} for bot, (one, other) in each.points.items()]
+        yield {**about, "n": each.found.n, **ends, "points": points}
+
+
+def comparison_tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield the tables of a comparison: the figures of each game side by side, and the agreements."""
+    rows = list(side_by_side_rows(comparison.boards)) if len(comparison.boards) > 1 else []
+    for game in dict.fromkeys(row["game"] for row in rows):
+        own = [row for row in rows if row["game"] == game]
+        shown = [figure for figure in own[0] if figure not in ("game", "bot", "board", "baseline")]
+        columns = (
+            Column("bot", "", lambda row: f"{row['bot']}{'*' * row['baseline']}", 0, kind="name"),
+            Column("board", "board", drop=0, kind="name"),
+            *(Column(short_figure(figure), figure, writer_of(figure), index) for index, figure in enumerate(shown, 1)),
+        )
+        yield table_of(f"Side by side: {game}", columns, own, ("*: a baseline.",))
+    if comparison.agreements:
+        yield table_of("Agreement", _AGREEMENT, comparison.agreements)
+
+
+def short_figure(figure: str) -> str:
+    """Return a figure's name as a header has it, such as `Sharpe 7d` for `sharpe_7d`."""
+    if figure in _SHORT:
+        return _SHORT[figure]
+    name, _, horizon = figure.partition("_")
+    return " ".join(filter(None, (_SHORT.get(name, name), horizon)))
+
+
+def writer_of(figure: str) -> Callable[[float | None], str]:
+    """Return how a figure is written; by default as a percentage with its sign."""
+    return _WRITERS.get(figure, _WRITERS.get(figure.partition("_")[0], figures.signed_percent))
+
+
+_END = ends(partial(figures.interval, decimals=2))
+_AGREEMENT = (
+    Column("figure", "", lambda each: short_figure(each.figure), kind="key"),
+    Column("game", "game", drop=1, kind="name"),
+    Column("of", "one", drop=6, kind="name"),
+    Column("and", "other", drop=5, kind="name"),
+    Column("bots", "found.n", figures.count),
+    Column("Spearman", "found.spearman.value", figures.ratio, meaning="how far both rank the bots alike"),
+    Column("95% of ranks", "found.spearman", _END, meaning=_RANGE),
+    Column("Pearson", "found.pearson.value", figures.ratio, 3, "how far the values lie on one line"),
+    Column("95% of values", "found.pearson", _END, 2),
+)
