@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from predibot.jobs.worst_decisions import WorstDecision
     from predibot.recipe.recipe import Recipe
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
+    from predibot.scoring.evaluation.comparison import Agreement
     from predibot.scoring.evaluation.evaluation import Evaluation, Question
 
 
@@ -144,6 +145,13 @@ def read_outside(tables: "options.Tables") -> "OutsideScores | None":
     return read_outside_scores(tables.outside, sys.stdin)
 
 
+def compare_with_outside(evaluation: "Evaluation", scores: "OutsideScores | None") -> "tuple[Agreement, ...]":
+    """Return how far scores from outside agree with an evaluation; () without any."""
+    from predibot.scoring.evaluation.comparison import compare
+
+    return compare([("bots", evaluation)], None if scores is None else (scores.name, scores.by_bot)).agreements
+
+
 def print_reports(
     found: "Sequence[EvaluationReport]",
     how: "options.Output",
@@ -158,9 +166,10 @@ def print_reports(
     comparison = compare([(each.label(among=found), each.evaluation) for each in found], named)
     is_one = len(found) == 1
     if how.json:
-        boards = [_report_document(each) for each in found]
+        documents = [_report_document(each) for each in found]
+        boards = [{"venue": it.venue, "ledger": it.ledger, **each} for it, each in zip(found, documents, strict=True)]
         said = {} if is_one and scores is None else comparison_document(comparison)
-        print_document({**(boards[0] if is_one else {"boards": boards}), **said}, exit_code=DONE)
+        print_document({**(documents[0] if is_one else {"boards": boards}), **said}, exit_code=DONE)
     elif how.csv and shown.table is None and (scores is not None or not is_one):
         from predibot.reports.views.evaluation_csv import csv_of
 
@@ -185,8 +194,7 @@ def _report_document(found: "EvaluationReport") -> dict[str, Any]:
     from predibot.reports.views.evaluation_json import evaluation_document
 
     runs = {} if found.runs is None else {"runs": [*map(run_document, found.runs)]}
-    where = {"venue": found.venue, "ledger": found.ledger}
-    return {**where, **runs, **evaluation_document(found.evaluation), **worst_document(found.worst)}
+    return {**runs, **evaluation_document(found.evaluation), **worst_document(found.worst)}
 
 
 def print_evaluation(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from predibot.api.evaluate import EvaluationReport
     from predibot.jobs.caller import Caller
     from predibot.jobs.open_venue import Clock
+    from predibot.jobs.score_files.outside import OutsideScores
     from predibot.ledger.store import Store
     from predibot.scoring.records.part import Part
 
@@ -21,7 +22,7 @@ _BEST_AND_WORST = 5
 _COMBINABLE = {
     "--bot": ("--worst", "--archived", "--as-of"),
     "--event": ("--bots", "--all", "--as-of"),
-    "--figures": ("--bots", "--archived", "--as-of"),
+    "--figures": ("--bots", "--archived", "--as-of", "--outside"),
     "--tearsheet": ("--worst", "--archived", "--as-of"),
     "--html": ("--since", "--with-traces", "--without-items", "--url"),
 }
@@ -105,6 +106,7 @@ def _show_closeup(
     *,
     archived: bool,
     most: int | None,
+    scores: "OutsideScores | None",
     how: options.Output,
 ) -> None:
     """Print a closeup; `most` is the number of best and of worst decisions of a bot, five if left out."""
@@ -141,7 +143,9 @@ def _show_closeup(
         else:
             from predibot.jobs.histories.ledger import ledger_history
 
-            files = write_pictures(ledger_history(store, part, archived=archived, clock=clock), asked.figures or Path())
+            history = ledger_history(store, part, archived=archived, clock=clock)
+            agreements = output.compare_with_outside(history.evaluation, scores)
+            files = write_pictures(history, asked.figures or Path(), agreements)
         if how.json:
             output.print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
             return
@@ -219,6 +223,7 @@ def report(
         "--category": part.category is not None,
         "--mode": part.mode is not None,
     }
+    scores = output.read_outside(tables)
     if asked.is_given(beside):
         named = part.read()
         if asked.html is not None:
@@ -229,12 +234,13 @@ def report(
 
             require_matplotlib()
         with caller.reading(ledger) as store:
-            _show_closeup(asked, store, named, caller.clock, archived=archived, most=tables.worst, how=how)
+            _show_closeup(
+                asked, store, named, caller.clock, archived=archived, most=tables.worst, scores=scores, how=how
+            )
         return
     shown = tables.screen_options(every=how.every)
     question = Question(archived=archived, clusters=options.parse_clusters(clusters))
     question = output.question_for(question, shown, how)
-    scores = output.read_outside(tables)
     others = tables.beside or ()
     with report_part(part.read(), question, caller, ledger=ledger, others=others, worst=tables.worst) as found:
         output.print_reports(found, how, shown, scores)

@@ -232,6 +232,7 @@ PAGES: dict[str, Callable[..., WebPage]] = {
     "/bot": bots.bot_page,
     "/curves": leaderboard.curves_page,
     "/compare": compare.compare_page,
+    "/side-by-side": leaderboard.side_by_side_page,
     "/runs": records.runs_page,
     "/accounts": records.accounts_page,
     "/account": accounts.account_page,

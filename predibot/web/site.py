@@ -57,6 +57,7 @@ from predibot.web.pages.leaderboard import (
     calibration_page,
     curves_page,
     leaderboard_page,
+    side_by_side_page,
     table_page,
 )
 from predibot.web.pages.methods import methods_page
@@ -273,6 +274,8 @@ class _Site:
             *(_SitePage(f"/{each.data_set}", {}, partial(study_page, each, cache)) for each in in_menu),
             _SitePage("/methods", {}, partial(methods_page, cache)),
         ]
+        if board.shown["several_venues"]:
+            general.append(_SitePage("/side-by-side", {}, partial(side_by_side_page, cache, options.recipe)))
         for name in board.shown["tables"]:
             if (table := table_page(cache, name, scores)).shown["grids"]:
                 general.append(_SitePage(f"/tables/{name}", {}, partial(_same, table)))

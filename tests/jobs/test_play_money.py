@@ -80,7 +80,9 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
     ledger = f"sqlite:///{tmp_path / 'both.db'}"
     for name, venue in (("mana", VENUE), ("dollars", "sandbox:events=6")):
         (tmp_path / f"{name}.toml").write_text(recipe("portfolio_weights", venue), encoding="utf-8")
-        done_here("decide", f"{name}.toml", "--ledger", ledger)
+        for days in (0, 3):
+            at = (SANDBOX_OPENS_AT + timedelta(days=days)).isoformat()
+            done_here("decide", f"{name}.toml", "--ledger", ledger, "--as-of", at)
     with Store.open_to_read(ledger) as store:
         with pytest.raises(UsageError, match="must not be mixed"):
             locate(store, Part(), clock)
@@ -88,6 +90,19 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
     assert {venue: each.currency for venue, each in found.items()} == {VENUE: "MANA", "sandbox:events=6": "USD"}
     for each in found.values():
         assert len(each.accounts) == 1
+    boards = done_here("report", "--ledger", ledger, "--json").document["boards"]
+    assert [(each["venue"], each["currency"]) for each in boards] == [("sandbox_mana", "MANA"), ("sandbox", "USD")]
+    screen = said_here("report", "--ledger", ledger).out
+    assert "=== sandbox_mana" in screen and "Side by side: portfolio_weights" in screen
+    with_another = said_here("report", "--ledger", ledger, "--venue", VENUE, "--with", ledger, "--csv").out
+    assert {line.split(",")[2] for line in with_another.splitlines()[1:]} == {"sandbox_mana of both.db"}
+    (tmp_path / "arena.csv").write_text("bot,arena\none_shot,1400\nequal_weights,2\n", encoding="utf-8")
+    outside = ("--outside", "arena.csv", "--venue", VENUE, "--ledger", ledger)
+    found_here = done_here("report", "--json", *outside).document["agreements"]
+    assert {(each["one"], each["n"], each["spearman"]) for each in found_here} <= {
+        ("arena", 2, None),
+        ("arena", 0, None),
+    }
 
 
 def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(

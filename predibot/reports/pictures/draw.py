@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from predibot.jobs.histories.event import MarketHistory, PricedDecision
 from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
-from predibot.reports.pictures.series import Calibrations, Cohorts, Curves, Picture, Returns
+from predibot.reports.pictures.series import Calibrations, Cohorts, Curves, Picture, Returns, Scatter
 from predibot.scoring.evaluation.running import RunningPoint
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def draw_picture(picture: Picture) -> "Figure":
         return _returns(picture)
     if isinstance(picture, Cohorts):
         return _cohorts(picture)
+    if isinstance(picture, Scatter):
+        return _scatter(picture)
     return _prices(picture)
 
 
@@ -148,6 +150,21 @@ def _cohorts(cohorts: Cohorts) -> "Figure":
         axes.grid(axis="y")
         _format_dates(axes)
     _label_left(panels, "return, %")
+    return figure
+
+
+def _scatter(scatter: Scatter) -> "Figure":
+    figure, panels = _grid(len(scatter.panels), scatter.title, scatter.note, 1.9)
+    for axes, panel in zip(panels, scatter.panels, strict=True):
+        for bot, (across, up) in panel.points.items():
+            axes.plot(across, up, marker="o", color=BLUE, markersize=3.0, linestyle="")
+            axes.annotate(
+                label(bot, _LEGEND_CELLS), (across, up), (2, 2), textcoords="offset points", fontsize=4.5, color=GREY
+            )
+        axes.margins(0.15)
+        axes.set_title(label(panel.name, _NAME_CELLS))
+        axes.set_xlabel(f"{label(scatter.across, _NAME_CELLS)}; {panel.note}")
+        axes.grid()
     return figure
 
 

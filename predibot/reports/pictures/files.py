@@ -1,5 +1,7 @@
 """Pictures as files: those of a ledger, and the graph of related events."""
 
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from predibot.errors import UsageError
@@ -9,12 +11,16 @@ from predibot.reports import figures
 from predibot.reports.pictures.canvas import FORMATS, render_figure, style
 from predibot.reports.pictures.draw import draw_picture
 from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note, svg_of
-from predibot.reports.pictures.series import ledger_pictures
+from predibot.reports.pictures.series import agreement_pictures, ledger_pictures
+from predibot.scoring.evaluation.comparison import Agreement
 from predibot.whole_file import whole_file
 
 
-def write_pictures(history: LedgerHistory, folder: Path) -> list[Path]:
+def write_pictures(history: LedgerHistory, folder: Path, agreements: Sequence[Agreement] = ()) -> list[Path]:
     """Draw the pictures of a ledger into a folder, created if missing, and return the files.
+
+    Args:
+        agreements: Of scores from outside with those of the ledger, which are drawn too.
 
     Raises:
         OSError: If the folder cannot be written.
@@ -22,7 +28,7 @@ def write_pictures(history: LedgerHistory, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     with figures.in_currency(history.evaluation.currency):
-        for name, picture in ledger_pictures(history):
+        for name, picture in chain(ledger_pictures(history), agreement_pictures(agreements)):
             with style():
                 figure = draw_picture(picture)
                 for form in FORMATS:

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, points_of
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.histories.ledger import LedgerHistory, WeightsHistory
 from predibot.reports import figures
+from predibot.reports.views.comparison import correlation_note, short_figure
 from predibot.scoring.accounts.market_weights import mean_of_bots
+from predibot.scoring.evaluation.comparison import Agreement
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.metrics.calibration import CalibrationBins
@@ -105,7 +109,29 @@ class Cohorts:
     note: str
 
 
-Picture = Curves | Calibrations | Returns | Cohorts | MarketHistory
+@dataclass(frozen=True, slots=True)
+class ScatterPanel:
+    """Two figures of bots, a point each."""
+
+    name: str
+    points: Mapping[str, tuple[float, float]]
+    """The values on the horizontal and on the vertical axis, by bot."""
+    note: str
+    """Such as the correlation, below the panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Figures of bots against another one, a panel each."""
+
+    title: str
+    across: str
+    """Label of the horizontal axis."""
+    panels: tuple[ScatterPanel, ...]
+    note: str
+
+
+Picture = Scatter | Curves | Calibrations | Returns | Cohorts | MarketHistory
 
 
 def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
@@ -122,6 +148,19 @@ def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
         ],
         history,
     )
+
+
+def agreement_pictures(agreements: Sequence[Agreement]) -> Iterator[tuple[str, Picture]]:
+    """Yield a picture of each game's figures against a score from outside; without two bots a figure has no panel."""
+    for number, (game, of_game) in enumerate(groupby(agreements, key=attrgetter("game")), start=1):
+        shown = [each for each in of_game if len(each.points) > 1]
+        panels = tuple(
+            ScatterPanel(short_figure(each.figure), each.points, correlation_note(each)) for each in shown[:MOST_PANELS]
+        )
+        if panels:
+            note = "Rank correlation (Spearman) over bots, with its 95% interval where there is one."
+            name = "agreement" if number == 1 else f"agreement-{number}"
+            yield name, Scatter(f"{shown[0].one} against {game}", shown[0].one, panels, note)
 
 
 def bot_pictures(history: BotHistory) -> Iterator[tuple[str, Picture]]:

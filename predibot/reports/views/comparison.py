@@ -91,6 +91,13 @@ def short_figure(figure: str) -> str:
     return " ".join(filter(None, (_SHORT.get(name, name), horizon)))
 
 
+def correlation_note(agreement: Agreement) -> str:
+    """Return an agreement in few words, such as `rho 0.80 (-0.82 to 1.00), 4 bots`."""
+    found = agreement.found.spearman
+    between = "" if found.low is None else f" ({figures.interval(found.low, found.high, decimals=2)})"
+    return f"rho {figures.ratio(found.value)}{between}, {figures.things(agreement.found.n, 'bot')}"
+
+
 def writer_of(figure: str) -> Callable[[float | None], str]:
     """Return how a figure is written; by default as a percentage with its sign."""
     return _WRITERS.get(figure, _WRITERS.get(figure.partition("_")[0], figures.signed_percent))

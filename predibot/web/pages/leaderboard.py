@@ -11,9 +11,11 @@ from predibot.reports.terminal.boards.accounts import board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES, table_grids
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.reports.views.accounts import conclusions as conclusions_on_accounts
+from predibot.reports.views.comparison import comparison_tables
 from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_text
+from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
@@ -94,6 +96,7 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
             "given": part.parameters(),
             "of_runs": PartTexts(part.recipe, part.venue).parameters(),
             "venue": shown_venue,
+            "several_venues": len(cache.venues(part.recipe)) > 1,
             # A name that cannot be shown as it is cannot be chosen.
             "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
             "as_of": found.as_of,
@@ -140,6 +143,13 @@ def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPag
             "bars": [each for each in drawn if isinstance(each, Bars)],
         },
     )
+
+
+def side_by_side_page(cache: LedgerCache, recipe: str = "") -> WebPage:
+    """Return the bots of every venue side by side, and how far the venues agree; nothing is added up."""
+    wanted = Question(wanted=())
+    boards = [(venue, PartTexts(recipe, venue).evaluation(cache, wanted)) for venue in cache.venues(recipe)]
+    return grids_page("Venues side by side", list(comparison_tables(compare(boards))))
 
 
 def table_page(cache: LedgerCache, name: str, part: PartTexts = _EVERYTHING) -> WebPage:
