@@ -1,15 +1,21 @@
 """`predibot account`: what a bot's account holds, why, and everything that was booked."""
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
 
+if TYPE_CHECKING:
+    from predibot.jobs.accounts.rationale_judge import RationaleJudge
+
 
 def account(
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="the name of the bot")],
+    bot: Annotated[
+        str | None,
+        typer.Argument(metavar="[BOT]", help="the name of the bot; left out: what the rationales of all refer to"),
+    ] = None,
     recipe: Annotated[
         str | None, typer.Option("--recipe", metavar="NAME", help="only its account of this recipe; left out: all")
     ] = None,
@@ -29,11 +35,16 @@ def account(
     json: options.Json = False,
 ) -> None:
     """Show positions, pending orders, what settled, the journal and every allocation."""
+    from predibot.jobs.accounts.rationales import bot_rationales
     from predibot.jobs.accounts.statement import account_statements, read_conversation
     from predibot.plugins.venues import venue_or_defaults
     from predibot.reports import figures
+    from predibot.reports.accounts.rationales import rationale_documents, rationale_tables
     from predibot.reports.accounts.statement import account_document, print_account
+    from predibot.reports.terminal.grid import print_grid
 
+    if bot is None and full:
+        raise typer.BadParameter("--full shows more of one account; name its BOT too")
     with output.caller().reading(ledger) as store:
         reader = None
         if judge is not None:
@@ -42,12 +53,17 @@ def account(
             from predibot.jobs.accounts.rationale_judge import open_judge
 
             reader = open_judge(judge, most_usd=judge_usd, settings=load_settings())
+        if bot is None:
+            rationales = bot_rationales(store, recipe=recipe, cohort=cohort, as_of=as_of, judge=reader)
+            _say_what_was_read(reader, judge_usd)
+            if json:
+                output.print_document({"rationales": rationale_documents(rationales)})
+            else:
+                for table in rationale_tables(rationales):
+                    print_grid(output.report_console(), table)
+            return
         found = account_statements(store, bot, recipe=recipe, cohort=cohort, as_of=as_of, judge=reader)
-        if reader is not None:
-            output.say(
-                f"judge: {judge} read {reader.asked} rationales for ${reader.cost_usd:.4f} of ${judge_usd:g}; answers "
-                f"that say no factors: {reader.unread}, not asked for want of room: {reader.not_asked}"
-            )
+        _say_what_was_read(reader, judge_usd)
         asked = partial(read_conversation, store)
         if json:
             output.print_document({"accounts": [account_document(each, asked) for each in found]})
@@ -58,3 +74,11 @@ def account(
                 console.print()
             with figures.in_currency(venue_or_defaults(each.name.venue).currency):
                 print_account(console, each, asked, full=full)
+
+
+def _say_what_was_read(reader: "RationaleJudge | None", most_usd: float) -> None:
+    if reader is not None:
+        output.say(
+            f"judge: {reader.model.name} read {reader.asked} rationales for ${reader.cost_usd:.4f} of ${most_usd:g}; "
+            f"answers that say no factors: {reader.unread}, not asked for want of room: {reader.not_asked}"
+        )

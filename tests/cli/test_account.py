@@ -124,7 +124,31 @@ def test_a_model_reads_the_rationales_within_its_limit(played: Predibot, monkeyp
         assert set(document["kappa"]) == {"position", "price_history", "news"}
         assert f"read {len(server.asked)} rationales" in done.err and "no factors: 1" in done.err
         assert "<<untrusted" in server.asked[0].body["messages"][0]["content"]
+        everyone = played("account", *LEDGER, "--judge", "openai/gpt-4o-mini", "--json")
+        rows = json.loads(everyone.out)["rationales"]
+        assert [(row["bot"], row["rationales"]) for row in rows] == [("bot_2", 35)]
+        assert 0 < rows[0]["judged"] <= 35
+        assert set(rows[0]["kappa"]) == set(rows[0]["judged_shares"]) == {"position", "price_history", "news"}
+        shown = played("account", *LEDGER, "--judge", "openai/gpt-4o-mini").out
+        assert "As the model reads them" in shown and "κ news" in shown
         before = len(server.asked)
         assert "not asked for want of room: 35" in played(*asked, "--judge-usd", "0.000001").err
         assert len(server.asked) == before
     assert "what it costs is unknown" in played("account", "bot_2", *LEDGER, "--judge", "nobody/knows-it").err
+
+
+def test_without_a_bot_the_rationales_of_all_are_read_by_rules(played: Predibot) -> None:
+    with Store.open(f"sqlite:///{Path.cwd() / 'accounts.db'}") as store, store.write() as connection:
+        connection.execute(text("UPDATE bots SET strategy = 'one_shot' WHERE name = 'bot_1'"))
+        other = "SELECT id FROM bots WHERE name = 'bot_1'"
+        connection.execute(text(f"UPDATE decisions SET rationale = 'My stake.' WHERE bot_id IN ({other})"))
+    document = json.loads(played("account", *LEDGER, "--json").out)
+    assert [row["bot"] for row in document["rationales"]] == ["bot_1", "bot_2", "all bots"]
+    rows = {row["bot"]: row for row in document["rationales"]}
+    assert rows["bot_2"]["factor_shares"] == {"position": 0.0, "price_history": 0.0, "news": 1.0}
+    assert rows["bot_1"]["factor_shares"] == {"position": 1.0, "price_history": 0.0, "news": 0.0}
+    assert (rows["all bots"]["rationales"], rows["all bots"]["factor_shares"]["news"]) == (70, 0.5)
+    assert (rows["bot_2"]["judged"], rows["bot_2"]["kappa"]) == (0, {})
+    assert "As the model" not in played("account", *LEDGER).out
+    assert "no account of recipe 'none' has a rationale" in played("account", "--recipe", "none", *LEDGER).err
+    assert "name its BOT too" in played("account", "--full", *LEDGER).err

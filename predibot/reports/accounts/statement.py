@@ -85,8 +85,8 @@ def account_document(statement: AccountStatement, conversation_of: ConversationO
         "allocations": [_allocation_document(each, conversation_of(each)) for each in statement.allocations],
         "journal": [document(row) for row in statement.journal],
         "valuations": [{"at": format_instant(at), "value_usd": value} for at, value in statement.values],
-        "factor_shares": dict(statement.factor_shares),
-        "kappa": dict(statement.kappa),
+        "factor_shares": dict(statement.factors.by_rules),
+        "kappa": dict(statement.factors.kappa),
         **_cohort_document(statement.cohort),
     }
 
@@ -196,11 +196,11 @@ def _print_conversation(console: Console, conversation: Conversation) -> None:
 
 
 def _factor_lines(statement: AccountStatement) -> Iterator[str]:
-    if found := statement.factor_shares:
+    if found := statement.factors.by_rules:
         shares = [f"{name.replace('_', ' ')} {figures.percent(share)}" for name, share in found.items()]
         n = sum(bool(each.rationale) for each in statement.allocations)
         yield f"Rationales refer to (by rules, {n} of them): {', '.join(shares)}."
-    if agreed := statement.kappa:
+    if agreed := statement.factors.kappa:
         texts = [f"{name.replace('_', ' ')} {figures.ratio(kappa)}" for name, kappa in agreed.items()]
         yield f"Agreement of rules and model (Cohen's kappa): {', '.join(texts)}."
 

@@ -3,47 +3,121 @@
 import re
 import reprlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from predibot.scoring.arguments import instance_of
+from predibot.scoring.metrics.agreement import cohen_kappa
 
 Factor = str
 FACTORS: tuple[Factor, ...] = ("position", "price_history", "news")
 """What a rationale may refer to, as in LiveTradeBench (arXiv 2511.03628, section 5.4)."""
 
-_RULES: Mapping[Factor, re.Pattern[str]] = MappingProxyType(
+_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_NEAR = 60
+"""So many characters before a phrase are read for a denial, and twice as many behind it."""
+_MOVED = r"(?:risen|rose|fell|fallen|dropped|climbed|jumped|rallied|declined|drifted|moved|slid|slipped|surged|spiked|sank|soared|plunged|doubled|halved|tripled|run|ran|gained|lost|budged|reacted|recovered|bounced|tumbled|faded|widened|narrowed|tightened|swung)"  # noqa: E501
+_PHRASES: Mapping[Factor, tuple[str, ...]] = MappingProxyType(
     {
-        "position": re.compile(
-            r"\b(?:(?:current|existing|my|our|previous|prior|open)\s+(?:position|holding|allocation|portfolio|exposure"
-            r"|share|cash|weight)s?|(?:already|currently)\s+(?:hold|own|invested|allocated)\w*"
-            r"|(?:we|i)\s+(?:still\s+)?(?:hold|own)\b|positions?\s+(?:held|size|is|are)|unreali[sz]ed|rebalanc\w+"
-            r"|cash\s+(?:reserve|balance|buffer|position)s?|entry\s+price|average\s+cost|account\s+value)",
-            re.IGNORECASE,
+        "position": (
+            r"(?:current|existing|my|our|previous|prior|open|remaining|earlier)\s+(?:\w+\s+)?(?:positions?|holdings?"
+            r"|allocations?|portfolio|exposure|shares?|cash|weights?|stakes?|book|lots?|account|basis|bankroll|bags?)",
+            r"(?:already|currently)\s+(?:hold|own|invested|allocated|long|short|in\b|carry|carrying|exposed|heavy)\w*",
+            r"(?:we|i)\s+(?:still\s+|already\s+)?(?:hold|own|carry|held|owned)\b(?!\s+(?:that|the\s+view|it\s+(?:likely|un)))",
+            r"(?:we\s+are|i\s+am|i'm|we're)\s+(?:still\s+|already\s+|now\s+)?(?:long|short|up|down|flat|fully\s+invested"
+            r"|overweight|underweight|sitting\s+on)\b",
+            r"what\s+(?:we|i)\s+(?:have|had|own|owned|hold|held)|(?:this|that|the)\s+(?:holding|lot|stake|position)\b"
+            r"|(?:positions?|holdings?|stakes?|exposure|weights?)\b[^.;]{0,40}\b(?:maintained|kept|retained|held|trimmed|stays?)",
+            r"positions?\s+(?:held|size|is|are|was|were|opened|has|have)|unreali[sz]ed|rebalanc\w+|in\s+the\s+book\b",
+            r"(?:maintain|keep|kept|increas|reduc|add|rais|cut|trim|exit|unwind|clos|hold|shed|lighten|defend|retain)"
+            r"(?:ed|d|s|ing|e|es|ming|med|ting)?\s+(?:on\s+to\s+|to\s+|out\s+of\s+)?(?:\w+\s+){0,3}?(?:positions?|exposure"
+            r"|holdings?|stakes?|cash|winners?|losers?|weights?|shares|allocations?|bets?|lots?)\b",
+            r"(?:rais\w+|kept|keep\w*|increas\w+|reduc\w+|cut|trimm\w+|lower\w*|lift\w*)\s+(?:\w+\s+){0,2}?(?:at|from)\s+"
+            r"(?:\d|a\s+\w+\s+to)",
+            r"cash\s+(?:reserves?|balance|buffer|positions?|pile|cushion|on\s+hand|left)|dry\s+powder"
+            r"|(?:spare|free|leftover|remaining|remainder)\b[^.;]{0,20}\bcash",
+            r"(?:entry|purchase|cost)\s+(?:price|basis)|average\s+(?:cost|down|up)\b|account\s+value|(?:was|were)\s+opened"
+            r"|where\s+(?:we|i)\s+(?:got|came|bought)\s+in|bought\s+(?:in\s+\w+|at|earlier|last|yesterday)",
+            r"tied\s+up|no\s+room|room\s+(?:for|left)|budget\s+(?:left|remains|is\s+(?:used|spent|nearly))|let\s+it\s+ride"
+            r"|off\s+the\s+table|(?:drawdown|risk|loss)\s+(?:budget|limit)|of\s+the\s+account\b|stop[- ]loss",
+            r"(?:weights?|allocations?|sizing|mix)\s+(?:as\s+(?:before|yesterday)|unchanged|stays?|remains?)"
+            r"|same\s+(?:weights?|allocation|mix)\s+as",
         ),
-        "price_history": re.compile(
-            r"\b(?:price\s+(?:history|trend|movement|momentum|action|change|series|path)s?|momentum|(?:up|down)trend\w*"
-            r"|trend(?:s|ed|ing)?\b|volatil\w+|mean[- ]revert\w*|moving\s+average|recent\s+(?:price|high|low|move|rise"
-            r"|drop|gain|decline)s?|(?:price|odds|market|shares?|it)\s+(?:has\s+|have\s+)?(?:risen|rose|fell|fallen"
-            r"|dropped|climbed|jumped|rallied|declined|drifted|moved)|past\s+(?:\w+\s+)?(?:days?|weeks?)"
-            r"|last\s+(?:\w+\s+)?(?:days?|weeks?)|historical\s+prices?)",
-            re.IGNORECASE,
+        "price_history": (
+            r"(?:price|odds|quote)\s+(?:history|trend|movement|momentum|action|change|series|path|jump|drop|move|swing|rise"
+            r"|fall|decline|spike)s?",
+            r"(?<!earnings )(?<!campaign )(?<!political )(?<!polling )momentum"
+            r"(?!\s+(?:in|of|behind|for)\s+(?:the\s+)?(?:campaign|bill|party|race|talks|movement|polls))",
+            r"(?:up|down)trend\w*|trend(?:s|ed|ing)?\b|volatil\w+|turbulence|choppy|mean[- ]revert\w*|moving\s+average"
+            r"|technicals?\b|charts?\b|higher\s+(?:highs|lows)|lower\s+(?:highs|lows)|sideways|range[- ]bound"
+            r"|(?:support|resistance)\s+(?:at|level|near)|defend\w*\s+that\s+level|turnover|thin\s+volume|volume\s+(?:has|rose"
+            r"|fell|spike\w*)",
+            r"(?:rally|rallies|sell[- ]?off|pull[- ]?back|bounc(?:e|ed|ing)|slides?\b|slump\w*|surge[ds]?|spike[ds]?\b"
+            r"|plunge[ds]?|dip\b|dips\b|run[- ]up|breakout|correction\b|rebound\w*|drift(?:ed|ing|s)\b|oversho[ot]+)",
+            r"recent\s+(?:price|high|low|move|rise|drop|gain|decline|loss|strength|weakness)(?:s|es)?",
+            r"(?:price|prices|odds|market|shares?|stock|contract|line|quote|spread|ticket|it|which)\s+(?:\w+\s+){0,2}?"
+            r"(?:(?:has|have|had)\s+)?(?:not\s+|barely\s+|hardly\s+|already\s+)?"
+            + _MOVED
+            + r"\b(?!\s+(?:support|ground\s+in\s+the\s+polls))",
+            r"(?:price|odds|market|shares?|stock|contract|line|quote)\b[^.;]{0,30}\b(?:traded|unchanged|flat|steady|stuck|stable"
+            r"|where\s+(?:it|they)\s+(?:was|were))\b",
+            r"(?:flat|unchanged|steady|quiet)\s+(?:since|for|all)\b",
+            r"(?:traded|trading)\s+(?:near|at|around|between|below|above)\b[^.;]{0,40}\b(?:on|last|since|yesterday|for)\b",
+            r"(?:odds|price|prices|quote|it|market|contract)\s+(?:have\s+|has\s+)?(?:run|gone|went|moved)?\s*from\s+[^.;]{1,25}\bto\b",
+            r"past\s+(?:\w+\s+)?(?:days?|weeks?|fortnight|month)|last\s+(?:few\s+|two\s+|three\s+|\d+\s+)?(?:days|weeks|sessions)"
+            r"|(?:days|weeks|sessions)\s+in\s+a\s+row|historical\s+prices?|every\s+single\s+day",
+            r"(?:a|significant|sharp|big|sudden)\s+(?:price\s+)?(?:jump|drop|move|fall)\s+(?:to|of|in|from)\b"
+            r"|there\s+was\s+a\s+(?:jump|drop|spike)",
         ),
-        "news": re.compile(
-            r"\b(?:news|headlines?|articles?|reports?\s+(?:that|of|say|suggest|indicate)\w*|reported(?:ly)?"
-            r"|announce\w*|according\s+to|press\s+release|coverage|statement\s+(?:by|from)|journalists?|media)\b",
-            re.IGNORECASE,
+        "news": (
+            r"news\b|headlines?|articles?\b|reports?\b(?!\s+earnings\s+on)|reported(?:ly)?|announce\w*|according\s+to|press\b"
+            r"|coverage|statements?\b|journalists?|media\b|rumou?rs?\b|leak(?:s|ed)\b|interviews?\b|tweet\w*|developments?\b",
+            r"\b(?:polls?|surveys?|pollsters?)\s+(?:\w+\s+){0,3}?(?:show\w*|have|has|put|say|out|give|this|released|from|suggest\w*)",
+            r"(?:analysts?|broker\w*)\s+(?:\w+\s+)?(?:sentiment|rating\w*|upgrade\w*|downgrade\w*|expect\w*|rais\w*|cut\w*|say|note\w*)"
+            r"|upgrade[ds]?\b|downgrade[ds]?\b|guidance|earnings\b(?!\s+(?:date|are\s+due|season))|quarterly\s+results"
+            r"|(?:beat|missed)\s+(?:what|estimates|expectations|forecasts|consensus)|number\s+missed|jobs\s+number",
+            r"(?:quit|resigned|stepped\s+down|confirmed|denied|reaffirmed|endors\w+|indict\w+|charged|acquitted|convicted|vetoed"
+            r"|ruled\s+(?:out|that|against|in)|sued|signed|withdrew|dropped\s+(?:out|\w+\s+of|the\s+(?:case|charges|bid))|postponed"
+            r"|cancell?ed|scratched|injured|hospitali[sz]ed|fired|sacked|appointed|nominated\s+\w+\s+(?:on|yesterday)|launched|recalled"
+            r"|settled\s+out\s+of|filed\s+(?:for|suit)|unveiled|agreed|hinted|testified|stated|warned|told\s+\w+|visited|met\s+with"
+            r"|are\s+in\s+favou?r|broke\s+(?:down|off)|struck\s+(?:a|down)|passed\s+(?:the\s+(?:house|senate)|committee)|hardened)\b",
+            r"(?:is|are|was|were)\s+(?:forecast|predicted|expected)\s+(?:\w+\s+){0,4}?by\b|weather\s+service|press\s+conference"
+            r"|(?:minister|official|spokes\w+|ceo|company|court|judge|government|ministry|campaign|union|team|coach|agency)s?\s+(?:\w+\s+)?"
+            r"(?:said|says|told|plans|confirmed|approved|rejected)|(?:was|were|is)\s+said\s+to\b(?!\s+be\s+close)",
+            r"(?:he|she|they|(?:her|his|their|its|the)\s+\w+)\s+(?:said|says)\b|came\s+in\s+(?:\w+er\b|above|below|at)"
+            r"|called\s+off|(?!traded|moved|dropped|climbed|jumped|rallied|declined|drifted|slipped|closed|opened|surged|spiked|priced)"
+            r"\w{3,}ed\b[^.;,]{0,40}\b(?:yesterday|overnight|this\s+(?:morning|weekend)|(?:on\s+)?" + _DAYS + ")",
+            r"donations?\b|court\s+(?:ruling|filing|decision)|ruling\b|verdict\b|injury\b|injuries\b|strikes?\s+(?:on|against)"
+            r"|talks\s+(?:in|with|between|have|broke|are)|ceasefire\s+(?:deal|talks)|recent\s+(?:diplomatic|political|legal)",
         ),
     }
 )
-_NOT = re.compile(
-    r"\b(?:no|without(?:\s+any)?|lack\s+of|absence\s+of|ignor\w+(?:\s+\w+)?)\s+(?:\w+\s+)?$", re.IGNORECASE
+_RULES: Mapping[Factor, re.Pattern[str]] = MappingProxyType(
+    {factor: re.compile(rf"\b(?:{'|'.join(found)})", re.IGNORECASE) for factor, found in _PHRASES.items()}
+)
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:no|not|never|without|neither|nor|nothing(?:\s+\w+)?|lack(?:s|ing)?(?:\s+of)?|absence\s+of|ignor\w+|regardless\s+of"
+    r"|irrespective\s+of|disregard\w*|discount\w*|rather\s+than|instead\s+of|less\s+than|any)|n't)\s+(?:\w+\s+){0,3}$"
+    r"|\b(?:not|nothing)\s+(?:because\s+of|by|on|from|in)\s+(?:\w+\s+){0,3}$",
+    re.IGNORECASE,
+)
+_IMAGINED_BEFORE = re.compile(
+    r"\b(?:if|should|unless|until|whatever|whenever|would\s+(?:need|take|change)|in\s+case|wait(?:ing)?\s+for|may|might|could)\b"
+    r"[^.;:!?]{0,40}$",
+    re.IGNORECASE,
+)
+_DENIED_AFTER = re.compile(
+    r"^[^.;!?]{0,70}?\b(?:there\s+(?:is|are)\s+none|(?:is|are|was|were)\s+(?:irrelevant|ignored|missing|absent|stale|old\s+and|beside\s+the"
+    r"|noise|not\s+(?:\w+\s+){0,2}?(?:relevant|used|considered|something|a\s+factor|decisive))|chang\w+\s+nothing|do(?:es)?\s+not\s+"
+    r"(?:matter|count|enter)|play\w*\s+no\s+(?:role|part)|i\s+ignore|(?:we|i)\s+(?:do\s+not|don't)\s+(?:use|look|weigh))",
+    re.IGNORECASE,
 )
 
 
 def factors_named(rationale: str) -> frozenset[Factor]:
     """Return the factors that a rationale refers to, by rules on its English words; several, one, or none.
 
-    A factor that is named only to deny it ("no news") does not count.
+    A factor that is named only to deny it ("no news") or to imagine it ("if news came") does not count.
 
     Raises:
         ValueError: If it is no text.
@@ -78,5 +152,47 @@ def shares_of_factors(named: Sequence[Collection[Factor]]) -> Mapping[Factor, fl
     return {factor: sum(factor in each for each in named) / len(named) for factor in FACTORS}
 
 
+@dataclass(frozen=True, slots=True)
+class FactorShares:
+    """How often rationales refer to each factor, by rules and as a model reads them."""
+
+    n: int
+    by_rules: Mapping[Factor, float]
+    """Empty without any rationale, as the next two are without any that a model read."""
+    judged: int
+    by_judge: Mapping[Factor, float]
+    kappa: Mapping[Factor, float | None]
+    """Cohen's kappa of rules and model over what the model read; None where both always say the same."""
+
+
+def factor_shares(read: Sequence[tuple[frozenset[Factor], frozenset[Factor] | None]]) -> FactorShares:
+    """Return the shares of factors in rationales.
+
+    Args:
+        read: Of each rationale the factors by rules, and as a model reads it, None where it did not.
+
+    Raises:
+        ValueError: If one names what is no factor.
+
+    Examples:
+        >>> found = factor_shares([(frozenset({"news"}), frozenset({"news"})), (frozenset(), None)])
+        >>> found.by_rules["news"], found.by_judge["news"], found.judged
+        (0.5, 1.0, 1)
+    """
+    both = [(rules, model) for rules, model in read if model is not None]
+    return FactorShares(
+        len(read),
+        shares_of_factors([rules for rules, _ in read]) if read else {},
+        len(both),
+        shares_of_factors([model for _, model in both]) if both else {},
+        {
+            factor: cohen_kappa([factor in rules for rules, _ in both], [factor in model for _, model in both])
+            for factor in (FACTORS if both else ())
+        },
+    )
+
+
 def _is_affirmed(text: str, found: re.Match[str]) -> bool:
-    return _NOT.search(text[max(0, found.start() - 40) : found.start()]) is None
+    """Return whether a phrase is neither denied, within its sentence, nor only imagined."""
+    before, after = text[max(0, found.start() - _NEAR) : found.start()], text[found.end() : found.end() + 2 * _NEAR]
+    return not (_DENIED_BEFORE.search(before) or _IMAGINED_BEFORE.search(before) or _DENIED_AFTER.search(after))

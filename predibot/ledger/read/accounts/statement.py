@@ -23,8 +23,7 @@ from predibot.ledger.write.decisions import bots, decisions, fills, orders
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs
-from predibot.scoring.accounts.rationale import FACTORS, Factor, factors_named, shares_of_factors
-from predibot.scoring.metrics.agreement import cohen_kappa
+from predibot.scoring.accounts.rationale import Factor, FactorShares, factor_shares, factors_named
 
 turns = table_of(TurnRow)
 
@@ -116,21 +115,9 @@ class AccountStatement:
     """Its positions with their states, if it is of a cohort."""
 
     @property
-    def factor_shares(self) -> Mapping[Factor, float]:
-        """Return the share of rationales that refer to each factor; empty without any rationale."""
-        factors = [each.factors for each in self.allocations if each.rationale]
-        return shares_of_factors(factors) if factors else {}
-
-    @property
-    def kappa(self) -> Mapping[Factor, float | None]:
-        """Return Cohen's kappa of rules and model; empty without a model, None where both always agree."""
-        rows = [(each.factors, each.judged) for each in self.allocations if each.judged is not None]
-        if not rows:
-            return {}
-        return {
-            factor: cohen_kappa([factor in by_rules for by_rules, _ in rows], [factor in judged for _, judged in rows])
-            for factor in FACTORS
-        }
+    def factors(self) -> FactorShares:
+        """Return how often its rationales refer to each factor."""
+        return factor_shares([(each.factors, each.judged) for each in self.allocations if each.rationale])
 
 
 def find_accounts(
