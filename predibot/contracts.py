@@ -631,6 +631,10 @@ class VenueSettings(Protocol):
     def urls(self) -> Mapping[str, str]:
         """Return the configured addresses, by their names in `predibot.toml`, which end in `_url`."""
 
+    @property
+    def key_hosts(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the hosts that may get a key besides its provider's own, by the key's variable."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
@@ -662,6 +666,8 @@ class VenueRequest:
     purpose: Purpose = "decide"
     paces: Paces | None = None
     """Shared with other processes; None where this one is alone."""
+    only: tuple[str, ...] = ()
+    """The ids of the only events that a recipe plays; empty where it takes any, or is not known."""
 
     def live_instant(self) -> datetime:
         """Return the instant at which a live venue is looked at.
@@ -814,6 +820,10 @@ class VenuePlugin:
     """Tries the assumptions about its hosts, for `predibot doctor --live`."""
     is_default: bool = False
     """Whether it is the venue of a recipe, or of an old recording, that names none."""
+    variants: "Mapping[str, VenuePlugin]" = field(default_factory=dict)
+    """What it is with another first word of its argument, such as `live` of `stocks:live`."""
+    replayed_from: str = "Record it with `predibot record FOLDER`, and replay with --venue archive:FOLDER"
+    """Where a live venue can be replayed from, as a sentence without its end."""
     recorded_by: frozenset[str] = frozenset()
     """Foreign formats of recordings of it that can be imported."""
     currency: str = "USD"

@@ -41,10 +41,10 @@ def decide(
         watching: Opens a listener for progress and one for what each bot does.
     """
     settings = caller.settings()
-    spec = venue or request.recipe.venue
+    spec, only = venue or request.recipe.venue, request.recipe.selection.only
     paces = SharedPaces()
     with (
-        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, paces=paces) as opened,
+        open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, paces=paces, only=only) as opened,
         Store.open(ledger) as store,
     ):
         paces.store = store

@@ -36,7 +36,14 @@ def select(request: RunRequest, caller: Caller, *, venue: str | None, as_of: dat
     """Return which events a run would play, and why not the others; nothing is stored."""
     spec = venue or request.recipe.venue
     with (
-        open_venue(spec, caller.settings(), as_of=as_of, purpose="decide", clock=caller.clock) as opened,
+        open_venue(
+            spec,
+            caller.settings(),
+            as_of=as_of,
+            purpose="decide",
+            clock=caller.clock,
+            only=request.recipe.selection.only,
+        ) as opened,
         caller.progress() as listener,
     ):
         return selection_view(choose_for(request, opened, listener), opened)
@@ -46,7 +53,8 @@ def preview(request: RunRequest, caller: Caller, *, venue: str | None, as_of: da
     """Return what `decide` would do, without asking a model or storing anything."""
     recipe, settings = request.recipe, caller.settings()
     spec = venue or recipe.venue
-    with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock) as opened:
+    only = recipe.selection.only
+    with open_venue(spec, settings, as_of=as_of, purpose="decide", clock=caller.clock, only=only) as opened:
         agents = agent_setup(recipe, opened, settings, caller.clock)
         with caller.progress() as listener:
             choice = choose_for(request, opened, listener)

@@ -324,11 +324,18 @@ def play_slot(
     broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]
     deadline_at = slot_at + recipe.schedule.deadline
     request = replace(recipe.request, slot_at=slot_at, deadline_at=deadline_at)
-    venue, paces = request.recipe.venue, SharedPaces()
-    paces.store = store
+    chosen, paces = request.recipe, SharedPaces(store=store)
     try:
         with (
-            open_venue(venue, settings, as_of=None, purpose="decide", clock=caller.clock, paces=paces) as opened,
+            open_venue(
+                chosen.venue,
+                settings,
+                as_of=None,
+                purpose="decide",
+                clock=caller.clock,
+                paces=paces,
+                only=chosen.selection.only,
+            ) as opened,
             caller.progress() as listener,
         ):
             resources = Resources(store, settings, caller.clock, listener)

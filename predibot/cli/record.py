@@ -23,7 +23,7 @@ def record(
         typer.Option(
             "--stocks",
             metavar="PROVIDER",
-            help="daily prices of stocks instead, from tiingo or alpha_vantage, whose key is in the environment",
+            help="daily prices of stocks instead, from tiingo or alpha_vantage with a key, or from yfinance",
         ),
     ] = None,
     tickers: Annotated[

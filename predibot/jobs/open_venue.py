@@ -20,8 +20,9 @@ def open_venue(
     purpose: Purpose,
     clock: Clock,
     paces: Paces | None = None,
+    only: tuple[str, ...] = (),
 ) -> OpenVenue:
-    """Open a venue as of an instant.
+    """Open a venue as of an instant; `only` are the ids of the only events that a recipe plays.
 
     Without an instant a live venue is looked at now. An archive decides at its last snapshot and looks back from now;
     the sandbox decides at the opening of its world and looks back from its end.
@@ -31,7 +32,7 @@ def open_venue(
     """
     request_spec = check_venue_spec(spec)
     argument = request_spec.partition(":")[2]
-    request = VenueRequest(request_spec, argument, settings, clock, as_of, purpose, paces)
+    request = VenueRequest(request_spec, argument, settings, clock, as_of, purpose, paces, only)
     with own_code(f"venue {request_spec} cannot be opened"):
         return parse_venue_spec(spec)[0].open(request)
 
@@ -47,10 +48,7 @@ def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
     if past is None and not found.live:
         raise UsageError(f"venue {spec} does not say what it can be replayed from; use `decide --as-of` instead")
     if past is None:
-        raise UsageError(
-            f"{spec} is live: nobody can ask it what it said in the past. Record it with `predibot record FOLDER`, "
-            "and replay with --venue archive:FOLDER"
-        )
+        raise UsageError(f"{spec} is live: nobody can ask it what it said in the past. {found.replayed_from}")
     with own_code(f"venue {spec} cannot be opened"):
         request_spec = check_venue_spec(spec)
         return past(VenueRequest(request_spec, request_spec.partition(":")[2], settings, clock))

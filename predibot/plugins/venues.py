@@ -26,7 +26,7 @@ def parse_venue_spec(spec: str) -> tuple[VenuePlugin, str]:
         UsageError: If there is no such venue, or its argument is missing or not taken.
     """
     name, colon, argument = spec.partition(":")
-    found = venue_plugin(name)
+    found = _variant(venue_plugin(name), argument)
     if (found.needs_argument and not argument) or (colon and not found.usage):
         raise UsageError(f"venue {spec[:100]!r} is written {found.usage or name}; write that")
     return found, argument
@@ -55,11 +55,15 @@ def venue_or_defaults(spec: str) -> VenuePlugin:
 
     By default it ends at no instant, its world is real, its amounts are dollars, and its payloads are unreadable.
     """
-    name = spec.partition(":")[0]
+    name, _, argument = spec.partition(":")
     try:
-        return venue_plugin(name)
+        return _variant(venue_plugin(name), argument)
     except PluginError:
         return VenuePlugin(lambda asked: venue_plugin(name).open(asked), live=False)
+
+
+def _variant(found: VenuePlugin, argument: str) -> VenuePlugin:
+    return found.variants.get(argument.partition(":")[0], found)
 
 
 def default_venue() -> str:

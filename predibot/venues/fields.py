@@ -21,6 +21,7 @@ MAX_TITLE_CHARACTERS = 1_000
 MAX_DESCRIPTION_CHARACTERS = 20_000
 MAX_LIST_TEXT_CHARACTERS = 100_000
 MAX_SEEN_CHARACTERS = 60
+MAX_NAME_CHARACTERS = 100
 MAX_REASON_CHARACTERS = 300
 EARLIEST_END, LATEST_END = datetime(2020, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 """Servers write the year 1 or 9999 for an unknown end."""
@@ -303,3 +304,14 @@ LongText = Annotated[str, BeforeValidator(long_text)]
 VenueId = Annotated[str, BeforeValidator(venue_id)]
 TokenId = Annotated[str, BeforeValidator(token_id)]
 ConditionId = Annotated[str | None, BeforeValidator(condition_id)]
+
+
+def name_of(answer: object, field: str) -> str:
+    """Return a name in an object as one bounded line; empty where it is no text, or there is no object.
+
+    Examples:
+        >>> name_of({"name": " Exxon\\nMobil "}, "name"), name_of([], "name")
+        ('Exxon Mobil', '')
+    """
+    said = answer.get(field) if isinstance(answer, dict) else None
+    return " ".join(said.split())[:MAX_NAME_CHARACTERS] if isinstance(said, str) else ""

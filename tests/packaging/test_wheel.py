@@ -11,7 +11,9 @@ import pytest
 import predibot
 from tests.packaging.conftest import REPOSITORY
 
-EXTRAS = {"agreement", "distributed", "embeddings", "notify", "otel", "plots", "postgres", "web", "dev", "all"}
+EXTRAS = {
+    *("agreement", "distributed", "embeddings", "notify", "otel", "plots", "postgres", "stocks", "web", "dev", "all"),
+}
 
 
 @pytest.fixture(scope="session")

@@ -72,7 +72,8 @@ def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetim
     Raises:
         PredibotError: If the venue cannot be opened, or a bot could exceed its budget.
     """
-    with open_venue(recipe.venue, settings, as_of=None, purpose="decide", clock=clock) as opened:
+    only = recipe.selection.only
+    with open_venue(recipe.venue, settings, as_of=None, purpose="decide", clock=clock, only=only) as opened:
         agents = agent_setup(recipe, opened, settings, clock)
         if agents is None:
             return ()

@@ -251,7 +251,8 @@ def _plan(
     if opened.may_recover:
         choice.check_readable(live=opened.venue.live)
     notes = list(choice.notes)
-    if opened.venue.live and request.event_id is None and choice.listed < recipe.selection.events:
+    fewest = min(recipe.selection.events, len(recipe.selection.only) or recipe.selection.events)
+    if opened.venue.live and request.event_id is None and choice.listed < fewest:
         notes.append(
             f"the venue lists {choice.listed} events in all, fewer than a run plays; if its list was cut, "
             f"`predibot runs void {key} --reason WHY` frees the slot"

@@ -94,6 +94,7 @@ class WorkerSpec:
             purpose="decide",
             clock=self.clock,
             paces=SharedPaces(store=store),
+            only=self.recipe.selection.only,
         )
         closing.enter_context(opened)
         load_loops(self.recipe)

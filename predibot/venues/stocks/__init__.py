@@ -1,8 +1,10 @@
-"""Stocks as a venue: daily prices in a folder of CSV files, and the providers to record them from."""
+"""Stocks as a venue: daily prices in a folder of CSV files, or live from the providers that it is recorded from."""
 
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
-from predibot.contracts import OpenVenue, Past, VenuePlugin, VenueRequest
+from predibot.contracts import Assumption, OpenVenue, Past, VenuePlugin, VenueRequest, VenueSettings
 from predibot.errors import VenueMissing
 from predibot.venues.payloads import late_payloads
 
@@ -28,14 +30,44 @@ def _past(request: VenueRequest) -> Past:
     return StockPast(request.spec, read_folder(_price_folder(request.argument)))
 
 
+def _open_live(request: VenueRequest) -> OpenVenue:
+    from predibot.venues.stocks.live import open_live
+
+    return open_live(request)
+
+
+def _check_live(argument: str) -> str:
+    from predibot.venues.stocks.live import check_live
+
+    return check_live(argument)
+
+
+def _assumptions(settings: VenueSettings) -> Iterator[Assumption]:
+    from predibot.venues.stocks.assumptions import assumptions
+
+    return assumptions(settings, lambda: datetime.now(UTC))
+
+
+_USAGE = "stocks:live or stocks:FOLDER"
+PAYLOADS = late_payloads("predibot.venues.stocks.past")
+LIVE = VenuePlugin(
+    _open_live,
+    live=True,
+    usage=_USAGE,
+    check=_check_live,
+    payloads=PAYLOADS,
+    replayed_from="Replay its folder with --venue stocks:runs/out/stocks",
+)
 VENUE = VenuePlugin(
     _open,
     live=False,
-    usage="stocks:FOLDER",
+    usage=_USAGE,
     needs_argument=True,
     check=lambda argument: str(_price_folder(argument)),
     past=_past,
-    payloads=late_payloads("predibot.venues.stocks.past"),
-    # The providers' addresses, for recording.
+    payloads=PAYLOADS,
+    # The providers' addresses, for recording too.
     urls=("tiingo_url", "alpha_vantage_url"),
+    assumptions=_assumptions,
+    variants={"live": LIVE},
 )

@@ -14,7 +14,7 @@ from predibot.net.api_keys import Key
 from predibot.net.failures import TryAgain, one_line
 from predibot.venues import fields
 from predibot.venues.http import VenueClient
-from predibot.venues.stocks.daily_prices import ProviderPrices, TickerUnknown, read_days
+from predibot.venues.stocks.daily_prices import Company, ProviderPrices, TickerUnknown, read_days
 
 OWN_URL = "https://www.alphavantage.co"
 MAX_BYTES = 16_000_000
@@ -55,13 +55,7 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
     def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates; errors as in `PriceProvider`."""
         size = "compact" if self._now().date() - first < timedelta(days=COMPACT_DAYS) else "full"
-        params = [("function", "TIME_SERIES_DAILY_ADJUSTED"), ("symbol", ticker), ("outputsize", size)]
-        answer = self._client.get(f"{self._url}/query", [*params, ("datatype", "json")], check=_raise_for_note)
-        if isinstance(answer, Mapping) and "Error Message" in answer:
-            said = one_line(str(answer["Error Message"]))
-            if "apikey" in said:
-                raise UsageError(f"alpha_vantage refuses the key: {said}; see whether it is right")
-            raise TickerUnknown(f"alpha_vantage has no stock {ticker} ({said}): take it out, or write it as it does")
+        answer = self._query("TIME_SERIES_DAILY_ADJUSTED", ticker, ("outputsize", size), ("datatype", "json"))
         series = answer.get(_SERIES) if isinstance(answer, Mapping) else None
         if not isinstance(series, Mapping) or not all(isinstance(row, Mapping) for row in series.values()):
             seen = fields.short_repr(answer)
@@ -72,6 +66,22 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
             {**{_NAMES.get(name, name): value for name, value in row.items()}, "on": on} for on, row in series.items()
         )
         return read_days(rows, first, last)
+
+    def company(self, ticker: str) -> Company:
+        """Return a stock's company; Alpha Vantage writes sectors in capitals, and knows none of funds."""
+        answer = self._query("OVERVIEW", ticker)
+        return Company(fields.name_of(answer, "Name"), fields.name_of(answer, "Sector").capitalize())
+
+    def _query(self, function: str, ticker: str, *params: tuple[str, str]) -> object:
+        answer = self._client.get(
+            f"{self._url}/query", [("function", function), ("symbol", ticker), *params], check=_raise_for_note
+        )
+        if isinstance(answer, Mapping) and "Error Message" in answer:
+            said = one_line(str(answer["Error Message"]))
+            if "apikey" in said:
+                raise UsageError(f"alpha_vantage refuses the key: {said}; see whether it is right")
+            raise TickerUnknown(f"alpha_vantage has no stock {ticker} ({said}): take it out, or write it as it does")
+        return answer
 
 
 def _raise_for_note(answer: object) -> None:

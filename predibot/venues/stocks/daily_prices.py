@@ -83,6 +83,14 @@ class ProviderPrices:
     """A sentence on each row that was left out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Company:
+    """What a provider says of a company; a text is empty where it says nothing."""
+
+    name: str = ""
+    sector: str = ""
+
+
 class TickerUnknown(VenueError):
     """A provider has no such stock."""
 
@@ -99,6 +107,9 @@ class PriceProvider(Protocol):
             VenueChanged: If the answer does not follow the documentation.
             VenueUnavailable: If there was no answer, or the allowance is spent.
         """
+
+    def company(self, ticker: str) -> Company:
+        """Return a stock's company; errors as for prices."""
 
 
 def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> ProviderPrices:

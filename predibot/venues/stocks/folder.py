@@ -21,6 +21,7 @@ from predibot.venues.stocks.recording import (
     ACTIONS_FILE,
     CLOSED_HOUR,
     MAX_TABLE_BYTES,
+    SECTORS_FILE,
     list_tickers,
 )
 
@@ -100,7 +101,6 @@ def _parse_numbers(text: NDArray[np.uint8], first: NDArray[np.int64], end: NDArr
 _MAX_FOLDER_BYTES = 2**30
 _MAX_CLOSES = 50_000_000
 
-SECTORS_FILE = "sectors.csv"
 _NUMBERS = ("close", "adjusted_close", "volume")
 _CLOSE, _ADJUSTED, _VOLUME = range(len(_NUMBERS))
 _MOST_SHARES = 1e15

@@ -21,8 +21,8 @@ from predibot.domain.price import EQUITY, CorporateAction, Instrument, Price, Pr
 from predibot.errors import UsageError
 from predibot.plain_file import open_plain, plain_bytes
 from predibot.sandbox.stocks.folder import SIMULATED_FILE
-from predibot.venues.stocks.folder import SECTORS_FILE, StockFolder, close_instant, read_folder
-from predibot.venues.stocks.recording import ACTIONS_FILE, MAX_TABLE_BYTES
+from predibot.venues.stocks.folder import StockFolder, close_instant, read_folder
+from predibot.venues.stocks.recording import ACTIONS_FILE, MAX_TABLE_BYTES, SECTORS_FILE
 
 if TYPE_CHECKING:
     from predibot.sandbox.world.world import World
@@ -35,11 +35,16 @@ class StockVenue(Venue):
     """Daily closes: known from 21:00 UTC of their date; a date without trading has none."""
 
     name: ClassVar = NAME
-    live: ClassVar = False
 
-    def __init__(self, folder: StockFolder) -> None:
-        """Take a folder that was read."""
-        self.folder = folder
+    def __init__(self, folder: StockFolder, *, live_at: datetime | None = None, notes: tuple[str, ...] = ()) -> None:
+        """Take a folder that was read.
+
+        Args:
+            folder: The folder.
+            live_at: The instant at which a provider's closes were added to it; None for a past.
+            notes: What these closes lack.
+        """
+        self.folder, self._live_at, self._notes = folder, live_at, notes
         self._column = {ticker: number for number, ticker in enumerate(folder.tickers)}
         self._delisted_at = {
             ticker: each.effective_at
@@ -47,6 +52,16 @@ class StockVenue(Venue):
             for each in reversed(own)
             if each.kind == "delisting"
         }
+
+    @property
+    def live(self) -> bool:
+        """Return whether its closes were asked for now."""
+        return self._live_at is not None
+
+    def quotes(self, event: Event) -> Mapping[str, Quote]:
+        """Return the last close of a share that can be traded, by its id."""
+        fresh = event if self._live_at is None else self.event(event.id, self._live_at)
+        return super().quotes(fresh)
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the stocks listed by an instant, in alphabetical order, each as an event."""
@@ -115,7 +130,7 @@ class StockVenue(Venue):
         names = [self.folder.tickers[number] for number in without]
         halted = [name for name in names if not self._is_delisted(name, as_of)]
         late = [f"{name} has no close of {last}: a halt, or a late file; it is not traded" for name in halted]
-        return (*(each.text for each in self.folder.remarks if each.on <= last), *late)
+        return (*self._notes, *(each.text for each in self.folder.remarks if each.on <= last), *late)
 
     def _is_delisted(self, ticker: str, at: datetime) -> bool:
         delisted_at = self._delisted_at.get(ticker)

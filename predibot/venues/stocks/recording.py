@@ -7,17 +7,20 @@ a time: two would overwrite each other's actions.
 """
 
 import csv
+import fcntl
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from predibot.errors import UsageError
+from predibot.contracts import Progress, ProgressListener
+from predibot.errors import UsageError, VenueError, VenueUnavailable
 from predibot.plain_file import names_in, plain_text
-from predibot.sandbox.stocks.companies import TICKER
-from predibot.venues.stocks.daily_prices import DayPrices, PriceProvider
+from predibot.sandbox.stocks.companies import TICKER, known_company
+from predibot.venues.stocks.daily_prices import Company, DayPrices, PriceProvider, TickerUnknown
 from predibot.whole_file import whole_file
 
 CLOSED_HOUR = 21
@@ -36,17 +39,22 @@ SAME_SHARE = 1e-6
 PRICE_COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
 ACTIONS_FILE = "actions.csv"
 ACTION_COLUMNS = ("date", "ticker", "action", "value")
+SECTORS_FILE = "sectors.csv"
+SECTOR_COLUMNS = ("ticker", "sector", "name")
+_LOCK_FILE = ".recording"
 
 _Row = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingResult:
-    """The notes on a recorded stock, and how many rows and actions are new."""
+    """The notes on recorded stocks, and how many rows and actions are new."""
 
     rows: int = 0
     actions: int = 0
     notes: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """A sentence on each stock that could not be read."""
 
 
 def check_ticker(ticker: str) -> str:
@@ -87,6 +95,83 @@ def last_closed_day(now: datetime) -> date:
     at = now.astimezone(UTC)
     day = at.date() if at.hour >= CLOSED_HOUR else at.date() - timedelta(days=1)
     return day - timedelta(days=max(0, day.weekday() - 4))
+
+
+def record_stocks(
+    folder: Path,
+    provider: PriceProvider,
+    tickers: Sequence[str],
+    *,
+    since: date,
+    now: datetime,
+    listener: ProgressListener,
+) -> RecordingResult:
+    """Add the missing prices of stocks to a folder, one after the other, and the companies it does not know.
+
+    Another process that records into the same folder is waited for.
+
+    Raises:
+        UsageError: If the folder cannot be written, or the key is refused.
+    """
+    rows, actions, notes, failures = 0, 0, list[str](), list[str]()
+    with _locked(folder):
+        for done, ticker in enumerate(tickers):
+            listener(Progress("record", done, len(tickers), f"prices of {ticker}"))
+            try:
+                recorded = record_stock(folder, provider, ticker, since=since, now=now)
+            except TickerUnknown as error:
+                failures.append(str(error))
+            except VenueUnavailable as error:
+                # The provider would answer the same for the other stocks.
+                failures.append(f"{ticker}: {error}")
+                failures += [f"{left}: it was not asked for any more" for left in tickers[done + 1 :]]
+                break
+            except VenueError as error:
+                failures.append(f"{ticker}: {error}")
+            else:
+                rows, actions = rows + recorded.rows, actions + recorded.actions
+                notes += recorded.notes
+        if not failures:
+            notes += _record_companies(folder, provider, tickers)
+    return RecordingResult(rows, actions, tuple(notes), tuple(failures))
+
+
+def _record_companies(folder: Path, provider: PriceProvider, tickers: Sequence[str]) -> list[str]:
+    """Write the companies that the folder does not know yet; return notes on those that could not be read."""
+    stored = [row for _, row in _read_table(folder / SECTORS_FILE, SECTOR_COLUMNS[:2])]
+    missing = [ticker for ticker in tickers if ticker not in {row["ticker"] for row in stored}]
+    found, notes = dict[str, Company](), list[str]()
+    for ticker in missing:
+        found[ticker] = Company(*known_company(ticker))
+        if not found[ticker].name:
+            try:
+                found[ticker] = provider.company(ticker)
+            except VenueUnavailable as error:
+                del found[ticker]
+                notes.append(f"{ticker}: its company is not known yet: {error}")
+                break
+            except VenueError as error:
+                # Asked only once: the provider does not know it.
+                notes.append(f"{ticker}: its company is not known: {error}")
+    rows = [*stored, *({"ticker": each, "sector": of.sector, "name": of.name} for each, of in found.items())]
+    if found:
+        _write_table(folder / SECTORS_FILE, SECTOR_COLUMNS, rows)
+    return notes
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Make a folder where there is none, and wait until nobody else records into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / _LOCK_FILE).open("a")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}; name a folder that can") from error
+    with file:
+        # Some network disks have no locks.
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> RecordingResult:
@@ -245,7 +330,7 @@ def _read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, _Row]]:
 
 def _write_table(path: Path, columns: Sequence[str], rows: Iterable[_Row]) -> None:
     text = io.StringIO(newline="")
-    table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
     try:

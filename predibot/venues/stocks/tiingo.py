@@ -4,6 +4,7 @@ The shapes are unverified; their sources stand in
 `predibot/sandbox/server/hosts/stock_prices.py`, which serves them.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Any
@@ -12,7 +13,7 @@ from predibot.errors import VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.venues import fields
 from predibot.venues.http import RequestRefused, VenueClient
-from predibot.venues.stocks.daily_prices import ProviderPrices, TickerUnknown, read_days
+from predibot.venues.stocks.daily_prices import Company, ProviderPrices, TickerUnknown, read_days
 
 OWN_URL = "https://api.tiingo.com"
 MAX_BYTES = 16_000_000
@@ -46,8 +47,24 @@ class Tiingo(AbstractContextManager["Tiingo"]):
     def prices(self, ticker: str, first: date, last: date) -> ProviderPrices:
         """Return a stock's prices between two dates; errors as in `PriceProvider`."""
         params = [("startDate", str(first)), ("endDate", str(last)), ("format", "json")]
+        answer = self._get(ticker, "/prices", params)
+        if not isinstance(answer, list) or not all(isinstance(row, dict) for row in answer):
+            seen = fields.short_repr(answer)
+            raise VenueChanged(
+                f"tiingo answered no list of days for {ticker} but {seen}; see whether predibot is up to date"
+            )
+        return read_days(
+            ({_NAMES.get(name, name): value for name, value in row.items()} for row in answer), first, last
+        )
+
+    def company(self, ticker: str) -> Company:
+        """Return a stock's company, of which Tiingo's free plans state no sector."""
+        answer = self._get(ticker)
+        return Company(fields.name_of(answer, "name"))
+
+    def _get(self, ticker: str, below: str = "", params: Sequence[tuple[str, str]] = ()) -> object:
         try:
-            answer = self._client.get(f"{self._url}/tiingo/daily/{ticker}/prices", params)
+            return self._client.get(f"{self._url}/tiingo/daily/{ticker}{below}", params)
         except RequestRefused as error:
             if error.status == 404:
                 raise TickerUnknown(f"tiingo has no stock {ticker}: take it out, or write it as tiingo does") from error
@@ -57,11 +74,3 @@ class Tiingo(AbstractContextManager["Tiingo"]):
                 said = "tiingo says that the allowance of this hour, day or month is spent"
                 raise VenueUnavailable(f"{said}; run again later, or get another plan") from error
             raise
-        if not isinstance(answer, list) or not all(isinstance(row, dict) for row in answer):
-            seen = fields.short_repr(answer)
-            raise VenueChanged(
-                f"tiingo answered no list of days for {ticker} but {seen}; see whether predibot is up to date"
-            )
-        return read_days(
-            ({_NAMES.get(name, name): value for name, value in row.items()} for row in answer), first, last
-        )

@@ -168,12 +168,13 @@ def track_accounts(
 
     Accounts that a bot is using, or that are already past this instant, are left alone. At a past venue nothing is done
     unless a replay has come to this instant: an account's worth there does not depend on when somebody looks back.
+    Nor at a venue with closes, each of which is booked when its bot decides next.
 
     Args:
         replayed: The recipe whose replay has come to this instant.
     """
     venue, now = opened.venue, opened.now
-    if not venue.live and replayed is None:
+    if venue.has_sessions or (not venue.live and replayed is None):
         return ()
     mode: Mode = "live" if venue.live else "replay"
     board = VenueBoard(venue, clock)

@@ -6,10 +6,12 @@ key.
 - https://www.tiingo.com/documentation/end-of-day (2.1.2: dates in ascending
   order, raw and CRSP-adjusted prices, `divCash` and `splitFactor` on the
   ex-date; without a start date only the latest day). A spent allowance is a
-  line of text with status 200 (tiingo-python issue 45) or a 429.
+  line of text with status 200 (tiingo-python issue 45) or a 429. Without
+  `/prices` a ticker's meta data: `name`, `description`, `exchangeCode`.
 - https://www.alphavantage.co/documentation/ (TIME_SERIES_DAILY_ADJUSTED:
   objects by date, numbers as text, `compact` is the latest 100). A spent
   allowance is a `Note` or `Information` with status 200, and so is a refusal.
+  OVERVIEW states `Name`, and `Sector` in capitals; of funds nothing.
 """
 
 from dataclasses import dataclass
@@ -88,7 +90,7 @@ def _history_days(history: StockHistory) -> list[_Day]:
 def answer_tiingo(prices: StockPrices, path: str, query: Query, *, token: str, minute: int) -> HttpReply:
     """Return Tiingo's reply to a GET below `/tiingo`."""
     parts = path.strip("/").split("/")
-    if len(parts) != 3 or (parts[0], parts[2]) != ("daily", "prices"):
+    if parts[0] != "daily" or len(parts) < 2 or parts[2:] not in ([], ["prices"]):
         return json_reply({"detail": "Not found."}, status=404)
     scheme, _, key = token.partition(" ")
     if not (key.strip() and scheme.casefold() == "token") and not query.get("token", [""])[-1]:
@@ -96,6 +98,9 @@ def answer_tiingo(prices: StockPrices, path: str, query: Query, *, token: str, m
     rows = prices.rows(parts[1].upper(), minute)
     if rows is None:
         return json_reply({"detail": f"Error: Ticker '{parts[1]}' not found"}, status=404)
+    if len(parts) == 2:
+        ticker = parts[1].upper()
+        return json_reply({"ticker": ticker, "name": f"Simulated {ticker}", "exchangeCode": "NYSE", "description": ""})
     start, end = (query.get(name, [""])[-1] for name in ("startDate", "endDate"))
     try:
         first = date.fromisoformat(start) if start else None
@@ -124,10 +129,14 @@ def answer_alpha_vantage(prices: StockPrices, query: Query, *, minute: int) -> H
     parameters = {name: values[-1] for name, values in query.items()}
     if not parameters.get("apikey"):
         return json_reply({"Error Message": "the parameter apikey is invalid or missing."})
-    symbol = parameters.get("symbol", "")
-    rows = prices.rows(symbol.upper(), minute) if parameters.get("function") == "TIME_SERIES_DAILY_ADJUSTED" else None
-    if rows is None:
-        return json_reply({"Error Message": f"Invalid API call for {parameters.get('function', '')}. Please retry."})
+    symbol, function = parameters.get("symbol", ""), parameters.get("function", "")
+    rows = prices.rows(symbol.upper(), minute)
+    if function == "OVERVIEW":
+        # It has nothing to say of what it does not know, and funds are such.
+        found = {"Symbol": symbol, "AssetType": "Common Stock", "Name": f"Simulated {symbol}", "Sector": "TECHNOLOGY"}
+        return json_reply({} if rows is None or symbol.upper() in INDICES else found)
+    if rows is None or function != "TIME_SERIES_DAILY_ADJUSTED":
+        return json_reply({"Error Message": f"Invalid API call for {function}. Please retry."})
     size = parameters.get("outputsize", "compact")
     kept = rows if size == "full" else rows[-COMPACT_ROWS:]
     return json_reply(

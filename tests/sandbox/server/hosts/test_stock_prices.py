@@ -93,7 +93,9 @@ def test_an_adjusted_close_has_no_action_in_it_that_is_still_to_come(world: Worl
         ("/tiingo/daily/KO/prices", {"Authorization": "Bearer x"}, 401),
         ("/tiingo/daily/KO/prices?token=x", {}, 200),
         ("/tiingo/daily/NONE/prices", TOKEN, 404),
-        ("/tiingo/daily/KO", TOKEN, 404),
+        ("/tiingo/daily/KO", TOKEN, 200),
+        ("/tiingo/daily/NONE", TOKEN, 404),
+        ("/tiingo/daily/KO/news", TOKEN, 404),
         ("/tiingo/daily/KO/prices?startDate=yesterday", TOKEN, 400),
     ],
 )
@@ -103,7 +105,7 @@ def test_tiingo_refuses_what_it_would_refuse(
     assert stocks.get(path, headers=headers).status_code == status
 
 
-@pytest.mark.parametrize("changes", [{"apikey": ""}, {"symbol": "NONE"}, {"symbol": ""}, {"function": "OVERVIEW"}])
+@pytest.mark.parametrize("changes", [{"apikey": ""}, {"symbol": "NONE"}, {"symbol": ""}, {"function": "EARNINGS"}])
 def test_alpha_vantage_refuses_with_status_200(stocks: httpx.Client, changes: dict[str, str]) -> None:
     reply = stocks.get("/query", params={**DAILY, **changes})
     assert (reply.status_code, list(reply.json())) == (200, ["Error Message"])
