@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from predibot.contracts import OpenVenue, ProgressListener
+from predibot.environment import api_keys_present
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.decide import DecideReport, Processes
@@ -17,6 +18,20 @@ from predibot.jobs.logs.spans import Spans
 from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
+from predibot.net.api_keys import key_names
+
+_MODEL_PROVIDERS = (
+    "anthropic", "cohere", "deepseek", "fireworks_ai", "gemini", "groq",
+    "mistral", "openai", "openrouter", "perplexity", "together_ai", "xai",
+)  # fmt: skip
+"""Providers whose keys are for models only."""
+
+
+def find_model_key() -> tuple[str, str] | None:
+    """Return the name of a key in the environment that is for models only, and its provider as litellm names it."""
+    present = api_keys_present()
+    keys = ((name, provider) for provider in _MODEL_PROVIDERS for name in key_names(provider))
+    return next((key for key in keys if key[0] in present), None)
 
 
 @contextmanager

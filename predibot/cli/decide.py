@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from predibot.jobs.deciding.open_run import RunRequest
 
 
-_MODEL_PROVIDERS = (
-    "anthropic", "cohere", "deepseek", "fireworks_ai", "gemini", "groq",
-    "mistral", "openai", "openrouter", "perplexity", "together_ai", "xai",
-)  # fmt: skip
-"""Providers whose keys are for models only."""
-
-
 def decide(
     recipe: options.Recipe = None,
     venue: options.Venue = None,
@@ -96,14 +89,11 @@ def decide(
 
 def _say_how_to_add_a_model() -> None:
     """Tell a user who has a key for a model, but no bot with one, how to add it."""
-    from predibot.environment import api_keys_present
-    from predibot.net.api_keys import key_names
+    from predibot.api.decide import find_model_key
 
-    present = api_keys_present()
-    for provider in _MODEL_PROVIDERS:
-        if name := next((each for each in key_names(provider) if each in present), None):
-            output.say(f"{name} is set. To add a bot with a model: predibot decide --model {provider}/MODEL")
-            return
+    if found := find_model_key():
+        name, provider = found
+        output.say(f"{name} is set. To add a bot with a model: predibot decide --model {provider}/MODEL")
 
 
 def _show(report: "DecideReport", *, as_json: bool) -> int:

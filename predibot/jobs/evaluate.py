@@ -13,6 +13,7 @@ import numpy as np
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import LedgerUnusable, describe_error
+from predibot.jobs.effort import efforts
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
 from predibot.ledger.cache import cache_of
@@ -99,7 +100,10 @@ def evaluate(
     kept = () if cut else kept
     try:
         with store.blame_rows():
-            found = replace(evaluation_of(record, as_of, question), currency=venue_or_defaults(venue_name).currency)
+            found = evaluation_of(record, as_of, question)
+            if "effort" in question.wanted:
+                found = found.with_effort(efforts(store, venue_name, as_of, part))
+            found = replace(found, currency=venue_or_defaults(venue_name).currency)
             found = _with_accounts(found, kept, cohorts, question)
     except ValueError as error:
         # For example numbers so far apart that their sum overflows.

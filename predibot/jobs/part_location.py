@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from predibot.domain.replicates import expand_bots
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.jobs.open_venue import Clock, look_back_at
@@ -76,7 +77,7 @@ def find_recipe_name(recipe: str | None, bots: Sequence[str], played: Mapping[st
         raise UsageError(f"the ledger has no run of recipe {name!r}. It has runs of {', '.join(sorted(played))}")
     playing = {bot for of_recipe, bots_of in played.items() if name in (None, of_recipe) for bot in bots_of}
     for bot in bots:
-        if bot not in playing:
+        if playing.isdisjoint(expand_bots([bot], playing)):
             raise UsageError(f"no bot {bot!r} in these runs. {did_you_mean(bot, playing)}")
     return name
 

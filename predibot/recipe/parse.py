@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from predibot.contracts import Game, Needs
 from predibot.domain.budget import Limits
 from predibot.domain.clock import parse_length
+from predibot.domain.replicates import replicate_names
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import DDGS_BACKENDS, OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
@@ -244,16 +245,21 @@ def _selection_rules(table: SelectionTable, game: Game, where: RecipeText) -> Se
 
 def _parse_bots(top: RecipeTable, game: str, where: RecipeText) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
+    named = set[str]()
     for index, table in enumerate(top.bots):
         path: KeyPath = ("bots", index)
         bot = _parse_bot(table, game, path, where)
-        if bot.name in bots:
+        if bot.name in named:
             what = f"two bots are named {bot.name!r}. Give one of them another name"
             raise where.error(_name_path(table, path), what)
-        bots[bot.name] = bot
+        named.add(bot.name)
+        bots |= {name: replace(bot, name=name) for name in replicate_names(bot.name, table.replicates)}
+        if len(bots) > _MAX_BOTS:
+            raise where.error((*path, "replicates"), f"there are more than {_MAX_BOTS:,} bots with their replicates")
     deciding = [name for name, bot in bots.items() if not bot.members]
-    for index, bot in enumerate(bots.values()):
-        _check_members(bot, bots, deciding, ("bots", index), where)
+    for index, table in enumerate(top.bots):
+        for name in replicate_names(table.strategy if table.name is None else table.name, table.replicates):
+            _check_members(bots[name], bots, deciding, ("bots", index), where)
     return tuple(bots.values())
 
 

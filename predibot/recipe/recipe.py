@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from predibot.contracts import Game, Needs
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.category import CryptoWords
+from predibot.domain.replicates import expand_bots
 from predibot.domain.schedule import Schedule
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
@@ -157,7 +158,8 @@ class Recipe:
             selection = replace(self.selection, **{name: value for name, value in rules.items() if value is not None})
         except ValueError as error:
             raise UsageError(str(error)) from None
-        chosen = self.bots if bots is None else tuple(self._find_bot(name) for name in dict.fromkeys(bots))
+        names = () if bots is None else expand_bots(bots, [bot.name for bot in self.bots])
+        chosen = self.bots if bots is None else tuple(map(self._find_bot, names))
         if not chosen:
             raise UsageError("no bot is named; name one of the recipe's bots or a strategy")
         for model in dict.fromkeys(models):

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from predibot.contracts import FIRST_GAME
 from predibot.domain.budget import LIMIT_LEVELS
+from predibot.domain.replicates import MOST_REPLICATES
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import KEY_NAME, OURS, ReasoningEffort
 from predibot.games.dollar_per_event import Overstake
@@ -135,6 +136,7 @@ class BotTable(BaseModel):
     price_usd_per_million_tokens: Annotated[float, Field(ge=0)] | PriceTable | None = None
     price_usd_per_search: Annotated[float, Field(ge=0)] | None = None
     knowledge_cutoff: date | None = None
+    replicates: int = Field(default=1, ge=1, le=MOST_REPLICATES)
 
 
 class RecipeTable(_StrictTable):

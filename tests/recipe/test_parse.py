@@ -363,3 +363,25 @@ def test_a_schedule_is_no_part_of_what_a_recipe_is() -> None:
     assert scheduled.schedule is not None
     assert (scheduled.schedule.deadline, scheduled.schedule.track_every) == (timedelta(hours=3), timedelta(hours=4))
     assert len(list(scheduled.schedule.slots(NOW, NOW + timedelta(days=1)))) == 2
+
+
+@pytest.mark.parametrize("replicates", ["0", "21", '"3"', "true"])
+def test_replicates_are_a_whole_number_up_to_twenty(replicates: str) -> None:
+    text = f'[[bots]]\nstrategy = "random_bet"\nreplicates = {replicates}'
+    with pytest.raises(RecipeError, match=r"mine\.toml, line 3: 'replicates' in \[\[bots\]\] is"):
+        parse_recipe(RecipeText(text, "mine.toml", "mine"))
+
+
+def test_replicates_are_bots_that_differ_in_their_names_alone_and_are_chosen_together() -> None:
+    text = '[[bots]]\nname = "x"\nstrategy = "random_bet"\nreplicates = 3\n[[bots]]\nstrategy = "market_price"'
+    recipe = parse_recipe(RecipeText(text, "mine.toml", "mine"))
+    assert [bot.name for bot in recipe.bots] == ["x#1", "x#2", "x#3", "market_price"]
+    assert recipe.bots[0].strategy == recipe.bots[2].strategy
+    assert [bot.name for bot in recipe.with_overrides(bots=["x", "x#2"]).bots] == ["x#1", "x#2", "x#3"]
+    assert Recipe.from_json(recipe.as_json()).bots[1] == recipe.bots[1]
+
+
+def test_two_lines_of_one_name_are_refused_with_replicates_too() -> None:
+    line = '[[bots]]\nname = "x"\nstrategy = "random_bet"\nreplicates = {}\n'
+    with pytest.raises(RecipeError, match="two bots are named 'x'"):
+        parse_recipe(RecipeText(line.format(2) + line.format(1), "mine.toml", "mine"))

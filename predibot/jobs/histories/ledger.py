@@ -30,7 +30,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 
-_WANTED = ("evidence", "intervals")
+_WANTED = ("evidence", "intervals", "effort")
 _MARKETS = 6
 _WEIGHTS = 3
 """Markets of each board whose weights are shown over time."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, or_, select
 
 from predibot.domain.decision import ITEM_SUBJECTS
 from predibot.ledger.write.claims import subjects
@@ -26,7 +26,12 @@ def runs_in(connection: Connection, part: Part) -> list[ColumnElement[bool]]:
 def by_recipe_and_bots(part: Part) -> list[ColumnElement[bool]]:
     """Return the conditions on recipe and bots of a part."""
     of_recipe = [] if part.recipe is None else [runs.c.recipe == part.recipe]
-    return [*of_recipe, *([bots.c.name.in_(part.bots)] if part.bots else [])]
+    return [*of_recipe, *([is_bot(bots.c.name, part.bots)] if part.bots else [])]
+
+
+def is_bot(column: ColumnElement[str], names: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition that a column names one of some bots or a replicate of one."""
+    return or_(column.in_(names), *(column.startswith(f"{name}#", autoescape=True) for name in names))
 
 
 @dataclass(frozen=True, slots=True)

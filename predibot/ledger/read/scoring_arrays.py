@@ -20,7 +20,7 @@ from predibot.ledger.read.event_facts import (
     read_run_markets,
 )
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
-from predibot.ledger.read.row_filter import runs_in
+from predibot.ledger.read.row_filter import is_bot, runs_in
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
 from predibot.ledger.write.decisions import bots
@@ -28,6 +28,7 @@ from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.scoring.records.replicates import join_replicates
 from predibot.scoring.records.track_record import TrackRecord
 from predibot.scoring.standing import BASELINES
 
@@ -50,7 +51,7 @@ def track_record(
 ) -> TrackRecord:
     """Return all decisions on events of a venue's runs that are not void, as known at the instant.
 
-    Decisions after the deadline of their run are left out.
+    Decisions after the deadline of their run are left out; a bot's replicates are joined.
 
     Args:
         as_of: Nothing that was decided, observed or settled later is read.
@@ -81,7 +82,7 @@ def track_record(
     observed = read_observations(connection, venue, market_rows, as_of)
     asked_of = read_run_markets(connection, venue, part)
     if part.bots:
-        rows = connection.execute(select(bots.c.id).where(bots.c.name.in_(part.bots))).scalars()
+        rows = connection.execute(select(bots.c.id).where(is_bot(bots.c.name, part.bots))).scalars()
         asked = np.isin(head["bot_id"], list(rows))
         head, bet = _select(asked, head, bet)
         knowledge = knowledge[asked]
@@ -93,7 +94,7 @@ def track_record(
     fee_rate, fee_exponent, least_shares = _bet_terms(run[decision], bet["market_row"], asked_of.rows)
     asked_decision, asked_market = _questions(run, event, market_rows, asked_of.rows)
     places = _index_of(event_rows, event)
-    return TrackRecord(
+    record = TrackRecord(
         as_of=at / _MICROSECONDS,
         bots=names,
         decision_bot=bot_index,
@@ -131,6 +132,7 @@ def track_record(
         market_exclusive=_exclusive(market_rows, asked_of),
         decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
+    return join_replicates(record)
 
 
 def _check_numbers(

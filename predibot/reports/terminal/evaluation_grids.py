@@ -10,9 +10,11 @@ from predibot.reports import figures
 from predibot.reports.table import LAST, Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids
 from predibot.reports.terminal.text import plain, within
+from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.reports.views.evaluation_csv import bot_rows
 from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
 from predibot.reports.views.metrics import COLUMNS, bin_documents, short_more_events
+from predibot.scoring.evaluation.consistency import UNCHANGED_PRICE
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
@@ -263,6 +265,32 @@ _BINS = (
 )
 
 
+def _consistency(evaluation: Evaluation) -> Iterator[Table]:
+    if evaluation.consistency:
+        below = f"Hardly moved: by at most {UNCHANGED_PRICE:g} between two days in a row on which it decided."
+        title = "Consistency: how alike a bot answers when it is asked the same again"
+        yield table_of(title, (_BOT, *COLUMNS["consistency"]), evaluation.consistency, [below])
+
+
+def _effort(evaluation: Evaluation) -> Iterator[Table]:
+    board = effort_board(evaluation)
+    if board is None:
+        return
+    columns = (Column("bot", "effort.bot", kind="name"), *COLUMNS["effort"])
+    yield table_of("Effort of a decision beside success", columns, board.rows, [f"return: {board.returns}."])
+    below = "Of ranks over bots, with Fisher's interval, which takes bots for independent; none below 4 bots."
+    yield table_of("How effort and success go together over bots", _CORRELATIONS, board.correlations, [below])
+
+
+_CORRELATIONS = (
+    Column("effort", "0", lambda name: EFFORT_WORDS.get(name, name), kind="key"),
+    Column("with", "1", lambda name: name.replace("_", " "), 0, kind="key"),
+    Column("Spearman", "2.spearman.value", figures.ratio, 0),
+    Column("95% interval", "2.spearman", ends(partial(figures.interval, decimals=2)), 0),
+    Column("bots", "2.n", figures.count),
+)
+
+
 TABLES: Mapping[str, Callable[[Evaluation], Iterator[Table]]] = {
     "forecasts": _forecasts,
     "returns": _returns,
@@ -270,6 +298,8 @@ TABLES: Mapping[str, Callable[[Evaluation], Iterator[Table]]] = {
     "pairs": _pairs,
     "calibration": _calibration,
     "decisions": _decisions,
+    "consistency": _consistency,
+    "effort": _effort,
 }
 """What `--table` can name, in the order of a reader's questions."""
 ACCOUNTS = "accounts"

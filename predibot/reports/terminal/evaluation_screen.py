@@ -70,6 +70,8 @@ def required_parts(shown: ScreenOptions, grouping: str | None = None) -> tuple[s
         "forecasts": ("evidence", "curves", "intervals", "adjusted"),
         "pairs": ("pairs",),
         "decisions": (),
+        "consistency": ("consistency",),
+        "effort": ("evidence", "effort"),
     }
     of_parts = f"by_{grouping}"
     asked = (of_parts,) if shown.table is None and of_parts in WANTED and grouping != "category" else ()

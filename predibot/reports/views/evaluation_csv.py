@@ -12,7 +12,8 @@ from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.document import Document, document
 from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows
-from predibot.reports.views.evaluation_json import pair_document
+from predibot.reports.views.effort import effort_documents
+from predibot.reports.views.evaluation_json import consistency_document, pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.reports.views.metrics import (
     CSV_CARD,
@@ -197,11 +198,13 @@ def _calibration(evaluation: Evaluation) -> Iterator[Document]:
             yield from ({"bot": card.bot, **row} for row in bin_documents(card.forecast.calibration))
 
 
-_TABLES: Mapping[str, Callable[[Evaluation], Iterator[Document]]] = {
+_TABLES: Mapping[str, Callable[[Evaluation], Iterable[Document]]] = {
     "forecasts": _forecasts,
     "returns": _returns,
     "quote": _returns,
     "pairs": _pairs,
     "calibration": _calibration,
     "decisions": lambda evaluation: ({"bot": card.bot, **document(card, CSV_CARD)} for card in evaluation.cards),
+    "consistency": lambda evaluation: map(consistency_document, evaluation.consistency),
+    "effort": effort_documents,
 }

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from predibot.domain.clock import format_instant
 from predibot.reports.document import Document, document
 from predibot.reports.views.accounts import board_document, cohort_board_document
+from predibot.reports.views.effort import correlation_documents, effort_documents
 from predibot.reports.views.leaderboard import conclusions, leaderboard, market_conclusions, missing
 from predibot.reports.views.metrics import (
     CARD,
@@ -18,6 +19,7 @@ from predibot.reports.views.metrics import (
     row_document,
     score_document,
 )
+from predibot.scoring.evaluation.consistency import Consistency
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation
@@ -30,7 +32,7 @@ from predibot.scoring.records.knowledge import Knowledge
 
 _BY_CLUSTERS = (
     *("leaderboard", "conclusions", "bots", "evidence", "comparisons", "parts"),
-    *("by_category", "by_lead_time_days", "by_confidence", "delays", "sizings"),
+    *("by_category", "by_lead_time_days", "by_confidence", "consistency", "delays", "sizings"),
 )
 """Parts of a document that depend on clusters."""
 
@@ -56,6 +58,12 @@ def evaluation_document(evaluation: Evaluation) -> Document:
         "by_category": _rows(ranked, lambda each: map(_part, each.by_category)),
         "by_lead_time_days": _rows(ranked, lambda each: map(_part, each.by_lead_time)),
         "by_confidence": _rows(ranked, lambda each: map(_part, each.by_confidence)),
+        "consistency": _rows(ranked, lambda each: map(consistency_document, each.consistency)),
+        **(
+            {"effort": _rows(ranked, effort_documents), "effort_correlations": _rows(ranked, correlation_documents)}
+            if evaluation.effort
+            else {}
+        ),
         "delays": _rows(
             ranked, lambda each: (_counterfactual("delay_days", one, float(one.change)) for one in each.delays)
         ),
@@ -156,6 +164,13 @@ def pair_document(pair: Pair) -> Document:
         "open_stakes apart better"
     )
     return {**document(pair, names), "verdict": document(pair_verdict(pair), VERDICT)}
+
+
+def consistency_document(found: Consistency) -> Document:
+    """Return the consistency of a bot."""
+    ends = "difference=difference.estimate difference_low=difference.low difference_high=difference.high"
+    sides = ends.replace("difference", "same_side")
+    return document(found, f"bot between n clusters {ends} {sides} bet_deviation_usd")
 
 
 def _part(part: PartScore) -> Document:

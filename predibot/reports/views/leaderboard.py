@@ -17,6 +17,7 @@ from predibot.scoring.evaluation.verdict import Finding, Verdict
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.edge import EdgeCurve
 from predibot.scoring.records.horizon_returns import NOW, SETTLED
+from predibot.scoring.records.replicates import ReplicateScores
 from predibot.scoring.standing import Standing
 
 HEADLINE_DAYS = 7
@@ -68,6 +69,8 @@ class LeaderboardRow:
     cost_known_usd: float
     curve: tuple[float, ...]
     """Running sum of the edge, slot by slot."""
+    replicates: ReplicateScores | None = None
+    """The spread of its replicates, which are this one row; None for a bot without."""
 
 
 def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
@@ -121,6 +124,7 @@ def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
         cost_usd=card.cost_usd,
         cost_known_usd=card.cost_known_usd,
         curve=() if curve is None else curve.cumulative,
+        replicates=card.replicates,
     )
 
 

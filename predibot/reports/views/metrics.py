@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number
-from predibot.reports.table import Column, ends, value_of
+from predibot.reports.table import Column, ends, value_of, words
 from predibot.reports.views.leaderboard import LeaderboardRow, far_apart, more_events, verdict_text
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore
@@ -115,6 +115,23 @@ def short_more_events(found: Verdict) -> str:
 
 _n_quote, _n_drift = partial(value_of, path="score.n_quote"), partial(value_of, path="score.n_drift")
 
+
+def _share_interval(low: float | None, high: float | None) -> str:
+    return figures.MISSING if low is None or high is None else f"{figures.percent(low)} to {figures.percent(high)}"
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.1f}"
+
+
+def _replicates(row: LeaderboardRow) -> str:
+    found = row.replicates
+    if found is None:
+        return figures.MISSING
+    ends_of = found.edge and figures.thousandths_interval(found.edge.low, found.edge.high)
+    return f"{found.count}: {ends_of or figures.MISSING}"
+
+
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "summary": (
         Column(
@@ -142,6 +159,14 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
             8,
             "share of the board's events and slots that its edge is of",
             lambda row: 0 < row.slots < row.board_slots,
+        ),
+        Column(
+            "replicates",
+            "",
+            _replicates,
+            8,
+            "how many were asked independently, and their lowest and highest edge; all else is of all of them",
+            lambda row: row.replicates is not None,
         ),
         Column("Brier", "brier", figures.short_score, 7, "mean squared error"),
         Column("price", "market_brier", figures.short_score, 6, "that of the price"),
@@ -320,6 +345,40 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
             1,
             "the rest, so that Brier = reliability - resolution + uncertainty + within bins",
         ),
+    ),
+    "consistency": (
+        Column(
+            "again",
+            "between",
+            words,
+            0,
+            "by replicates in one slot, or on days between which the price hardly moved",
+            kind="key",
+        ),
+        Column("difference", "difference.estimate", figures.score, 0, "mean absolute difference of the probabilities"),
+        Column("95% of it", "difference", ends(figures.interval), 3),
+        Column("same side", "same_side.estimate", figures.percent, 0, "bet alike, or both bet nothing"),
+        Column("95% of same", "same_side", ends(_share_interval), 2),
+        Column("sd of bets", "bet_deviation_usd", figures.usd, 4, "of one bet"),
+        Column("pairs", "n", figures.count, 5),
+        Column("events", "clusters", figures.count, 6),
+    ),
+    "effort": (
+        Column("searches", "effort.searches", _amount, 8, "the means of a decision"),
+        Column("pages", "effort.pages", _amount, 9),
+        Column(
+            "tokens",
+            "effort.tokens",
+            lambda value: figures.count(round(value)),
+            7,
+            "of its newest decisions with a trace",
+        ),
+        Column("cost", "effort.cost_usd", figures.cost_usd, 6),
+        Column("seconds", "effort.seconds", _amount, 3),
+        Column("edge", "edge", figures.thousandths, 0, "over the price, in thousandths"),
+        Column("Brier", "brier", figures.short_score, 5),
+        Column("return", "mean_return", figures.signed_percent, 4),
+        Column("decisions", "effort.decisions", figures.count, 1),
     ),
     "decisions": (
         Column("decisions", "card.decisions", figures.count, 0),

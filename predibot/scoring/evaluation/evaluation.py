@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.book import Book
+from predibot.scoring.evaluation.consistency import Consistency, consistency_of
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
+from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.forecast_score import ForecastScore, forecast_scores
 from predibot.scoring.evaluation.notes import notes, on_apart, on_clusters, on_many
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs, edge_pairs, return_pairs
@@ -82,11 +84,13 @@ WANTED = (
     "by_category",
     "by_lead_time",
     "by_confidence",
+    "consistency",
+    "effort",
 )
 """The parts of an evaluation that take time and can be left out.
 
 `intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
-difficulty; `dollars` is the evidence of the bets, besides that of the forecasts.
+difficulty; `dollars` is the evidence of the bets, besides that of the forecasts; `effort` is read from traces.
 """
 
 
@@ -158,6 +162,10 @@ class Evaluation:
     by_category: tuple[PartScore, ...] = ()
     by_lead_time: tuple[PartScore, ...] = ()
     by_confidence: tuple[PartScore, ...] = ()
+    consistency: tuple[Consistency, ...] = ()
+    """How alike bots answered the same question again; none of a bot that was never asked again."""
+    effort: tuple[Effort, ...] = ()
+    """What decisions of bots with models took, of bots ranked apart too; empty where it is not asked for."""
     delays: tuple[Counterfactual, ...] = ()
     sizings: tuple[Counterfactual, ...] = ()
     first_results_at: datetime | None = None
@@ -181,6 +189,11 @@ class Evaluation:
     """The evaluation with related events as one cluster; None where it is not asked for."""
     agreements: tuple[RankAgreement, ...] = ()
     """Correlations of the orders of accounts and of the leaderboard."""
+
+    def with_effort(self, effort: tuple[Effort, ...]) -> Self:
+        """Return the evaluation with the effort of bots, in both rankings."""
+        apart = None if self.apart is None else replace(self.apart, effort=effort)
+        return replace(self, effort=effort, apart=apart)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -269,6 +282,7 @@ def _evaluate(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluati
         by_category=_scores_by("by_category", category_scores, forecasts, asked),
         by_lead_time=_scores_by("by_lead_time", lead_time_scores, forecasts, asked),
         by_confidence=_scores_by("by_confidence", confidence_scores, forecasts, asked),
+        consistency=consistency_of(record, asked.uncertainty) if "consistency" in asked.wanted else (),
         delays=delay_scores(record, returns, asked.delays_days, asked.uncertainty),
         sizings=sizing_scores(record, returns, asked.sizings, asked.uncertainty),
         first_results_at=_first_results_at(whole, cards if others is None else (*cards, *others.cards), asked),

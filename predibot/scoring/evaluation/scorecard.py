@@ -26,6 +26,7 @@ from predibot.scoring.records.horizon_returns import (
     stakes_open,
 )
 from predibot.scoring.records.knowledge import KNOWLEDGE
+from predibot.scoring.records.replicates import ReplicateScores, replicate_scores
 from predibot.scoring.records.track_record import TrackRecord
 
 HORIZONS_DAYS = (1, 2, 7)
@@ -161,6 +162,8 @@ class Scorecard:
     edge: EdgeScore = field(default_factory=EdgeScore)
     """The edge over the price on all asked markets, which ranks bots."""
     baseline: bool = False
+    replicates: ReplicateScores | None = None
+    """The spread of its replicates, whose decisions this card has together; None for a bot without."""
 
     @property
     def settled(self) -> int:
@@ -243,6 +246,7 @@ def scorecards(
         (each.label, _score_horizon(record, each, still_open, convention, beside_edge, book)) for each in returns
     ]
     found = edges(record, max_gap_seconds=max_gap_seconds) if found is None else found
+    spreads = replicate_scores(record)
     ahead_of_price = _score_edges(len(record.bots), found, uncertainty, book)
     return tuple(
         Scorecard(
@@ -258,6 +262,7 @@ def scorecards(
             cost_known_usd=counts.cost_known_usd[row],
             edge=ahead_of_price[row],
             baseline=bot in record.baselines,
+            replicates=spreads.get(bot),
             **{name: of_bots[row] for name, of_bots in counts.of_kind.items() if name != "recorded"},
         )
         for row, bot in enumerate(record.bots)

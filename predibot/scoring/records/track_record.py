@@ -72,6 +72,8 @@ class TrackRecord:
     """The knowledge of decisions that count; those with models without a known cutoff are scored apart (`apart`)."""
     decision_slot: Floats | None = None
     """The instant of the run's slot, (n_d,), by which decisions are compared. By default the date's start."""
+    decision_replicate: Ints | None = None
+    """Which replicate of its bot decided, counted from 1, (n_d,); 0 for a bot without. By default none has any."""
     decision_category: Ints | None = None
     categories: tuple[str, ...] = ()
     baselines: frozenset[str] = frozenset()

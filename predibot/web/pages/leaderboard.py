@@ -23,7 +23,7 @@ from predibot.web.drawing import BandCurve, Bars, Curve, curve_of, curves_of, re
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 
-TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs")
+TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs", "consistency", "effort")
 """Parts of an evaluation that the tables need."""
 
 

@@ -18,6 +18,7 @@ from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.read.event_facts import read_run_markets
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.schema.tables import TurnRow
@@ -125,7 +126,7 @@ def _read_accounts(connection: Connection, venue: str, part: Part) -> Sequence[R
             subjects.c.kind != COHORT,
             *([] if part.recipe is None else [accounts.c.recipe == part.recipe]),
             *([] if part.mode is None else [accounts.c.mode == part.mode]),
-            *([accounts.c.bot.in_(part.bots)] if part.bots else []),
+            *([is_bot(accounts.c.bot, part.bots)] if part.bots else []),
         )
         .order_by(accounts.c.id)
     )

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, case, func, not_, select
 
-from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.event_facts import of_category
+from predibot.ledger.read.row_filter import RowFilter, by_recipe_and_bots, is_bot, runs_in
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, sources
-from predibot.ledger.write.runs import runs, with_decisions
+from predibot.ledger.write.runs import is_late, runs, with_decisions
+from predibot.scoring.records.part import Part
 
 
 def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
@@ -17,7 +19,7 @@ def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
 
     None where it took part in none. All texts come from recipes.
     """
-    own = (bots.c.name == name, runs.c.voided_at.is_(None))
+    own = (is_bot(bots.c.name, (name,)), runs.c.voided_at.is_(None))
     what = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model)
     different = select(*what).join(runs, runs.c.id == bots.c.run_id).where(*own).distinct().subquery()
     of_run = (runs.c.key.label("run"), runs.c.recipe, runs.c.slot_at, runs.c.recipe_json, runs.c.code_version)
@@ -47,7 +49,7 @@ def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, dat
     chosen = (
         with_decisions(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at, func.count(sources.c.number))
         .outerjoin(sources, sources.c.decision_id == decisions.c.id)
-        .where(bots.c.name == name, subjects.c.kind == "event", runs.c.voided_at.is_(None))
+        .where(is_bot(bots.c.name, (name,)), subjects.c.kind == "event", runs.c.voided_at.is_(None))
         .group_by(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at)
     )
     found = dict[tuple[str, datetime], int | None]()
@@ -60,8 +62,41 @@ def newest_traces(connection: Connection, name: str, most: int) -> tuple[str, ..
     """Return the trace hashes of a bot's newest decisions that have one, newest first."""
     chosen = (
         with_decisions(decisions.c.trace_sha256)
-        .where(bots.c.name == name, runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None))
+        .where(is_bot(bots.c.name, (name,)), runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None))
         .order_by(decisions.c.decided_at.desc(), decisions.c.id.desc())
         .limit(most)
     )
     return tuple(connection.execute(chosen).scalars())
+
+
+def list_decision_efforts(connection: Connection, venue: str, as_of: datetime, part: Part) -> Sequence[Row[Any]]:
+    """Return the searches, pages, seconds and costs of decisions on events by bots with a model, newest first.
+
+    Decisions after the deadline of their run are left out, as they are in no score.
+    """
+    searches, pages = (func.sum(case((sources.c.kind == kind, 1), else_=0)) for kind in ("search", "page"))
+    own = (
+        bots.c.name.label("bot"),
+        decisions.c.id,
+        decisions.c.seconds,
+        decisions.c.cost_usd,
+        decisions.c.trace_sha256,
+    )
+    chosen = (
+        with_decisions(*own, searches.label("searches"), pages.label("pages"))
+        .outerjoin(sources, sources.c.decision_id == decisions.c.id)
+        .where(
+            bots.c.model.is_not(None),
+            runs.c.venue_name == venue,
+            runs.c.voided_at.is_(None),
+            subjects.c.event_row.is_not(None),
+            decisions.c.decided_at <= as_of,
+            not_(is_late()),
+            *runs_in(connection, part),
+            *of_category(connection, venue, as_of, part),
+            *by_recipe_and_bots(part),
+        )
+        .group_by(*own, decisions.c.decided_at)
+        .order_by(decisions.c.decided_at.desc(), decisions.c.id.desc())
+    )
+    return connection.execute(chosen).all()

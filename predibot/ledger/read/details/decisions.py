@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Row, Select, Text, bindparam, case, cast, func, select
 
 from predibot.domain.price import EQUITY
-from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.row_filter import RowFilter, is_bot
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, forecasts, orders, sources
 from predibot.ledger.write.events import events, instruments, markets
@@ -95,7 +95,7 @@ def reason_of(connection: Connection, *, bot: str, market_row: int, decided_at: 
         .join(markets, markets.c.event_row == events.c.id)
         .outerjoin(forecasts, (forecasts.c.decision_id == decisions.c.id) & (forecasts.c.market_row == markets.c.id))
         .where(
-            bots.c.name == bot,
+            is_bot(bots.c.name, (bot,)),
             decisions.c.decided_at == decided_at,
             markets.c.id == market_row,
             runs.c.voided_at.is_(None),

@@ -1,0 +1,57 @@
+"""Replicates: bots with the same settings that are asked independently, `x#1`, `x#2` and so on, and shown as `x`."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+MOST_REPLICATES = 20
+_REPLICATE = re.compile(r"([A-Za-z0-9._-]{1,80})#([1-9][0-9]?)")
+"""A recipe's names have no `#`, so no bot is taken for a replicate of another."""
+
+
+def replicate_names(bot: str, count: int) -> tuple[str, ...]:
+    """Return the names of a bot's replicates; its own name for one.
+
+    Examples:
+        >>> replicate_names("x", 1), replicate_names("x", 2)
+        (('x',), ('x#1', 'x#2'))
+    """
+    return (bot,) if count == 1 else tuple(f"{bot}#{number}" for number in range(1, count + 1))
+
+
+def split_replicate(name: str) -> tuple[str, int]:
+    """Return the bot of a replicate and its number; 0 for a bot that is none.
+
+    Examples:
+        >>> split_replicate("x#2"), split_replicate("x")
+        (('x', 2), ('x', 0))
+    """
+    found = _REPLICATE.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, 0)
+
+
+def joined_bots(names: Iterable[str]) -> frozenset[str]:
+    """Return the bots of which there are several among some distinct names.
+
+    Examples:
+        >>> sorted(joined_bots(["x#1", "x#2", "y#1", "z"]))
+        ['x']
+    """
+    counts = Counter(split_replicate(name)[0] for name in names)
+    return frozenset(bot for bot, n in counts.items() if n > 1)
+
+
+def expand_bots(asked: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as asked, a bot with replicates as these, in order and once.
+
+    Examples:
+        >>> expand_bots(["x", "z"], ["x#1", "x#2", "y"])
+        ('x#1', 'x#2', 'z')
+    """
+    known = tuple(names)
+    found = dict.fromkeys(
+        each
+        for name in asked
+        for each in ([one for one in known if one == name or split_replicate(one)[0] == name] or [name])
+    )
+    return tuple(found)

@@ -1,0 +1,70 @@
+"""Effort beside success: the bots of one ranking, and how both go together over them."""
+
+from dataclasses import dataclass
+
+from predibot.reports import figures
+from predibot.reports.document import Document, document
+from predibot.reports.views.leaderboard import headline_horizon
+from predibot.scoring.evaluation.effort import EFFORTS, SUCCESSES, EffortAndSuccess, effort_correlations
+from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.inference.correlation import Correlations
+from predibot.scoring.records.horizon_returns import NOW
+
+EFFORT_WORDS = {"cost_usd": "dollars"}
+"""Names of efforts that differ from their fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffortBoard:
+    """The bots of a ranking whose effort is known, in the order of the leaderboard."""
+
+    rows: tuple[EffortAndSuccess, ...]
+    returns: str
+    """Which mean return is meant, in words."""
+    correlations: tuple[tuple[str, str, Correlations], ...]
+    """By effort and success."""
+
+
+def effort_board(ranking: Evaluation) -> EffortBoard | None:
+    """Return effort and success of one ranking; None where no effort is known.
+
+    Returns are those of the leaderboard's horizon, or until now where none has one;
+    at the quote, or at the mid where no bot has a quote.
+    """
+    known = {each.bot: each for each in ranking.effort}
+    cards = [card for card in ranking.leaderboard if card.bot in known]
+    if not cards:
+        return None
+    labels = (headline_horizon(tuple(cards[0].horizons)), NOW)
+    ways = [(label, name) for label in labels if label is not None for name in ("quote_mean_return", "mean_return")]
+    label, name = next(
+        (way for way in ways if any(getattr(card.horizons.get(way[0]), way[1], None) is not None for card in cards)),
+        ways[-1],
+    )
+    rows = tuple(
+        EffortAndSuccess(known[card.bot], card.edge.edge, card.brier, getattr(card.horizons.get(label), name, None))
+        for card in cards
+    )
+    found = effort_correlations(rows, confidence=ranking.question.uncertainty.confidence)
+    at = "quote" if name == "quote_mean_return" else "mid"
+    return EffortBoard(
+        rows,
+        f"return at the {at}, {figures.horizon(label)}",
+        tuple((effort, success, found[effort, success]) for effort in EFFORTS for success in SUCCESSES),
+    )
+
+
+def effort_documents(ranking: Evaluation) -> list[Document]:
+    """Return a row for each bot, as JSON and CSV have it."""
+    board = effort_board(ranking)
+    return (
+        [] if board is None else [{**document(row.effort), **document(row, " ".join(SUCCESSES))} for row in board.rows]
+    )
+
+
+def correlation_documents(ranking: Evaluation) -> list[Document]:
+    """Return a row for each effort and success, as JSON has it."""
+    board = effort_board(ranking)
+    found = () if board is None else board.correlations
+    names = "n spearman=spearman.value low=spearman.low high=spearman.high"
+    return [{"effort": effort, "success": success, **document(each, names)} for effort, success, each in found]

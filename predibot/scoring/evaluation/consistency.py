@@ -1,0 +1,169 @@
+"""Consistency: how alike a bot answers when it is asked the same again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from predibot.scoring.arguments import Floats, Ints
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate, cluster_bootstrap_mean
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.track_record import TrackRecord
+
+UNCHANGED_PRICE = 0.01
+"""The most that a price may have moved between two days on which a bot was asked the same."""
+_LEAST_MOVE = 1e-9
+"""A price of 0.35 is unchanged from 0.36, whatever their floats say."""
+Between = Literal["replicates", "days"]
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How far two answers of a bot to the same question lie apart, over all such pairs."""
+
+    bot: str
+    between: Between
+    """Replicates asked in one slot, or a bot asked on two days on which the price was the same."""
+    n: int
+    """Pairs of answers."""
+    clusters: int
+    difference: Estimate
+    """The mean absolute difference of the probabilities, in [0, 1]."""
+    same_side: Estimate
+    """The share of pairs that bet on the same side, or both bet nothing, in [0, 1]."""
+    bet_deviation_usd: float
+    """The standard deviation of two such bets: the root of half their mean squared difference."""
+
+    @classmethod
+    def of(cls, bot: str, between: Between, pairs: "_Pairs", uncertainty: Uncertainty) -> Self:
+        """Return the consistency over pairs, of which there is at least one."""
+        apart, bets = np.abs(np.diff(pairs.probability, axis=0)[0]), pairs.bet_usd
+        alike = (np.sign(bets[0]) == np.sign(bets[1])).astype(np.float64)
+        difference = _estimate(apart, pairs.cluster, uncertainty)
+        return cls(
+            bot,
+            between,
+            difference.n,
+            difference.clusters,
+            difference,
+            _estimate(alike, pairs.cluster, uncertainty),
+            float(np.sqrt(np.mean((bets[0] - bets[1]) ** 2) / 2.0)),
+        )
+
+
+def consistency_of(record: TrackRecord, uncertainty: Uncertainty) -> tuple[Consistency, ...]:
+    """Return how consistently each bot answered, where it was asked the same again; missing where it never was.
+
+    Between days a market, a replicate and two decision days in a row with a
+    forecast make a pair, if the price of YES moved by at most `UNCHANGED_PRICE`.
+    Intervals resample clusters of events; there is none on fewer than
+    `FEWEST_FOR_AN_INTERVAL`.
+
+    Args:
+        record: With replicates joined. Only its scored decisions count.
+        uncertainty: How intervals are made.
+    """
+    rows = _Answers.of(record)
+    found = []
+    for row, bot in enumerate(record.bots):
+        own = rows.only(rows.bot == row)
+        ways: tuple[tuple[Between, list[_Pairs]], ...] = (
+            ("replicates", list(_between_replicates(own))),
+            ("days", list(_between_days(own))),
+        )
+        for between, parts in ways:
+            pairs = _Pairs.joined(parts)
+            if pairs.cluster.size:
+                found.append(Consistency.of(bot, between, pairs, uncertainty))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answers:
+    """The first forecast of each bot and replicate on each market and slot, by these."""
+
+    bot: Ints
+    replicate: Ints
+    market: Ints
+    slot: Floats
+    day: Ints
+    cluster: Ints
+    probability: Floats
+    bet_usd: Floats
+    price_yes: Floats
+
+    @classmethod
+    def of(cls, record: TrackRecord) -> Self:
+        rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored_mask()[record.bet_decision])
+        decision, market = record.bet_decision[rows], record.bet_market[rows]
+        bot, slot = record.decision_bot[decision], record.slots()[decision]
+        number = record.decision_replicate
+        replicate = np.zeros_like(bot) if number is None else number[decision]
+        key = np.stack([bot, replicate, market, np.unique(slot, return_inverse=True)[1]]).reshape(4, -1)
+        first = np.unique(key, axis=1, return_index=True)[1]
+        return cls(
+            bot[first],
+            replicate[first],
+            market[first],
+            slot[first],
+            record.decision_day[decision][first],
+            record.clusters()[decision][first],
+            record.bet_probability[rows][first],
+            record.bet_usd[rows][first],
+            record.bet_price_yes[rows][first],
+        )
+
+    def only(self, kept: NDArray[np.bool_] | Ints) -> Self:
+        return type(self)(*(getattr(self, name)[kept] for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """Both answers of each pair, (2, n), and its cluster, (n,)."""
+
+    probability: Floats
+    bet_usd: Floats
+    cluster: Ints
+
+    @classmethod
+    def of(cls, rows: _Answers, one: Ints, other: Ints) -> Self:
+        both = np.stack([one, other])
+        return cls(rows.probability[both], rows.bet_usd[both], rows.cluster[one])
+
+    @classmethod
+    def joined(cls, parts: list[Self]) -> Self:
+        nothing = cls(np.zeros((2, 0)), np.zeros((2, 0)), np.zeros(0, dtype=np.int64))
+        named = ("probability", "bet_usd", "cluster")
+        return cls(*(np.concatenate([getattr(each, name) for each in (nothing, *parts)], axis=-1) for name in named))
+
+
+def _between_replicates(rows: _Answers) -> Iterator[_Pairs]:
+    slot = np.unique(rows.slot, return_inverse=True)[1]
+    question = rows.market * (slot.max(initial=0) + 1) + slot
+    of_each = [np.flatnonzero(rows.replicate == number) for number in np.unique(rows.replicate[rows.replicate > 0])]
+    for one, other in combinations(of_each, 2):
+        _, first, second = np.intersect1d(question[one], question[other], assume_unique=True, return_indices=True)
+        yield _Pairs.of(rows, one[first], other[second])
+
+
+def _between_days(rows: _Answers) -> Iterator[_Pairs]:
+    order = np.lexsort((rows.slot, rows.market, rows.replicate))
+    one, other = order[:-1], order[1:]
+    again = (rows.market[one] == rows.market[other]) & (rows.replicate[one] == rows.replicate[other])
+    later = rows.day[one] < rows.day[other]
+    same = np.abs(rows.price_yes[one] - rows.price_yes[other]) <= UNCHANGED_PRICE + _LEAST_MOVE
+    kept = again & later & same
+    yield _Pairs.of(rows, one[kept], other[kept])
+
+
+def _estimate(values: Floats, clusters: Ints, uncertainty: Uncertainty) -> Estimate:
+    found = cluster_bootstrap_mean(
+        values, clusters, seed=uncertainty.seed, resamples=uncertainty.resamples, confidence=uncertainty.confidence
+    )
+    if found.interval is None or found.clusters < FEWEST_FOR_AN_INTERVAL:
+        return replace(found, low=None, high=None)
+    low, high = found.interval
+    return replace(found, low=max(low, 0.0), high=min(high, 1.0))

@@ -1,0 +1,62 @@
+"""Effort: what decisions of a bot take on average, and how that goes together with how good it is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from predibot.scoring.inference.correlation import Correlations, correlations
+
+EFFORTS = ("searches", "pages", "tokens", "cost_usd", "seconds")
+SUCCESSES = ("edge", "brier", "mean_return")
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The means over the decisions of a bot with a model, those that failed too; None where a part is unknown."""
+
+    bot: str
+    decisions: int
+    searches: float
+    pages: float
+    """Pages read, whoever found them."""
+    seconds: float
+    cost_usd: float | None
+    tokens: float | None
+    """Read and written by its models, over its newest decisions with a trace."""
+    traces: int
+    """How many these are."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffortAndSuccess:
+    """A bot's effort beside its scores; None without a value."""
+
+    effort: Effort
+    edge: float | None
+    brier: float | None
+    mean_return: float | None
+
+    def pair(self, effort: str, success: str) -> tuple[float, float] | None:
+        """Return one of `EFFORTS` with one of `SUCCESSES`; None unless both are known."""
+        one, other = getattr(self.effort, effort), getattr(self, success)
+        return None if one is None or other is None else (one, other)
+
+
+def effort_correlations(
+    rows: Sequence[EffortAndSuccess], *, confidence: float = 0.95
+) -> Mapping[tuple[str, str], Correlations]:
+    """Return how each effort goes together with each success over bots, those that know both.
+
+    Args:
+        rows: One a bot.
+        confidence: Of the intervals, which take bots as independent draws.
+    """
+    found = {}
+    for effort in EFFORTS:
+        for success in SUCCESSES:
+            known = {row.effort.bot: pair for row in rows if (pair := row.pair(effort, success)) is not None}
+            found[effort, success] = correlations(
+                {bot: one for bot, (one, _) in known.items()},
+                {bot: other for bot, (_, other) in known.items()},
+                confidence=confidence,
+            )
+    return found

@@ -1,0 +1,74 @@
+"""Replicates in a record: joined they are one bot, apart they have a spread."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from predibot.scoring import TrackRecord
+from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.replicates import Spread, join_replicates, replicate_scores
+from tests.scoring.evaluation.test_joined import AS_OF
+from tests.scoring.made_records import Bet, Made, Paid, record_of
+
+QUESTION = Question(uncertainty=Uncertainty(resamples=200), wanted=("evidence", "intervals", "pairs"))
+EVENTS = 12
+
+
+def record(*bots: str, shift: float = 0.0) -> TrackRecord:
+    """Return what bots say of settled markets; each says the same as the others, plus `shift` for each before it."""
+    rng = np.random.default_rng(1)
+    said = rng.uniform(0.2, 0.6, EVENTS)
+    made = [
+        Made(bot, at=event + 0.1, event=event, bets=(Bet(event, 0.5, 0.4, probability=said[event] + shift * number),))
+        for number, bot in enumerate(bots)
+        for event in range(EVENTS)
+    ]
+    return record_of(made, as_of=AS_OF, paid={event: Paid(event + 2, float(event % 2)) for event in range(EVENTS)})
+
+
+def evaluated(found: TrackRecord) -> Evaluation:
+    """Return the evaluation of a record."""
+    return evaluation_of(found, datetime.fromtimestamp(found.as_of, UTC), QUESTION)
+
+
+def test_copies_of_a_bot_score_as_the_bot_and_are_ranked_once() -> None:
+    (alone,) = evaluated(record("x")).cards
+    found = evaluated(join_replicates(record("x#1", "x#2", "x#3")))
+    (joined,) = found.cards
+    assert (joined.bot, joined.edge.n, joined.edge.clusters, found.pairs) == ("x", EVENTS, EVENTS, ())
+    for name in ("edge.edge", "edge.interval.low", "edge.interval.high", "brier"):
+        one, other = alone, joined
+        for part in name.split("."):
+            one, other = getattr(one, part), getattr(other, part)
+        assert other == pytest.approx(one), name
+    for label, score in alone.horizons.items():
+        assert joined.horizons[label].mean_return == pytest.approx(score.mean_return)
+
+
+def test_the_spread_is_that_of_each_replicate_scored_by_itself() -> None:
+    apart = evaluated(record("x#1", "x#2", shift=0.1)).cards
+    (card,) = evaluated(join_replicates(record("x#1", "x#2", shift=0.1))).cards
+    assert card.replicates is not None
+    assert card.replicates.count == 2
+    for spread, values in ((card.replicates.edge, [each.edge.edge or 0.0 for each in apart]),
+                           (card.replicates.brier, [each.brier or 0.0 for each in apart])):  # fmt: skip
+        assert spread is not None
+        assert (spread.low, spread.high) == pytest.approx((min(values), max(values)))
+        # Of two values the deviation is their distance over the root of 2.
+        assert spread.deviation == pytest.approx((spread.high - spread.low) / 2**0.5)
+
+
+def test_a_replicate_without_a_sibling_and_a_bot_without_replicates_stay_as_they_are() -> None:
+    found = record("x#1", "y")
+    assert join_replicates(found) is found
+    assert replicate_scores(found) == {}
+    assert Spread.of(np.array([np.nan])) is None
+    assert Spread.of(np.array([0.5, np.nan])) == Spread(0.5, 0.5, 0.5, None)
+
+
+def test_a_bot_and_its_later_replicates_are_one_bot_whose_spread_is_of_the_replicates() -> None:
+    joined = join_replicates(record("x", "x#1", "x#2"))
+    assert joined.bots == ("x",)
+    assert replicate_scores(joined)["x"].count == 2
