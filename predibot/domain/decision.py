@@ -27,6 +27,15 @@ def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
     return f"{status} (unreadable answers)" if reason_kind == "answer" else status
 
 
+BY_SYSTEM = "no answer could be taken, so the system held"
+"""What is said of a decision that the game made in place of an unusable answer; its note says why."""
+
+
+def counted_status(status: Status, reason_kind: ReasonKind | None) -> Status:
+    """Return a status as boards count it: what the game decided in place of an unusable answer has failed."""
+    return "failed" if reason_kind == "answer" else status
+
+
 WITHOUT_TOOLS = "without tools"
 """The note on an agent whose model calls no tools, and that was allowed to answer without."""
 

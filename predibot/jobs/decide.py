@@ -14,7 +14,7 @@ from typing import Literal
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.account import Mode
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Status, Subject
+from predibot.domain.decision import Status, Subject, counted_status
 from predibot.domain.event import Event
 from predibot.errors import LedgerError, UsageError
 from predibot.jobs.daemon_threads import ExecutorSpec
@@ -102,7 +102,7 @@ class DecideReport:
         A decision that the game made in place of an unusable answer is recorded, but counts as failed.
         """
         stored = [decision.stored for decision in self.decisions]
-        return Counter("failed" if each.reason_kind == "answer" else each.status for each in stored)
+        return Counter(counted_status(each.status, each.reason_kind) for each in stored)
 
 
 def decide(

@@ -65,6 +65,24 @@ def test_a_cohort_shows_members_positions_markets_in_common_and_what_is_due(week
     assert "Booked at: displayed 7." in text
 
 
+def test_what_the_system_held_has_failed_and_the_cohort_says_so(weeks: Weeks, predibot: Predibot) -> None:
+    with Store.open(weeks.store.address) as store, store.write() as connection:
+        of_one = "SELECT d.id FROM decisions d JOIN bots b ON b.id = d.bot_id WHERE b.name = 'one' ORDER BY d.id"
+        _, second, _ = connection.exec_driver_sql(of_one).scalars()
+        connection.exec_driver_sql(f"UPDATE decisions SET reason_kind = 'answer' WHERE id = {second}")
+    shown = " ".join(predibot("cohort", "2026-03-01", *LEDGER).out.split())
+    assert " 1 of 2 $0.02 bet" in shown
+    assert "one failed at 2026-03-08T00:05Z: no answer could be taken, so the system held" in shown
+    (found,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
+    assert found["members"][0]["decisions"] == {"recorded": 1, "failed": 1}
+    # It has decided all the same.
+    assert found["due"] == ["two"]
+    bot = predibot("report", "--bot", "one", *LEDGER)
+    assert bot.code == 0, bot.err
+    told = " ".join(bot.out.split())
+    assert "1 failed" in told and "no answer could be taken, so the system held" in told
+
+
 def test_the_document_of_a_cohort_adds_up(weeks: Weeks, predibot: Predibot) -> None:
     (found,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
     assert (found["cohort"], found["methodology"], found["week"], found["due"]) == ("2026-03-01", "v2", 2, ["two"])

@@ -66,7 +66,7 @@ def test_the_demo_of_weekly_cohorts_shows_their_board_and_what_to_type_next(
     screen = without_colours(sent)
     assert code == 0
     assert max(map(len, screen)) <= COLUMNS
-    assert "weekly_cohort v2 of sandbox_weekly, replay: 2 cohorts, 0 complete" in screen
+    assert "weekly_cohort v1 weeks=5 of sandbox_weekly, replay: 2 cohorts, 2 complete" in screen
     assert any("all_cash*" in line and "+$0" in line for line in screen)
     ledger = "sqlite:///runs/out/demo_weekly.db"
     assert any("predibot account script_sharp --cohort 2026-01-04" in line for line in screen)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
+from predibot.domain.decision import BY_SYSTEM, counted_status
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
@@ -182,7 +183,11 @@ def bot_history(
         if related is None:
             related = cluster_ledger_events(connection, venue, at)
     spread = exposures(record, bot, event_of_market=[each.event_id for each in listed], cluster_of=related)
-    silent = Counter((each.status, each.message) for each in decisions if each.status != "recorded")
+    silent = Counter(
+        (status, each.message or BY_SYSTEM)
+        for each in decisions
+        if (status := counted_status(each.status, each.reason_kind)) != "recorded"
+    )
     commonest = sorted(silent.items(), key=lambda each: (-each[1], each[0]))
     staked_on = {event for group in spread.groups for event in group.events}
     return BotHistory(
@@ -194,7 +199,7 @@ def bot_history(
         strategies=tuple(dict.fromkeys(each.strategy for each in decisions)),
         first_at=min((each.decided_at for each in decisions), default=None),
         last_at=max((each.decided_at for each in decisions), default=None),
-        statuses=Counter(each.status for each in decisions),
+        statuses=Counter(counted_status(each.status, each.reason_kind) for each in decisions),
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=tuple(UnansweredGroup(*why, n) for why, n in commonest),

@@ -9,6 +9,7 @@ from rich.console import Console
 from sqlalchemy import Row
 
 from predibot.domain.clock import format_instant
+from predibot.domain.decision import BY_SYSTEM, counted_status
 from predibot.games.cohorts import DECIDES_AFTER, Member
 from predibot.games.positions import POSITION_STATES, PositionState
 from predibot.ledger.read.accounts.cohort_statement import (
@@ -30,7 +31,7 @@ _SHOWN = 20
 _QUESTION_CELLS = 30
 _MESSAGE_CELLS = 90
 _STATE = "decides complete_at=ended_at"
-_OF_DECISION = "run decided_at status message orders"
+_OF_DECISION = "run decided_at status reason_kind message orders"
 _OF_ACCOUNT = ("cash_usd", "stake_usd", "value_usd", "profit_usd", "valued_at", "standing")
 _STANDING_WORDS: Mapping[str, str] = {"playing": "bet"}
 
@@ -197,7 +198,8 @@ def _in_state(*states: PositionState) -> Callable[[MemberAccount], str]:
 
 
 def _failed_share(decided: Sequence[Row[Any]]) -> str:
-    return f"{sum(each.status in ('refused', 'failed') for each in decided)} of {len(decided)}"
+    failed = sum(counted_status(each.status, each.reason_kind) in ("refused", "failed") for each in decided)
+    return f"{failed} of {len(decided)}"
 
 
 def _member_document(found: CohortStatement, member: Member) -> Document:
@@ -207,7 +209,7 @@ def _member_document(found: CohortStatement, member: Member) -> Document:
         **{name: json_value(getattr(own, name, None)) for name in _OF_ACCOUNT},
         "owing": own is not None and own.account.owing,
         "positions": {state: 0 if own is None else own.states.get(state, 0) for state in POSITION_STATES},
-        "decisions": dict(Counter(each.status for each in decided)),
+        "decisions": dict(Counter(counted_status(each.status, each.reason_kind) for each in decided)),
         "last_decision": document(decided[-1], _OF_DECISION) if decided else None,
         "cost_usd": number(_cost_usd(decided)),
     }
@@ -223,9 +225,13 @@ def _failure_lines(found: CohortStatement) -> Iterator[str]:
     """Yield why the last decision of a member was not recorded."""
     for member in found.cohort.members:
         decided = found.decided.get(member.bot_id)
-        if decided and (last := decided[-1]).status != "recorded":
-            text = plain(last.message, _MESSAGE_CELLS)
-            yield f"{plain(member.bot_id)} {last.status} at {format_instant(last.decided_at)}: {text}"
+        if not decided:
+            continue
+        last = decided[-1]
+        status = counted_status(last.status, last.reason_kind)
+        if status != "recorded":
+            text = plain(last.message or BY_SYSTEM, _MESSAGE_CELLS)
+            yield f"{plain(member.bot_id)} {status} at {format_instant(last.decided_at)}: {text}"
 
 
 def _profit(line: PositionLine) -> str:
@@ -247,7 +253,7 @@ _MEMBERS = (
     Column("lost", "own", _in_state("LOST")),
     Column("sold", "own", _in_state("EXITED"), 4),
     Column("void", "own", _in_state("CANCELLED"), 3),
-    Column("failed", "decided", _failed_share, meaning="decisions refused or failed"),
+    Column("failed", "decided", _failed_share, meaning="decisions refused or failed, HOLDs of the system among them"),
     Column("cost", "decided", lambda decided: figures.short_cost_usd(_cost_usd(decided)), 2),
 )
 _POSITIONS = (

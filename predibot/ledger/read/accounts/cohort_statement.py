@@ -92,8 +92,8 @@ class CohortStatement:
     unresolved: int
     """Number of its markets that are not known to have paid."""
     decided: Mapping[str, Sequence[Row[Any]]]
-    """Decisions of each member with an account, oldest first: run, instant, status, message, number of
-    orders, and cost.
+    """Decisions of each member with an account, oldest first: run, instant, status and its kind of reason, message,
+    number of orders, and cost.
     """
     held: CohortHoldings
     shared: tuple[SharedMarket, ...]
@@ -215,7 +215,7 @@ def _read_decisions(connection: Connection, own: Sequence[int], as_of: datetime)
     counted = select(func.count()).where(orders.c.decision_id == decisions.c.id).correlate(decisions).scalar_subquery()
     statement = (
         select(accounts.c.id, runs.c.key.label("run"), decisions.c.decided_at, decisions.c.status, decisions.c.message)
-        .add_columns(counted.label("orders"), decisions.c.cost_usd, runs.c.slot_at)
+        .add_columns(decisions.c.reason_kind, counted.label("orders"), decisions.c.cost_usd, runs.c.slot_at)
         .select_from(join_decisions())
         .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
         .order_by(accounts.c.id, decisions.c.decided_at, decisions.c.id)

@@ -36,7 +36,7 @@ def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
 def list_decision_results(connection: Connection, row_filter: RowFilter) -> Sequence[Row[Any]]:
     """Return decisions by slot, without facts of their events and markets."""
     of_bot = (bots.c.model, bots.c.strategy)
-    names = ("decided_at", "status", "message", "cost_usd", "cost_known_usd")
+    names = ("decided_at", "status", "message", "reason_kind", "cost_usd", "cost_known_usd")
     chosen = with_decisions(*of_bot, *(decisions.c[name] for name in names)).where(*row_filter.conditions(connection))
     return connection.execute(chosen.order_by(runs.c.slot_at, runs.c.id, decisions.c.id)).all()
 
