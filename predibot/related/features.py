@@ -10,7 +10,7 @@ from scipy import sparse
 
 from predibot.related.beliefs import Beliefs
 from predibot.related.change_points import ChangePoints, change_points, daily_changes
-from predibot.related.texts import Vectors, tf_idf
+from predibot.related.texts import Embed, Vectors, subject_words, tf_idf
 from predibot.scoring.arguments import Floats, Ints
 
 WITHIN_DAYS = 2
@@ -51,6 +51,23 @@ class FeatureWeights:
 EQUAL = FeatureWeights()
 
 
+@dataclass(frozen=True, slots=True)
+class ScoreForm:
+    """How S is made of two markets."""
+
+    weights: FeatureWeights
+    words: Embed
+    """How texts are compared where no other model is named."""
+    by_subject: bool
+    """Whether change points count only as far as tags or words are common."""
+
+
+PAPER = ScoreForm(EQUAL, tf_idf, by_subject=False)
+"""Any change points count, and all words."""
+TUNED = ScoreForm(FeatureWeights(synchrony=0.225, tags=0.25, nearness=0.0, text=0.525), subject_words, by_subject=True)
+"""Weights fitted to three raters' ratings of pairs; docs/beliefbench.md says how, and what came of it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """The features of r markets with c others, (r, c) each, in [0, 1]; NaN where one is missing."""
@@ -84,6 +101,11 @@ class Block:
             found = np.clip(total / present, 0.0, 1.0)
         return np.round(found, _DECIMALS)
 
+    def scale_jumps(self) -> Self:
+        """Return the block with s1 and s3 times the larger of s2 and s4: of different subjects they say little."""
+        subject = np.nan_to_num(np.fmax(self.tags, self.text))
+        return replace(self, synchrony=subject * self.synchrony, nearness=subject * self.nearness)
+
     def restrict_jumps(self, really: NDArray[np.bool_]) -> Self:
         """Return the block with s1 and s3 only where change points count, by a mask of (r, c)."""
         changed = {name: np.where(really, getattr(self, name), 0.0) for name in ("synchrony", "nearness")}
@@ -93,11 +115,11 @@ class Block:
 class Features:
     """Markets that are ready to be compared: sparse words and tags, change points as sorted days."""
 
-    def __init__(self, beliefs: Beliefs, vectors: Vectors | None = None) -> None:
-        """Prepare n markets."""
-        self.n = beliefs.n
+    def __init__(self, beliefs: Beliefs, vectors: Vectors | None = None, form: ScoreForm = PAPER) -> None:
+        """Prepare n markets; `vectors` are their texts, by the form's words where they are left out."""
+        self.n, self.form = beliefs.n, form
         self.points = change_points(daily_changes(beliefs.prices), self.n)
-        vectors = tf_idf(beliefs.texts) if vectors is None else vectors
+        vectors = form.words(beliefs.texts) if vectors is None else vectors
         self._text = _products(vectors)
         self._has_words = _has_words(vectors)
         names = {name: number for number, name in enumerate(sorted(set().union(*beliefs.tags)))}
@@ -136,7 +158,8 @@ class Features:
         tags = np.divide(common, union, out=np.full(common.shape, np.nan), where=union > 0.0)
         text = np.clip(self._text(rows, columns), 0.0, 1.0)
         text[~(self._has_words[rows, np.newaxis] & self._has_words[columns])] = np.nan
-        return Block(synchrony, tags, nearness, text)
+        block = Block(synchrony, tags, nearness, text)
+        return block.scale_jumps() if self.form.by_subject else block
 
     def blocks(self) -> Iterator[tuple[slice, slice, Block]]:
         """Yield rows, columns and features of blocks that hold every pair of markets, some pairs twice."""
@@ -161,7 +184,7 @@ def pairs_from(features: Features, at_least: float) -> Pairs:
     """Return all pairs of markets whose S is at least a limit, sorted by first and second."""
     found: list[tuple[Ints, Ints, Floats]] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
     for rows, columns, block in features.blocks():
-        scores = block.scores()
+        scores = block.scores(features.form.weights)
         ours, theirs = np.nonzero(scores >= at_least)
         once = ours + rows.start < theirs + columns.start
         ours, theirs = ours[once], theirs[once]

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from predibot.related.beliefs import Beliefs
 from predibot.related.clusters import RELATED
-from predibot.related.features import Features, pairs_from
+from predibot.related.features import TUNED, Features, pairs_from
 from predibot.related.filters import FilterResult, Filters, apply_filters, open_days, overlap_days
 from predibot.related.texts import Embed
 from predibot.scoring.arguments import Floats
@@ -93,7 +93,7 @@ def graph_of(
     Args:
         beliefs: All markets.
         filters: Which of them are compared; None for all.
-        embed: What turns texts into vectors; TF-IDF where it is left out.
+        embed: What turns texts into vectors; the words of their subjects where it is left out.
         at_least: The least S of an edge, in (0, 1].
 
     Raises:
@@ -106,7 +106,7 @@ def graph_of(
         raise ValueError(f"an edge is from S = {at_least:g} on; it must be above 0, and 1 at most")
     told = None if filters is None else apply_filters(beliefs, filters)
     compared = (beliefs if told is None else beliefs.only(told.kept)).in_order()
-    pairs = pairs_from(Features(compared, None if embed is None else embed(compared.texts)), at_least)
+    pairs = pairs_from(Features(compared, None if embed is None else embed(compared.texts), TUNED), at_least)
     first_day, last_day = open_days(compared)
     together = overlap_days(first_day, last_day, pairs.first, pairs.second) > 0
     best: dict[tuple[str, str], Edge] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.related.beliefs import Beliefs
-from predibot.related.features import WITHIN_DAYS, Features
+from predibot.related.features import TUNED, WITHIN_DAYS, Features
 from predibot.related.filters import FilterResult, Filters, apply_filters, open_days, overlap_days
 from predibot.related.texts import Embed, tf_idf_words
 from predibot.related.wording import FREE_WORDS
@@ -72,12 +72,12 @@ def neighbours_of(
     own = np.flatnonzero(np.array([name == event_id for name in compared.event_ids], dtype=np.bool_))
     if not own.size:
         return Neighbourhood(event_id, (), beliefs.n, 0, told)
-    features = Features(compared, None if embed is None else embed(compared.texts))
+    features = Features(compared, None if embed is None else embed(compared.texts), TUNED)
     rows = slice(int(own[0]), int(own[-1]) + 1)
     block = features.block(rows, slice(0, compared.n))
     first, last = open_days(compared)
     days = overlap_days(first, last, own[:, np.newaxis], np.arange(compared.n))
-    scores = np.where(days > 0, block.scores(), np.nan)
+    scores = np.where(days > 0, block.scores(TUNED.weights), np.nan)
     scores[:, rows] = np.nan
     best: dict[str, tuple[float, int, int]] = {}
     for ours, theirs in zip(*np.nonzero(~np.isnan(scores)), strict=True):

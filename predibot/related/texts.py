@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from predibot.related.wording import CALENDAR_WORDS, FREE_WORDS
+from predibot.scoring.arguments import Floats, Ints
+
 Vectors: TypeAlias = sparse.csr_array | NDArray[np.float64]
 """A row for each text, (n, d): of length 1, or zeros for a text without words."""
 Embed: TypeAlias = Callable[[Sequence[str]], Vectors]
@@ -36,12 +39,36 @@ def tf_idf(texts: Sequence[str]) -> sparse.csr_array:
 def tf_idf_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """Return the vectors of `tf_idf` and the words of the columns."""
     counts = [Counter(_WORD.findall(text.casefold())) for text in texts]
+    return _weighted(counts, lambda n, df: np.log((1.0 + n) / (1.0 + df)) + 1.0)
+
+
+def subject_words(texts: Sequence[str]) -> sparse.csr_array:
+    """Return the texts by the words of their subjects, (n, words): each word's count times its rarity ln((1 + n) / df).
+
+    Function words, words of the calendar, and words with a digit count nothing; what most texts say counts little.
+
+    Examples:
+        >>> vectors = subject_words(["Rain on May 5, 2026?", "Will it rain in 2027?", "Snow by May 5, 2026"])
+        >>> (vectors @ vectors.T).toarray().round(6).tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    counts = [Counter(filter(_is_subject, _WORD.findall(text.casefold()))) for text in texts]
+    return _weighted(counts, lambda n, df: np.log((1.0 + n) / df))[0]
+
+
+def _is_subject(word: str) -> bool:
+    return word.isalpha() and word not in FREE_WORDS and word not in CALENDAR_WORDS
+
+
+def _weighted(
+    counts: Sequence[Counter[str]], rarity: Callable[[int, Ints], Floats]
+) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """Return counted words as rows of length 1; `rarity` takes the texts and, for each word, those that have it."""
     number = {word: place for place, word in enumerate(sorted({word for each in counts for word in each}))}
     starts = np.concatenate([[0], np.cumsum([len(each) for each in counts])]).astype(np.int64)
     column = np.fromiter((number[word] for each in counts for word in sorted(each)), dtype=np.int64)
     times = np.fromiter((each[word] for each in counts for word in sorted(each)), dtype=np.float64)
-    rarity = np.log((1.0 + len(texts)) / (1.0 + np.bincount(column, minlength=len(number)))) + 1.0
-    weight = times * rarity[column]
-    row = np.repeat(np.arange(len(texts)), np.diff(starts))
-    weight /= np.sqrt(np.bincount(row, weight**2, minlength=len(texts)))[row]
-    return sparse.csr_array((weight, column, starts), shape=(len(texts), len(number))), tuple(number)
+    weight = times * rarity(len(counts), np.bincount(column, minlength=len(number)))[column]
+    row = np.repeat(np.arange(len(counts)), np.diff(starts))
+    weight /= np.sqrt(np.bincount(row, weight**2, minlength=len(counts)))[row]
+    return sparse.csr_array((weight, column, starts), shape=(len(counts), len(number))), tuple(number)

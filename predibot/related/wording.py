@@ -72,6 +72,11 @@ FREE_WORDS = _word_set("""
     who whom whose what which when where whether how if so s
     """)
 """Words without a meaning of their own; at the start of a sentence they are no names."""
+CALENDAR_WORDS = _word_set("""
+    january february march april may june july august september october november december jan feb mar apr jun jul aug
+    sep sept oct nov dec am pm et est edt eastern utc time date day days week weeks month months year years
+    """)
+"""Words that say when, and nothing of a subject."""
 _DIRECTED = _word_set("""
     beat beats defeat defeats outperform outperforms outscore outscores overtake overtakes surpass surpasses exceed
     exceeds acquire acquires buy buys sue sues invade invades attack attacks strike strikes bomb bombs replace replaces

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from predibot.related.beliefs import Beliefs, MarketPrices
-from predibot.related.features import EQUAL, Features, FeatureWeights
+from predibot.related.features import PAPER, Features, ScoreForm
 from predibot.scoring.arguments import Floats, Ints
 
 FIRST_DAY = 20_000
@@ -74,11 +74,11 @@ def random_words(generator: np.random.Generator, texts: int, words: int = 12) ->
     return [" ".join(generator.choice(vocabulary, words)) for _ in range(texts)]
 
 
-def scores_of(beliefs: Beliefs, weights: FeatureWeights = EQUAL) -> Floats:
+def scores_of(beliefs: Beliefs, form: ScoreForm = PAPER) -> Floats:
     """Return S of every two markets, (n, n), symmetric, in [0, 1]."""
-    features = Features(beliefs)
+    features = Features(beliefs, form=form)
     found = np.full((features.n, features.n), np.nan)
     for rows, columns, block in features.blocks():
-        found[rows, columns] = block.scores(weights)
+        found[rows, columns] = block.scores(form.weights)
     # What is above the diagonal counts below it too.
     return np.where(np.tri(features.n, k=-1, dtype=np.bool_), np.triu(found).T, found)

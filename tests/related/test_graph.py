@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs
+from predibot.related.features import TUNED
 from predibot.related.filters import Filters
 from predibot.related.graph import BeliefGraph, Edge, EventGroup, graph_of
 from predibot.related.news import TouchedEvent, events_of_page, jumps_of
@@ -25,9 +26,10 @@ def test_an_edge_is_the_largest_score_of_two_markets() -> None:
     beliefs = from_prices(
         [FLAT] * 4, texts=["rain", "snow", "rain", "wind"], tags=[["x"]] * 4, events=["b", "b", "a", "a"]
     )
-    # Without jumps S is half of what it could be.
-    (edge,) = graph_of(beliefs, at_least=0.5).edges
-    assert edge == Edge("a", "b", "m0002", "m0000", pytest.approx(float(scores_of(beliefs)[0, 2])))
+    # Without jumps S is what tags and words could make it.
+    (edge,) = graph_of(beliefs).edges
+    assert edge == Edge("a", "b", "m0002", "m0000", pytest.approx(float(scores_of(beliefs, TUNED)[0, 2])))
+    assert edge.score == pytest.approx(0.25 + 0.525)
 
 
 def test_the_graph_is_that_of_a_loop_over_all_pairs_in_any_order() -> None:
@@ -35,10 +37,10 @@ def test_the_graph_is_that_of_a_loop_over_all_pairs_in_any_order() -> None:
     group = groups_of(12, 3)
     beliefs = from_logits(
         logits_in_groups(rng, group),
-        texts=[f"the topic {name} of town {row}" for row, name in enumerate(group.tolist())],
+        texts=[f"the {('rain', 'snow', 'wind')[name]} of town {row}" for row, name in enumerate(group.tolist())],
         tags=[[str(name)] for name in group.tolist()],
     )
-    scores = scores_of(beliefs)
+    scores = scores_of(beliefs, TUNED)
     by_loop = {
         (beliefs.event_ids[i], beliefs.event_ids[j]): round(float(scores[i, j]), 6)
         for i in range(12)

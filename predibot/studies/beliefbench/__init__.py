@@ -23,7 +23,9 @@ def _collect(
     as_of: datetime | None,
     seed: int,
     most: int,
-    weights: str,
+    score: str,
+    weights: str | None,
+    people: Path | None,
     model: str | None,
 ) -> StudyReport:
     from predibot.reports.terminal.text import plain
@@ -31,7 +33,18 @@ def _collect(
     from predibot.studies.beliefbench.pairs import LABELS
     from predibot.studies.data_set import funnel_lines
 
-    about = collect_pairs(source, folder, caller, as_of=as_of, seed=seed, most=most, weights=weights, model=model)
+    about = collect_pairs(
+        source,
+        folder,
+        caller,
+        as_of=as_of,
+        seed=seed,
+        most=most,
+        score=score,
+        weights=weights,
+        people=people,
+        model=model,
+    )
     columns = (
         Column("domain", "0", kind="name"),
         *(Column(label, f"1.{label}", figures.count) for label in LABELS),
@@ -102,8 +115,22 @@ STUDY = Study(
                 StudyParameter("as_of", "see nothing later than this", "INSTANT", datetime, None),
                 StudyParameter("seed", "of the draw of the pairs that are kept", "N", int, 42),
                 StudyParameter("most", "keep at most N pairs of each domain and label", "N", int, 1_000, least=1),
+                StudyParameter("score", "how S is made: tuned, or paper", "FORM", str, "tuned"),
                 StudyParameter(
-                    "weights", "of synchrony, tags, nearness and text; left out: equal ones", "W,W,W,W", str, ""
+                    "weights",
+                    "of synchrony, tags, nearness and text; left out: those of the form",
+                    "W,W,W,W",
+                    str,
+                    None,
+                ),
+                StudyParameter(
+                    "people",
+                    "fit the weights to people's ratings: a CSV of pair, rater and label",
+                    "FILE",
+                    Path,
+                    None,
+                    excludes=("weights",),
+                    exclusion="--people fits the weights; give it without --weights",
                 ),
                 StudyParameter(
                     "model", "compare texts by this sentence-transformer, not by TF-IDF", "MODEL", str, None

@@ -3,12 +3,13 @@
 import hashlib
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,13 @@ from predibot.jobs.relatedness.embeddings import open_embedding
 from predibot.ledger.read.event_facts import latest_events
 from predibot.ledger.store import Store
 from predibot.related.beliefs import Beliefs
-from predibot.related.features import EQUAL, FEATURES, Features, FeatureWeights
+from predibot.related.features import FEATURES, PAPER, TUNED, Features, FeatureWeights, ScoreForm
 from predibot.related.filters import Filters, apply_filters, open_days, overlap_days
+from predibot.related.weights import fit_weights
 from predibot.scoring.records.part import EVERYTHING
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.studies.beliefbench.pairs import ACROSS, LABELS, About, LabelledPair, PairedMarket
+from predibot.studies.beliefbench.people import read_ratings
 from predibot.venues.archive.reader import Archive
 from predibot.whole_file import whole_file
 
@@ -92,6 +95,8 @@ def _known_markets(known: LabelledBeliefs, events: Sequence[Event], left_out: Co
 
 
 MOST_PAIRS = 1_000
+SCORES: Mapping[str, ScoreForm] = {"tuned": TUNED, "paper": PAPER}
+"""The forms of S by their names on the command line."""
 _DECIMALS = 9
 
 
@@ -103,7 +108,9 @@ def collect_pairs(
     as_of: datetime | None,
     seed: int = 42,
     most: int = MOST_PAIRS,
-    weights: str = "",
+    score: str = "tuned",
+    weights: str | None = None,
+    people: Path | None = None,
     model: str | None = None,
 ) -> About:
     """Make a data set of labelled pairs of markets of an archive or a ledger, and describe it.
@@ -117,7 +124,9 @@ def collect_pairs(
         as_of: Nothing later is read; left out, the last snapshot of an archive, or now for a ledger.
         seed: Of the draw of the pairs that are kept.
         most: How many are kept of each domain and label.
-        weights: Of the features in the order of `FEATURES`, with commas between; left out, equal ones.
+        score: The form of S, one of `SCORES`.
+        weights: Of the features in the order of `FEATURES`, with commas between; left out, those of the form.
+        people: Ratings of pairs of these markets, as `read_ratings` takes them; the weights are fitted to their means.
         model: The sentence-transformer that compares texts; None for TF-IDF.
 
     Raises:
@@ -125,10 +134,14 @@ def collect_pairs(
             can be compared.
         VenueError: If the archive cannot be read.
     """
+    if score not in SCORES:
+        raise UsageError(f"--score {score[:40]!r}: it is {' or '.join(SCORES)}")
+    form, text = SCORES[score], weights or ""
     try:
-        weighed = FeatureWeights(*map(float, weights.split(","))) if weights else EQUAL
+        if text:
+            form = replace(form, weights=FeatureWeights(*map(float, text.split(","))))
     except (TypeError, ValueError) as error:
-        raise UsageError(f"--weights {weights[:60]!r}: {error}; write four of them, such as 0.4,0.1,0.1,0.4") from None
+        raise UsageError(f"--weights {text[:60]!r}: {error}; write four of them, such as 0.4,0.1,0.1,0.4") from None
     with ExitStack() as closing:
         listener = closing.enter_context(caller.progress())
         if "://" in source:
@@ -145,7 +158,30 @@ def collect_pairs(
                 )
             past.check(opened.now)
             known = read_archive_markets(opened.venue, opened.now, listener)
-        return write_pairs(known, folder, listener=listener, seed=seed, most=most, weights=weighed, model=model)
+        if people is not None:
+            form = replace(form, weights=_fitted_weights(people, known.known.beliefs, form, model))
+        return write_pairs(known, folder, listener=listener, seed=seed, most=most, form=form, model=model)
+
+
+def _fitted_weights(people: Path, beliefs: Beliefs, form: ScoreForm, model: str | None) -> FeatureWeights:
+    """Return the weights by which S comes nearest to the mean of people's ratings."""
+    row = {name: number for number, name in enumerate(beliefs.market_ids)}
+    ratings = defaultdict[str, list[float]](list)
+
+    def is_pair(text: str) -> bool:
+        names = text.split("~")
+        return len(names) == len(set(names)) == 2 and all(name in row for name in names)
+
+    for said in read_ratings(people, is_pair).values():
+        for pair, rating in said.items():
+            ratings[pair].append(rating)
+    features = Features(beliefs, None if model is None else open_embedding(model)(beliefs.texts), form)
+    told = []
+    for pair in ratings:
+        one, other = (row[name] for name in pair.split("~"))
+        block = features.block(slice(one, one + 1), slice(other, other + 1))
+        told.append([each.item() for each in block.each])
+    return fit_weights(told, [fmean(each) for each in ratings.values()]).weights
 
 
 def write_pairs(
@@ -156,7 +192,7 @@ def write_pairs(
     seed: int,
     most: int,
     filters: Filters | None = None,
-    weights: FeatureWeights = EQUAL,
+    form: ScoreForm = TUNED,
     model: str | None = None,
 ) -> About:
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
@@ -170,7 +206,7 @@ def write_pairs(
     funnel["volume not stated"] = passed.volume_unknown
     beliefs = found.known.beliefs.only(passed.kept)
     funnel["markets compared"] = beliefs.n
-    compared = _compare(beliefs, weights, model, seed=seed, most=most, listener=listener)
+    compared = _compare(beliefs, form, model, seed=seed, most=most, listener=listener)
     if not compared.pairs:
         counts = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
         raise UsageError(
@@ -188,8 +224,9 @@ def write_pairs(
         seed=seed,
         settings={
             **asdict(filters),
-            **{f"weight_{name}": weight for name, weight in zip(FEATURES, weights.each, strict=True)},
-            "text_by": model or "tfidf",
+            **{f"weight_{name}": weight for name, weight in zip(FEATURES, form.weights.each, strict=True)},
+            "jumps": "by subject" if form.by_subject else "all",
+            "text_by": model or ("subject words" if form.by_subject else "tfidf"),
         },
         funnel={stage: n for stage, n in funnel.items() if n or stage[0] != "-"},
         pairs=compared.counts,
@@ -241,7 +278,7 @@ class _Comparison:
 
 
 def _compare(
-    beliefs: Beliefs, weights: FeatureWeights, model: str | None, *, seed: int, most: int, listener: ProgressListener
+    beliefs: Beliefs, form: ScoreForm, model: str | None, *, seed: int, most: int, listener: ProgressListener
 ) -> _Comparison:
     """Return the kept pairs: those of the lowest rank, by seed and ids, in each domain and label."""
     names = sorted(set(beliefs.domains))
@@ -254,10 +291,10 @@ def _compare(
     # The highest kept rank of each full cell, which rules out most pairs at once.
     highest = np.full(counts.size, np.iinfo(np.uint64).max, dtype=np.uint64)
     vectors = None if model is None else open_embedding(model)(beliefs.texts)
-    features, without_score = Features(beliefs, vectors), 0
+    features, without_score = Features(beliefs, vectors, form), 0
     for rows, columns, block in features.blocks():
         ours, theirs = (np.arange(each.start, each.stop) for each in (rows, columns))
-        scores = block.scores(weights)
+        scores = block.scores(form.weights)
         together = overlap_days(first, last, ours[:, np.newaxis], theirs) > 0
         together &= ours[:, np.newaxis] < theirs
         without_score += int((together & np.isnan(scores)).sum())

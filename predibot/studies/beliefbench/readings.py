@@ -1,10 +1,7 @@
 """Readings: the pairs of a run, the labels of bots and judges, and people's labels."""
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
-from io import TextIOWrapper
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -13,10 +10,10 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items, labelling_bots
 from predibot.ledger.store import Store
-from predibot.plain_file import MAX_WHOLE_BYTES, open_plain
 from predibot.reports.study import StudyTables
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
+from predibot.studies.beliefbench.people import read_ratings
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
 from predibot.whole_file import whole_file
@@ -40,7 +37,7 @@ def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None
     """
     with store.blame_rows():
         key, items, readings, notes = store.run_read(lambda connection: _readings(connection, run_key))
-    said = None if people is None else _peoples_labels(people, items)
+    said = None if people is None else read_ratings(people, items.__contains__)
     return StudyTables(key, beliefbench_tables(readings, said), tuple(notes), FIRST, _MORE)
 
 
@@ -124,38 +121,3 @@ def _fact(item: PairItem) -> PairFact:
         created_on=max(first.first_on, second.first_on),
         features=item.truth.features,
     )
-
-
-def _peoples_labels(path: Path, items: dict[str, PairItem]) -> dict[str, dict[str, int]]:
-    said: dict[str, dict[str, int]] = {}
-    for number, row in _rows(path):
-        pair, rater, label = (str(row.get(name) or "").strip() for name in ("pair", "rater", "label"))
-        # Each copy repeats the header.
-        if not label or (rater, label) == ("rater", "label"):
-            continue
-        if pair not in items:
-            raise UsageError(f"{path}, line {number}: the run has no pair {pair[:60]!r}; take out the line")
-        if label not in LABELS:
-            raise UsageError(f"{path}, line {number}: the label is {label[:20]!r}; it is one of {', '.join(LABELS)}")
-        if not rater:
-            raise UsageError(f"{path}, line {number}: nobody is named under 'rater'; name who said it")
-        if pair in said.setdefault(rater, {}):
-            raise UsageError(f"{path}, line {number}: {rater[:40]!r} labelled {pair[:60]!r} before; keep one of both")
-        said[rater][pair] = LABELS.index(label)
-    if not said:
-        raise UsageError(f"{path} has no label; write one of {', '.join(LABELS)} under 'label'")
-    return said
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        with TextIOWrapper(open_plain(path, MAX_WHOLE_BYTES), encoding="utf-8-sig", newline="") as file:
-            # Strict, as an unclosed quote would swallow all later lines.
-            reader = csv.DictReader(file, strict=True)
-            missing = [name for name in ("pair", "rater", "label") if name not in (reader.fieldnames or ())]
-            if missing:
-                raise UsageError(f"{path} has no column {missing[0]!r}; its columns are pair, rater and label")
-            for row in reader:
-                yield reader.line_num, row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} cannot be read as CSV: {error}; name another file") from error

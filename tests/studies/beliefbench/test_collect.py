@@ -13,6 +13,7 @@ from predibot.config import Settings
 from predibot.errors import LedgerUnusable, UsageError
 from predibot.jobs.caller import Caller
 from predibot.ledger.store import Store
+from predibot.related.features import FEATURES, PAPER, TUNED
 from predibot.related.filters import Filters, apply_filters
 from predibot.scoring.relatedness.relevance import relevance_class
 from predibot.studies.beliefbench.collect import collect_pairs, read_archive_markets, read_ledger_markets, write_pairs
@@ -54,7 +55,7 @@ def test_every_pair_has_the_score_and_the_label_that_S_gives_it(tmp_path: Path) 
     report = made(archive, tmp_path / "pairs")
     known = read_archive_markets(Archive(archive), ENDS, nobody)
     beliefs = known.known.beliefs.only(apply_filters(known.known.beliefs, Filters()).kept)
-    scores = scores_of(beliefs)
+    scores = scores_of(beliefs, TUNED)
     pairs = {(row["first"], row["second"]): row for row in rows_of(tmp_path / "pairs", "pairs")}
     # Of all markets, the quarter of each domain that was traded least is out.
     assert beliefs.n == report.funnel["markets compared"] == 8
@@ -171,7 +172,7 @@ def test_recorded_markets_have_the_same_labels_each_time(shared_data: Path, tmp_
         "pairs of markets": 3_240,
         "- never open together": 262,
         "pairs labelled": 2_978,
-        "pairs kept": 2_628,
+        "pairs kept": 1_154,
     }
     assert all(row["tags"] is None for row in rows_of(tmp_path / "pairs0", "pairs"))
     before = read_archive_markets(archive, archive.instants[-1] - timedelta(days=60), nobody)
@@ -184,7 +185,7 @@ def test_weights_and_the_instant_are_told_with_the_data_set_and_wrong_ones_are_r
     asked: dict[str, Any] = {"caller": caller, "as_of": ENDS}
     report = collect_pairs(f"archive:{archive}", tmp_path / "pairs", weights="0,1,0,0", **asked)
     assert report.settings["weight_tags"] == 1.0
-    assert report.settings["text_by"] == "tfidf"
+    assert report.settings["text_by"] == "subject words"
     assert all(row["score"] == round(row["tags"], 9) for row in rows_of(tmp_path / "pairs", "pairs"))
     # Where markets have no tags, nothing else is weighed for them: they are told of as such.
     untagged = next((archive / "snapshots").glob("2026-03-01T*")) / "events.json"
@@ -220,3 +221,35 @@ def test_a_market_that_two_events_listed_has_the_words_of_the_later_one(tmp_path
     (market,) = (row for row in rows_of(tmp_path / "pairs", "markets") if row["id"] == "6")
     assert market["title"] == "Will Bitcoin and ether prices end above 6?"
     assert market["description"] == "Of Bitcoin and ether prices: resolves by rule 6."
+
+
+def test_the_papers_form_of_S_is_there_and_another_is_refused(tmp_path: Path) -> None:
+    archive = write_markets(tmp_path / "archive")
+    caller = Caller(Settings, lambda: ENDS, print, lambda: nullcontext(nobody))
+    report = collect_pairs(f"archive:{archive}", tmp_path / "pairs", caller, as_of=ENDS, score="paper")
+    assert (report.settings["jumps"], report.settings["text_by"]) == ("all", "tfidf")
+    known = read_archive_markets(Archive(archive), ENDS, nobody)
+    beliefs = known.known.beliefs.only(apply_filters(known.known.beliefs, Filters()).kept)
+    row = {name: number for number, name in enumerate(beliefs.market_ids)}
+    scores = scores_of(beliefs, PAPER)
+    for each in rows_of(tmp_path / "pairs", "pairs"):
+        assert each["score"] == scores[row[each["first"]], row[each["second"]]]
+    with pytest.raises(UsageError, match="'best': it is tuned or paper"):
+        collect_pairs(f"archive:{archive}", tmp_path / "other", caller, as_of=ENDS, score="best")
+
+
+def test_weights_are_fitted_to_peoples_ratings_in_one_command(tmp_path: Path) -> None:
+    archive, people = write_markets(tmp_path / "archive"), tmp_path / "people.csv"
+    caller = Caller(Settings, lambda: ENDS, print, lambda: nullcontext(nobody))
+    collect_pairs(f"archive:{archive}", tmp_path / "before", caller, as_of=ENDS)
+    # Both raters say what the common tags of a pair say.
+    lines = ["pair,rater,label"]
+    for row in rows_of(tmp_path / "before", "pairs"):
+        lines += [f"{row['first']}~{row['second']},{rater},{row['tags']}" for rater in ("ann", "bob")]
+    people.write_text("\n".join(lines))
+    report = collect_pairs(f"archive:{archive}", tmp_path / "after", caller, as_of=ENDS, people=people)
+    assert [report.settings[f"weight_{name}"] for name in FEATURES] == [0.0, 1.0, 0.0, 0.0]
+    assert all(row["score"] == row["tags"] for row in rows_of(tmp_path / "after", "pairs"))
+    people.write_text("pair,rater,label\n1~nobody,ann,0.5\n")
+    with pytest.raises(UsageError, match="line 2: there is no pair '1~nobody'"):
+        collect_pairs(f"archive:{archive}", tmp_path / "none", caller, as_of=ENDS, people=people)

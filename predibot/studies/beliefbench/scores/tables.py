@@ -3,92 +3,15 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, groupby
+from itertools import groupby
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from predibot.related.features import FEATURES
 from predibot.related.weights import fit_weights
-from predibot.scoring.arguments import Floats, floats, numbers, same_length
 from predibot.scoring.study_table import Cell, StudyTable
+from predibot.studies.beliefbench.scores.raters import most_say, pearson, rater_agreement
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, pair_scores
-
-
-@dataclass(frozen=True, slots=True)
-class RaterAgreement:
-    """The agreement of k raters; NaN for a missing value."""
-
-    pearson: tuple[tuple[int, int, float, int], ...]
-    """Of every two raters: both, their correlation, and the number of things that both rated."""
-    icc: float
-    """ICC(2,1): absolute agreement of one rater, over things that all rated."""
-    icc_of_mean: float
-    """ICC(2,k): of the mean of all raters."""
-    n: int
-    """Things that all rated."""
-
-
-def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
-    """Return the agreement of raters.
-
-    Args:
-        ratings: Shape (n, k) for n things and k raters, k at least 2; NaN for a missing rating.
-
-    Raises:
-        ValueError: If there are fewer than two raters.
-
-    Source:
-        Shrout and Fleiss (1979), Psychological Bulletin 86(2), 420-428.
-
-    Examples:
-        >>> found = rater_agreement(
-        ...     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-        ... )
-        >>> round(found.icc, 2), round(found.icc_of_mean, 2)
-        (0.29, 0.62)
-    """
-    table = floats("ratings", ratings)
-    if table.ndim != 2 or table.shape[1] < 2:
-        raise ValueError(f"ratings have shape {table.shape}; give a column for each of at least two raters")
-    pairs = []
-    for one, other in combinations(range(table.shape[1]), 2):
-        both = ~np.isnan(table[:, [one, other]]).any(axis=1)
-        pairs.append((one, other, pearson(table[both, one], table[both, other]), int(both.sum())))
-    whole = table[~np.isnan(table).any(axis=1)]
-    return RaterAgreement(tuple(pairs), *_icc(whole), len(whole))
-
-
-def pearson(a: ArrayLike, b: ArrayLike) -> float:
-    """Return Pearson's correlation; NaN below two values, or where a series does not vary.
-
-    Examples:
-        >>> round(pearson([1, 2, 3], [2, 4, 7]), 4)
-        0.9934
-    """
-    one, other = numbers("a", a), numbers("b", b)
-    same_length(a=one, b=other)
-    if one.size < 2 or np.ptp(one) == 0.0 or np.ptp(other) == 0.0:
-        return math.nan
-    return float(np.corrcoef(one, other)[0, 1])
-
-
-def _icc(table: Floats) -> tuple[float, float]:
-    n, k = table.shape
-    if n < 2:
-        return math.nan, math.nan
-    mean = table.mean()
-    of_things = k * ((table.mean(axis=1) - mean) ** 2).sum()
-    of_raters = n * ((table.mean(axis=0) - mean) ** 2).sum()
-    rest = max(((table - mean) ** 2).sum() - of_things - of_raters, 0.0)
-    things, raters, error = of_things / (n - 1), of_raters / (k - 1), rest / ((n - 1) * (k - 1))
-    one = things + (k - 1) * error + k * (raters - error) / n
-    mean_of_all = things + (raters - error) / n
-    return (
-        float((things - error) / one) if one else math.nan,
-        float((things - error) / mean_of_all) if mean_of_all else math.nan,
-    )
-
 
 _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
 
@@ -148,11 +71,11 @@ class PairReadings:
         )
 
 
-PeoplesLabels = Mapping[str, Mapping[str, int]]
-"""By rater and pair: a label from 0 to 4."""
+PeoplesRatings = Mapping[str, Mapping[str, float]]
+"""By rater and pair: how related it is, in [0, 1]; a label is the centre of its range."""
 
 
-def beliefbench_tables(readings: PairReadings, people: PeoplesLabels | None = None) -> tuple[StudyTable, ...]:
+def beliefbench_tables(readings: PairReadings, people: PeoplesRatings | None = None) -> tuple[StudyTable, ...]:
     """Return all tables; an empty one has no rows."""
     return (
         _overall(readings),
@@ -238,14 +161,14 @@ def _reasons(readings: PairReadings) -> StudyTable:
     return StudyTable.of("reasons", "What reasons rest on, as a judge says", columns, rows)
 
 
-def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[StudyTable, ...]:
+def _people(readings: PairReadings, people: PeoplesRatings) -> tuple[StudyTable, ...]:
     raters = list(people)
     pairs = sorted({pair for said in people.values() for pair in said})
     ratings = np.full((len(pairs), len(raters)), np.nan)
     for column, rater in enumerate(raters):
         for row, pair in enumerate(pairs):
             if pair in people[rater]:
-                ratings[row, column] = CENTRES[people[rater][pair]]
+                ratings[row, column] = people[rater][pair]
     among: list[tuple[Cell, ...]] = []
     if len(raters) > 1:
         found = rater_agreement(ratings)
@@ -254,6 +177,7 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[StudyTable, 
         mean = sum(of_all) / len(of_all) if of_all else math.nan
         among.append(("(all)", found.n, mean, found.icc, found.icc_of_mean))
     means = {pair: float(np.nanmean(row)) for pair, row in zip(pairs, ratings, strict=True)}
+    majority = {pair: most_say(row) for pair, row in zip(pairs, ratings, strict=True)}
     against: list[tuple[Cell, ...]] = []
     scores: Sequence[tuple[str, Mapping[str, float]]] = [
         ("S", {pair: readings.facts[pair].score for pair in pairs}),
@@ -264,11 +188,17 @@ def _people(readings: PairReadings, people: PeoplesLabels) -> tuple[StudyTable, 
     ]
     for name, score in scores:
         both = [pair for pair in pairs if pair in score]
-        value = pearson([score[pair] for pair in both], [means[pair] for pair in both]) if both else math.nan
-        against.append((name, len(both), value))
+        values = (
+            pearson([score[pair] for pair in both], [said[pair] for pair in both]) if both else math.nan
+            for said in (means, majority)
+        )
+        against.append((name, len(both), *values))
+    note = "Pearson is with the mean of people's labels; where no class has a majority, that is its mean too."
     return (
         StudyTable.of("raters", "How far people agree", ("raters", "pairs", "Pearson", "ICC", "ICC of mean"), among),
-        StudyTable.of("people", "With the mean of people's labels", ("what", "pairs", "Pearson"), against),
+        StudyTable.of(
+            "people", "With people's labels", ("what", "pairs", "Pearson", "with the majority"), against, note
+        ),
         _weights(readings, means),
     )
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from predibot.studies.beliefbench.scores.tables import pearson, rater_agreement
+from predibot.studies.beliefbench.scores.raters import most_say, pearson, rater_agreement
 
 SHROUT_AND_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 
@@ -44,3 +44,14 @@ def test_where_nothing_varies_nothing_is_said() -> None:
 def test_one_rater_alone_is_refused() -> None:
     with pytest.raises(ValueError, match="at least two raters"):
         rater_agreement([[1], [2]])
+
+
+def test_what_more_than_half_say_counts_and_else_the_mean() -> None:
+    assert most_say([0.1, 0.1, 0.9]) == pytest.approx(0.1)
+    # Two are in the class from .4 to .6, on both sides of the middle.
+    assert most_say([0.42, 0.58, 0.9, np.nan]) == pytest.approx(0.5)
+    # Half is not more than half, and three classes have one each.
+    assert most_say([0.1, 0.9]) == pytest.approx(0.5)
+    assert most_say([0.1, 0.3, 0.8]) == pytest.approx(0.4)
+    with pytest.raises(ValueError, match="nobody rated it"):
+        most_say([np.nan])

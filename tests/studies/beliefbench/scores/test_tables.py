@@ -11,7 +11,7 @@ from predibot.studies.beliefbench.scores.tables import (
     Judgement,
     PairFact,
     PairReadings,
-    PeoplesLabels,
+    PeoplesRatings,
     beliefbench_tables,
 )
 
@@ -33,7 +33,7 @@ READINGS = PairReadings(
 )
 
 
-def rows_of(name: str, readings: PairReadings = READINGS, people: PeoplesLabels | None = None) -> list[dict[str, Any]]:
+def rows_of(name: str, readings: PairReadings = READINGS, people: PeoplesRatings | None = None) -> list[dict[str, Any]]:
     (table,) = (each for each in beliefbench_tables(readings, people) if each.name == name)
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
@@ -87,16 +87,16 @@ def test_reasons_are_told_of_all_and_by_domain() -> None:
 
 
 def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:
-    people = {"ann": {"p1": 0, "p2": 2, "p3": 3}}
+    people = {"ann": {"p1": 0.1, "p2": 0.5, "p3": 0.75}}
     assert rows_of("raters", people=people) == []
     rows = {row["what"]: row for row in rows_of("people", people=people)}
     assert rows["S"]["pairs"] == 3
     assert rows["model"]["pairs"] == 2
-    assert rows["silent"] == {"what": "silent", "pairs": 0, "Pearson": None}
+    assert rows["silent"] == {"what": "silent", "pairs": 0, "Pearson": None, "with the majority": None}
 
 
 def test_every_table_has_as_many_cells_as_columns() -> None:
-    tables: tuple[StudyTable, ...] = beliefbench_tables(READINGS, {"ann": {"p1": 1}, "bob": {"p1": 2}})
+    tables: tuple[StudyTable, ...] = beliefbench_tables(READINGS, {"ann": {"p1": 0.3}, "bob": {"p1": 0.5}})
     assert [table.name for table in tables] == [
         *("all", "domains", "cutoff", "given", "pairs", "reasons", "raters", "people", "weights")
     ]
@@ -104,11 +104,9 @@ def test_every_table_has_as_many_cells_as_columns() -> None:
 
 
 def test_weights_are_those_by_which_S_is_what_people_say() -> None:
-    said = {"p1": 0, "p2": 2, "p3": 4, "p4": 1}
+    said = {"p1": 0.1, "p2": 0.5, "p3": 0.9, "p4": 0.3}
     # The first feature is what was said, the others say nothing.
-    facts = {
-        name: replace(fact, features=((said[name] + 0.5) / 5, None, 0.5, 0.5)) for name, fact in READINGS.facts.items()
-    }
+    facts = {name: replace(fact, features=(said[name], None, 0.5, 0.5)) for name, fact in READINGS.facts.items()}
     (row,) = rows_of("weights", replace(READINGS, facts=facts), {"ann": said})
     assert (row["synchrony"], row["pairs"], row["MSE of S"]) == (1.0, 4, pytest.approx(0.0))
     # No pair has tags: nothing is known of their weight.
