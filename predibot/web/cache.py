@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from sqlalchemy import Connection, func, select
 
 from predibot.api.relate import beliefs_in_ledger, news_in_ledger
+from predibot.domain.replicates import joined_bots
 from predibot.errors import UsageError
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.histories.bot import BotHistory, bot_history
@@ -71,7 +72,10 @@ class LedgerCache:
         return self._cached(("runs",), lambda: tuple(reversed(self.store.run_read(select_runs))))
 
     def bots(self, kind: str = "") -> tuple[str, ...]:
-        """Return the names of the bots that decided, or only on one kind of subject, in order."""
+        """Return the names of the bots that decided, or only on one kind of subject, in order.
+
+        A bot with replicates is there beside these.
+        """
         return self.read(_bots, kind)
 
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
@@ -214,7 +218,8 @@ def _bots(connection: Connection, kind: str) -> tuple[str, ...]:
     names = with_decisions(bots.c.name).where(runs.c.voided_at.is_(None)).distinct()
     if kind:
         names = names.where(subjects.c.kind == kind)
-    return tuple(sorted(connection.execute(names).scalars()))
+    found = connection.execute(names).scalars().all()
+    return tuple(sorted({*found, *joined_bots(found)}))
 
 
 def _categories(connection: Connection, venue: str) -> tuple[str, ...]:

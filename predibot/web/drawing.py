@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from predibot.reports import figures
-from predibot.reports.pictures.series import Cohorts, Curves, Picture
+from predibot.reports.pictures.series import Cohorts, Curves, Picture, ScatterPanel
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.scoring.metrics.calibration import CalibrationBins
 
@@ -287,3 +287,37 @@ def _height(value: float, low: float, high: float, of: float = HEIGHT) -> float:
 
 def _number(value: float) -> str:
     return figures.ratio(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Bots by two figures, in a box of 320 by 200."""
+
+    title: str
+    dots: tuple[tuple[float, float, str, str], ...]
+    """x, y, name and words of each; a text of others."""
+    note: str
+
+
+def dots_of(panel: ScatterPanel, across: str) -> Dots:
+    """Return the dots of a panel; one value for all lies in the middle."""
+    pairs = list(panel.points.values())
+    ends = [(min(values), max(values)) for values in zip(*pairs, strict=True)]
+
+    def share(place: int, value: float) -> float:
+        low, high = ends[place]
+        return 0.5 if low == high else (value - low) / (high - low)
+
+    dots = tuple(
+        (
+            round(12.0 + 296.0 * share(0, one), 1),
+            round(188.0 - 168.0 * share(1, other), 1),
+            bot,
+            f"{bot}: {across} {one:,.6g}, {panel.name} {other:,.4g}",
+        )
+        for bot, (one, other) in panel.points.items()
+    )
+    spans = [f"{low:,.4g} to {high:,.4g}" if high < 1_000 else f"{low:,.0f} to {high:,.0f}" for low, high in ends]
+    return Dots(
+        f"{panel.name} by {across}", dots, f"{across} across, {spans[0]}; {panel.name} up, {spans[1]}; {panel.note}"
+    )

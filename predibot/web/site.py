@@ -176,7 +176,7 @@ def _by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _filter_rows(rows: Iterable[Row], asked: RowFilter) -> Iterable[Row]:
-    return (each for each in rows if asked.run in (None, each.run) and (not asked.bots or each.bot in asked.bots))
+    return (each for each in rows if asked.run in (None, each.run) and asked.has_bot(each.bot))
 
 
 class _SitePage(NamedTuple):

@@ -80,3 +80,14 @@ def test_the_table_of_effort_has_bots_with_models_alone(program: Predibot) -> No
 def test_a_dry_run_counts_every_replicate(program: Predibot) -> None:
     planned = program("decide", "mine.toml", "--bots", "luck", "--dry-run", "--json").document
     assert planned["bots"] == ["luck#1", "luck#2", "luck#3"]
+
+
+def test_pages_have_the_bot_and_each_replicate_and_link_both(program: Predibot) -> None:
+    pytest.importorskip("jinja2", reason="needs predibot[web]")
+    assert program("report", "--html", "site", "--since", "2026-01-01").code == 0
+    board = Path("site/index.html").read_text()
+    assert "3 replicates, edges" in board
+    pages = {each.name.rpartition("-")[0] for each in Path("site/bot").iterdir()}
+    assert {"luck", "luck-1", "luck-2", "luck-3", "sharp"} <= pages
+    assert ">luck</a>" in board
+    assert "Effort of a decision beside success" in Path("site/tables/effort.html").read_text()

@@ -6,8 +6,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
+from predibot.reports.pictures.series import ScatterPanel
 from predibot.scoring.evaluation.running import RunningPoint
-from predibot.web.drawing import band_curve, bars_of, shares_of
+from predibot.web.drawing import band_curve, bars_of, dots_of, shares_of
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -74,3 +75,10 @@ def test_marks_stand_at_their_instants_and_those_outside_the_curve_are_left_out(
     found = band_curve([RunningPoint(at, 1.0, None, None, 1, 1) for at in (5.0, 6.0)], 0.0, "Weight", "share", marks)
     assert found is not None
     assert found.marks == ((4.0, "first"), (320.0, "between"))
+
+
+def test_dots_lie_between_the_ends_of_both_figures_and_one_value_in_the_middle() -> None:
+    found = dots_of(ScatterPanel("edge", {"a": (2.0, 0.1), "b": (6.0, 0.1), "c": (4.0, 0.1)}, "rho –"), "pages")
+    assert [(x, y) for x, y, *_ in found.dots] == [(12.0, 104.0), (308.0, 104.0), (160.0, 104.0)]
+    assert found.dots[0][3] == "a: pages 2, edge 0.1"
+    assert found.note == "pages across, 2 to 6; edge up, 0.1 to 0.1; rho –"

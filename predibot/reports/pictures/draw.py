@@ -163,7 +163,7 @@ def _scatter(scatter: Scatter) -> "Figure":
             )
         axes.margins(0.15)
         axes.set_title(label(panel.name, _NAME_CELLS))
-        axes.set_xlabel(f"{label(scatter.across, _NAME_CELLS)}; {panel.note}")
+        axes.set_xlabel(f"{label(scatter.across, _NAME_CELLS)}\n{panel.note}")
         axes.grid()
     return figure
 

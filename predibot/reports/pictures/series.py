@@ -10,8 +10,11 @@ from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.histories.ledger import LedgerHistory, WeightsHistory
 from predibot.reports import figures
 from predibot.reports.views.comparison import correlation_note, short_figure
+from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.scoring.accounts.market_weights import mean_of_bots
 from predibot.scoring.evaluation.comparison import Agreement
+from predibot.scoring.evaluation.effort import EFFORTS
+from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, GAIN, GAIN_AT_QUOTE, RunningPoint
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.metrics.calibration import CalibrationBins
@@ -136,7 +139,7 @@ Picture = Scatter | Curves | Calibrations | Returns | Cohorts | MarketHistory
 
 def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
     """Yield the pictures of a ledger with the names of their files; empty pictures are left out."""
-    return _pictures(
+    yield from _pictures(
         [
             (
                 _panel_name(card.bot, knowledge),
@@ -148,6 +151,27 @@ def ledger_pictures(history: LedgerHistory) -> Iterator[tuple[str, Picture]]:
         ],
         history,
     )
+    yield from effort_pictures(history.evaluation)
+
+
+def effort_pictures(evaluation: Evaluation) -> Iterator[tuple[str, Scatter]]:
+    """Yield a picture of each effort against success; an effort that is the same of all bots is left out."""
+    for knowledge, ranking in evaluation.rankings.items():
+        board = effort_board(ranking)
+        if board is None:
+            continue
+        for effort in EFFORTS:
+            found = [each for each in board.correlations if each.effort == effort and each.across > 1]
+            panels = tuple(
+                ScatterPanel(EFFORT_WORDS.get(each.success, each.success), each.points, correlation_note(each.found))
+                for each in found
+            )
+            if panels:
+                word = EFFORT_WORDS.get(effort, effort)
+                title = _panel_name(f"{word.capitalize()} of a decision against success", knowledge)
+                note = f"Rank correlation (Spearman) over bots, with its 95% interval. Return: {board.returns}."
+                suffix = "" if knowledge == "clean" else f"-{knowledge}"
+                yield f"effort-{word}{suffix}", Scatter(title, word, panels, note)
 
 
 def agreement_pictures(agreements: Sequence[Agreement]) -> Iterator[tuple[str, Picture]]:
@@ -155,7 +179,8 @@ def agreement_pictures(agreements: Sequence[Agreement]) -> Iterator[tuple[str, P
     for number, (game, of_game) in enumerate(groupby(agreements, key=attrgetter("game")), start=1):
         shown = [each for each in of_game if len(each.points) > 1]
         panels = tuple(
-            ScatterPanel(short_figure(each.figure), each.points, correlation_note(each)) for each in shown[:MOST_PANELS]
+            ScatterPanel(short_figure(each.figure), each.points, correlation_note(each.found))
+            for each in shown[:MOST_PANELS]
         )
         if panels:
             note = "Rank correlation (Spearman) over bots, with its 95% interval where there is one."

@@ -283,11 +283,11 @@ def _effort(evaluation: Evaluation) -> Iterator[Table]:
 
 
 _CORRELATIONS = (
-    Column("effort", "0", lambda name: EFFORT_WORDS.get(name, name), kind="key"),
-    Column("with", "1", lambda name: name.replace("_", " "), 0, kind="key"),
-    Column("Spearman", "2.spearman.value", figures.ratio, 0),
-    Column("95% interval", "2.spearman", ends(partial(figures.interval, decimals=2)), 0),
-    Column("bots", "2.n", figures.count),
+    Column("effort", "effort", lambda name: EFFORT_WORDS.get(name, name), kind="key"),
+    Column("with", "success", lambda name: EFFORT_WORDS.get(name, name), 0, kind="key"),
+    Column("Spearman", "found.spearman.value", figures.ratio, 0),
+    Column("95% interval", "found.spearman", ends(partial(figures.interval, decimals=2)), 0),
+    Column("bots", "found.n", figures.count),
 )
 
 

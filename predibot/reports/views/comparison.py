@@ -7,6 +7,7 @@ from predibot.reports import figures
 from predibot.reports.document import Document
 from predibot.reports.table import Column, Table, ends, table_of
 from predibot.scoring.evaluation.comparison import Agreement, BoardFigures, Comparison
+from predibot.scoring.inference.correlation import Correlations
 
 _WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "edge": figures.thousandths,
@@ -91,11 +92,11 @@ def short_figure(figure: str) -> str:
     return " ".join(filter(None, (_SHORT.get(name, name), horizon)))
 
 
-def correlation_note(agreement: Agreement) -> str:
-    """Return an agreement in few words, such as `rho 0.80 (-0.82 to 1.00), 4 bots`."""
-    found = agreement.found.spearman
+def correlation_note(correlations: Correlations) -> str:
+    """Return a rank correlation in few words, such as `rho 0.80 (-0.82 to 1.00), 4 bots`."""
+    found = correlations.spearman
     between = "" if found.low is None else f" ({figures.interval(found.low, found.high, decimals=2)})"
-    return f"rho {figures.ratio(found.value)}{between}, {figures.things(agreement.found.n, 'bot')}"
+    return f"rho {figures.ratio(found.value)}{between}, {figures.things(correlations.n, 'bot')}"
 
 
 def writer_of(figure: str) -> Callable[[float | None], str]:

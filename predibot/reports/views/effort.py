@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.views.leaderboard import headline_horizon
-from predibot.scoring.evaluation.effort import EFFORTS, SUCCESSES, EffortAndSuccess, effort_correlations
+from predibot.scoring.evaluation.effort import (
+    SUCCESSES,
+    EffortAndSuccess,
+    EffortCorrelation,
+    effort_correlations,
+)
 from predibot.scoring.evaluation.evaluation import Evaluation
-from predibot.scoring.inference.correlation import Correlations
 from predibot.scoring.records.horizon_returns import NOW
 
-EFFORT_WORDS = {"cost_usd": "dollars"}
-"""Names of efforts that differ from their fields."""
+EFFORT_WORDS = {"cost_usd": "dollars", "brier": "Brier", "mean_return": "return"}
+"""Names of efforts and successes that differ from their fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +25,7 @@ class EffortBoard:
     rows: tuple[EffortAndSuccess, ...]
     returns: str
     """Which mean return is meant, in words."""
-    correlations: tuple[tuple[str, str, Correlations], ...]
-    """By effort and success."""
+    correlations: tuple[EffortCorrelation, ...]
 
 
 def effort_board(ranking: Evaluation) -> EffortBoard | None:
@@ -45,12 +48,11 @@ def effort_board(ranking: Evaluation) -> EffortBoard | None:
         EffortAndSuccess(known[card.bot], card.edge.edge, card.brier, getattr(card.horizons.get(label), name, None))
         for card in cards
     )
-    found = effort_correlations(rows, confidence=ranking.question.uncertainty.confidence)
     at = "quote" if name == "quote_mean_return" else "mid"
     return EffortBoard(
         rows,
         f"return at the {at}, {figures.horizon(label)}",
-        tuple((effort, success, found[effort, success]) for effort in EFFORTS for success in SUCCESSES),
+        effort_correlations(rows, confidence=ranking.question.uncertainty.confidence),
     )
 
 
@@ -66,5 +68,5 @@ def correlation_documents(ranking: Evaluation) -> list[Document]:
     """Return a row for each effort and success, as JSON has it."""
     board = effort_board(ranking)
     found = () if board is None else board.correlations
-    names = "n spearman=spearman.value low=spearman.low high=spearman.high"
-    return [{"effort": effort, "success": success, **document(each, names)} for effort, success, each in found]
+    names = "effort success n=found.n spearman=found.spearman.value low=found.spearman.low high=found.spearman.high"
+    return [document(each, names) for each in found]

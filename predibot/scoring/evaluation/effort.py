@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from predibot.scoring.inference.correlation import Correlations, correlations
 
@@ -41,22 +42,32 @@ class EffortAndSuccess:
         return None if one is None or other is None else (one, other)
 
 
-def effort_correlations(
-    rows: Sequence[EffortAndSuccess], *, confidence: float = 0.95
-) -> Mapping[tuple[str, str], Correlations]:
-    """Return how each effort goes together with each success over bots, those that know both.
+@dataclass(frozen=True, slots=True)
+class EffortCorrelation:
+    """How an effort goes together with a success over the bots that know both."""
+
+    effort: str
+    success: str
+    points: Mapping[str, tuple[float, float]]
+    """Effort and success by bot."""
+    found: Correlations
+
+    @property
+    def across(self) -> int:
+        """Return how many different values the effort has."""
+        return len({effort for effort, _ in self.points.values()})
+
+
+def effort_correlations(rows: Sequence[EffortAndSuccess], *, confidence: float = 0.95) -> tuple[EffortCorrelation, ...]:
+    """Return how each of `EFFORTS` goes together with each of `SUCCESSES`.
 
     Args:
         rows: One a bot.
         confidence: Of the intervals, which take bots as independent draws.
     """
-    found = {}
-    for effort in EFFORTS:
-        for success in SUCCESSES:
-            known = {row.effort.bot: pair for row in rows if (pair := row.pair(effort, success)) is not None}
-            found[effort, success] = correlations(
-                {bot: one for bot, (one, _) in known.items()},
-                {bot: other for bot, (_, other) in known.items()},
-                confidence=confidence,
-            )
-    return found
+    found = []
+    for effort, success in product(EFFORTS, SUCCESSES):
+        points = {row.effort.bot: pair for row in rows if (pair := row.pair(effort, success)) is not None}
+        one, other = ({bot: pair[place] for bot, pair in points.items()} for place in (0, 1))
+        found.append(EffortCorrelation(effort, success, points, correlations(one, other, confidence=confidence)))
+    return tuple(found)

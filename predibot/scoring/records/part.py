@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from predibot.domain.account import MODES
+from predibot.domain.replicates import split_replicate
 from predibot.errors import UsageError
 
 
@@ -37,6 +38,10 @@ class Part:
     def cuts_accounts(self) -> bool:
         """Return whether it would cut an account's history, which then is no account."""
         return any(each is not None for each in (self.since, self.until, self.category))
+
+    def has_bot(self, name: str) -> bool:
+        """Return whether it includes a bot; a bot with replicates includes these."""
+        return not self.bots or not {name, split_replicate(name)[0]}.isdisjoint(self.bots)
 
     def has_slot(self, at: datetime) -> bool:
         """Return whether it includes a slot at an instant."""

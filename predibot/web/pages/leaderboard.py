@@ -6,7 +6,7 @@ from predibot.domain.account import MODES
 from predibot.errors import UsageError
 from predibot.jobs.histories.ledger import ledger_history
 from predibot.reports import figures
-from predibot.reports.pictures.series import ledger_pictures
+from predibot.reports.pictures.series import effort_pictures, ledger_pictures
 from predibot.reports.terminal.boards.accounts import board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES, table_grids
 from predibot.reports.views.accounts import cohort_conclusions
@@ -19,7 +19,7 @@ from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import BandCurve, Bars, Curve, curve_of, curves_of, reliability_of
+from predibot.web.drawing import BandCurve, Bars, Curve, curve_of, curves_of, dots_of, reliability_of
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 
@@ -157,7 +157,9 @@ def table_page(cache: LedgerCache, name: str, part: PartTexts = _EVERYTHING) -> 
     if name not in (*TABLES, ACCOUNTS, COHORTS):
         raise UsageError(f"no table {name[:40]!r}; there are: {', '.join((*TABLES, ACCOUNTS, COHORTS))}")
     found = part.evaluation(cache, Question(wanted=TABLES_ASK))
-    page = grids_page(f"Table of {name}", list(table_grids(found, name)))
+    pictures = [picture for _, picture in effort_pictures(found)] if name == "effort" else []
+    dots = [dots_of(panel, picture.across) for picture in pictures for panel in picture.panels]
+    page = grids_page(f"Table of {name}", list(table_grids(found, name)), dots=dots)
     # The file has numbers that are not rounded.
     return replace(page, tables={name: lambda: evaluation_rows(found, name)})
 

@@ -1,8 +1,11 @@
 """Effort: what decisions take, beside how good they are."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from predibot.scoring.evaluation.effort import EFFORTS, SUCCESSES, Effort, EffortAndSuccess, effort_correlations
+from predibot.scoring.inference.correlation import Correlations
 
 
 def row(bot: str, pages: float, edge: float | None, cost_usd: float | None = 0.1) -> EffortAndSuccess:
@@ -11,9 +14,14 @@ def row(bot: str, pages: float, edge: float | None, cost_usd: float | None = 0.1
     return EffortAndSuccess(effort, edge, 0.2, None)
 
 
+def by_names(rows: Sequence[EffortAndSuccess]) -> dict[tuple[str, str], Correlations]:
+    """Return the correlations by effort and success."""
+    return {(each.effort, each.success): each.found for each in effort_correlations(rows)}
+
+
 def test_every_effort_meets_every_success_over_the_bots_that_know_both() -> None:
     rows = [row("a", 1, 0.1), row("b", 2, 0.3), row("c", 3, 0.2), row("d", 4, 0.4), row("e", 5, None)]
-    found = effort_correlations(rows)
+    found = by_names(rows)
     assert set(found) == {(effort, success) for effort in EFFORTS for success in SUCCESSES}
     # Ranks 1, 2, 3, 4 beside 1, 3, 2, 4: 1 - 6 * 2 / (4 * 15).
     assert found["pages", "edge"].spearman.value == pytest.approx(0.8)
@@ -24,5 +32,5 @@ def test_every_effort_meets_every_success_over_the_bots_that_know_both() -> None
 
 def test_three_bots_have_no_correlation_and_an_unknown_cost_is_left_out() -> None:
     rows = [row("a", 1, 0.1), row("b", 2, 0.3), row("c", 3, 0.2), row("d", 4, 0.4, cost_usd=None)]
-    found = effort_correlations(rows)["cost_usd", "edge"]
+    found = by_names(rows)["cost_usd", "edge"]
     assert (found.n, found.spearman.value) == (3, None)

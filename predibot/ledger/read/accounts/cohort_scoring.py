@@ -7,7 +7,6 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy import Connection, literal, select
 
-from predibot.domain.replicates import split_replicate
 from predibot.games.positions import list_resolved_bets
 from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort, cohorts_as_of
 from predibot.ledger.read.accounts.scoring import (
@@ -56,9 +55,7 @@ def cohort_records(
     if not asked:
         return ()
     every = sorted((each for cohort in kept for each in cohort.accounts.values()), key=lambda each: each.row)
-    own = [
-        each for each in every if not part.bots or not {each.bot, split_replicate(each.bot)[0]}.isdisjoint(part.bots)
-    ]
+    own = [each for each in every if part.has_bot(each.bot)]
     groups: defaultdict[_Group, list[StoredCohort]] = defaultdict(list)
     for each in kept:
         groups[each.group].append(each)
