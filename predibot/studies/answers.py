@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row
 
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
+from predibot.games.answers import abstention_note
 from predibot.ledger.read.labels import list_labels, runs_of_game
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import StoredRun
@@ -50,13 +51,15 @@ class RunAnswers:
     """By bot, the items whose label did not stand alone."""
     silent: dict[str, Counter[str]]
     """By bot, the reasons for missing answers."""
+    abstained: dict[str, set[str]]
+    """By bot, the items on which its model said that it can say nothing; their label is None."""
     models: set[str]
     """The bots that asked a model."""
 
 
 def read_answers(connection: Connection, run_id: int, judges: Collection[str] = ()) -> RunAnswers:
     """Return the answers of a run, with bots in order of entry; an unreadable answer of a judge is a missing one."""
-    found = RunAnswers({}, {}, {}, set())
+    found = RunAnswers({}, {}, {}, {}, set())
     for each in list_labels(connection, run_id):
         labels = found.labels.setdefault(each.bot, {})
         if each.model is not None:
@@ -65,6 +68,8 @@ def read_answers(connection: Connection, run_id: int, judges: Collection[str] = 
             found.silent.setdefault(each.bot, Counter())[each.message or each.status] += 1
             continue
         labels[each.subject_id] = each.label
+        if each.status == "abstained" and each.message.startswith(abstention_note("")):
+            found.abstained.setdefault(each.bot, set()).add(each.subject_id)
         if each.is_lenient:
             found.lenient.setdefault(each.bot, set()).add(each.subject_id)
     return found

@@ -20,6 +20,7 @@ from predibot.domain.chat import ChatReply, ToolCall, ToolSchema
 from predibot.domain.decision import LENIENT, Abstention, Decision
 from predibot.errors import AnswerError
 from predibot.games.answers import (
+    ABSTAIN,
     LABEL,
     AnswerComplaint,
     abstention_of,
@@ -164,17 +165,21 @@ def _read_only_object(text: str, form: AnswerForm) -> object:
     return spoken.objects[0][1]
 
 
-def _read_labelled(text: str, form: AnswerForm) -> Decision:
+def _read_labelled(text: str, form: AnswerForm) -> Decision | Abstention:
     spoken = remove_thoughts(text, decoder(form.fields), _answer_fields(form))
     try:
         return form.parse(spoken.text.strip())
     except AnswerError:
+        if (reason := _lone_abstention(spoken.text, form)) is not None:
+            return Abstention(reason)
         if form.strict:
             raise
     if call := read_call(spoken.text, (form.schema,)):
         spoken = remove_thoughts(call.arguments_json, decoder(form.fields))
     found = [(begin, _unwrap(value, form)) for begin, value in spoken.objects]
     found = [(begin, decode_json(value) if isinstance(value, str) else value) for begin, value in found]
+    if any(isinstance(value, Mapping) and value.get(ABSTAIN) for _, value in found):
+        raise AnswerError(f"{ABSTAIN} stands beside other words; hand in a label, or {ABSTAIN} alone.")
     objects = [(begin, value) for begin, value in found if isinstance(value, Mapping) and LABEL in value]
     if len(objects) > 1:
         raise AnswerError(f"the answer holds {len(objects)} JSON objects; answer with one label.")
@@ -194,6 +199,13 @@ def _read_labelled(text: str, form: AnswerForm) -> Decision:
     except AnswerError:
         decision = form.parse({LABEL: label})
     return replace(decision, notes=(*decision.notes, LENIENT))
+
+
+def _lone_abstention(text: str, form: AnswerForm) -> str | None:
+    """Return why an answer that is one object abstains; None if it has a label, or words around it."""
+    bare = text.strip().removeprefix("```json").strip("`\n ")
+    value = decode_json(bare) if bare.startswith("{") else None
+    return abstention_of(_shape(_unwrap(value, form), form.schema.parameters, form.fields))
 
 
 def _shape(

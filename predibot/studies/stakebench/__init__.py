@@ -12,14 +12,27 @@ if TYPE_CHECKING:
     from predibot.ledger.store import Store
 
 
-def _collect(caller: "Caller", *, platform: str, folder: Path, markets: int | None, salt: Path | None) -> StudyReport:
+def _collect(
+    caller: "Caller", *, platform: str, folder: Path, markets: int | None, salt: Path | None, into: Path | None
+) -> StudyReport:
     from predibot.studies.data_set import funnel_lines
     from predibot.studies.stakebench.collecting.collect import collect_platform
 
-    report = collect_platform(platform, folder, caller, salt=salt, markets=markets)
+    report = collect_platform(platform, folder, caller, salt=salt, markets=markets, into=into)
     document = {"folder": str(report.folder), "funnel": dict(report.funnel), "asked": report.asked}
     said = f"{report.folder}: {report.asked:,} answers were asked for, the others were there"
     return StudyReport(document, (said, *funnel_lines(report.funnel)))
+
+
+def _describe(caller: "Caller", *, folder: str) -> StudyReport:
+    from predibot.reports.terminal.study_tables import table_grid, tables_document
+    from predibot.studies.data_set import DataSet
+    from predibot.studies.stakebench.statistics import describe
+    from predibot.studies.stakebench.venues.comments import COMMENTS
+
+    tables = describe(DataSet(COMMENTS.folder(folder), COMMENTS).rows)
+    document = tables_document(StudyTables("", tables, (), (), ""))["tables"]
+    return StudyReport({"tables": document}, (), tuple(table_grid(STUDY, each) for each in tables))
 
 
 def _read(store: "Store", *, run_key: str | None = None, pairs: Sequence[str] | None = None) -> StudyTables:
@@ -55,6 +68,7 @@ _COLUMNS = (
     Column("n+", meaning="in how many splits G4 lead is above zero"),
     Column("following", meaning="how often the side that lost and was held is named"),
     Column("MCG", meaning=_GAPS),
+    *(Column(each, kind="text") for each in ("platform", "tier", "month", "topic", "what", "from", "to")),
     Column("bot", kind="key"),
     Column("split", kind="text"),
     Column("remark", kind="text", drop=1),
@@ -79,12 +93,18 @@ STUDY = Study(
                 ),
                 StudyParameter("folder", "where raw answers and the data set go; it is resumed", "FOLDER", Path),
                 StudyParameter("markets", "take at most N markets; left out: all", "N", int, None, least=1),
+                StudyParameter("into", "also put the rows into a data set of several platforms", "DIR", Path, None),
                 StudyParameter(
                     "salt", "the salt of exported ids; left out: runs/out/comments.salt", "FILE", Path, None
                 ),
             ),
             _collect,
-        )
+        ),
+        "describe": StudyCommand(
+            "print what a data set of comments is made of",
+            (StudyParameter("folder", "the folder of a data set", "FOLDER"),),
+            _describe,
+        ),
     },
     read=_read,
     runs=_runs,

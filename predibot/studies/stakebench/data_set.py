@@ -41,11 +41,20 @@ class LabelledComment:
     """Volume of the market in the venue's currency."""
     closed: str
     """The end of trading."""
+    price_yes: float | None = None
+    """The market's price of YES when it was written; None where there was none. No bot is shown it."""
+
+    @property
+    def days_left(self) -> float:
+        """Return the days from the comment to the end of trading."""
+        return (datetime.fromisoformat(self.closed) - datetime.fromisoformat(self.at)).total_seconds() / 86_400
 
     def __post_init__(self) -> None:
         """Refuse impossible positions, actions and amounts."""
         if not abs(self.size) <= MAX_MONEY or not 0.0 <= self.volume <= MAX_MONEY:
             raise ValueError(f"size is {self.size:g} and volume {self.volume:g}; they are amounts of money")
+        if self.price_yes is not None and not 0.0 <= self.price_yes <= 1.0:
+            raise ValueError(f"price_yes is {self.price_yes:g}; it is a price in [0, 1]")
         if len(self.actions) != (0 if self.action is None else len(ACTION_HOURS)):
             raise ValueError(f"actions are {len(self.actions)}, action is {self.action}; one goes with each window")
         if self.side is None and (self.action is not None or self.size):

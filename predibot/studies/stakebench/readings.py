@@ -13,7 +13,7 @@ from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.stakebench.cleaning import MONEY_SIGNS
 from predibot.studies.stakebench.positions import ACTION_HOURS
 from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
-from predibot.studies.stakebench.tasks import CROWD, TASKS, Item, stake_sign
+from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, stake_sign
 
 GAME = "stakebench"
 FIRST = ("3", "13")
@@ -55,6 +55,13 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
         for bot, reasons in answers.silent.items()
         if bot in answers.models
     ]
+    for bot, items in answers.abstained.items():
+        neutral = [item for item in items if NEUTRAL in TASKS[facts[item].task].labels]
+        answers.labels[bot] |= dict.fromkeys(neutral, NEUTRAL)
+        missed = len(items) - len(neutral)
+        notes.append(
+            f"{bot}: abstained on {len(items):,} texts; {len(neutral):,} count as {NEUTRAL}, {missed:,} as misses"
+        )
     notes += add_strict(answers.labels, answers.lenient, None)
     return Readings(facts, answers.labels, crowds, ACTION_HOURS), run.key, notes
 

@@ -6,7 +6,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import groupby
 from typing import Any, Literal
 
@@ -224,7 +223,6 @@ def _items(chosen: Iterable[tuple[str, Any]], rows: Rows) -> tuple[Item, ...]:
 def _comment(task: str, row: LabelledComment, written: int) -> Item:
     labels = {"G1": "YES" if row.side is not None else "NO", "G2": row.side, "G2before": ""}
     asks_action = task.startswith("G3")
-    left = datetime.fromisoformat(row.closed) - datetime.fromisoformat(row.at)
     return Item(
         task,
         row.comment,
@@ -240,7 +238,7 @@ def _comment(task: str, row: LabelledComment, written: int) -> Item:
             user=row.user,
             resolved=row.resolved,
             volume=row.volume,
-            days_left=left.total_seconds() / 86_400,
+            days_left=row.days_left,
             actions=row.actions if task == "G3" else (),
             written=written,
         ),

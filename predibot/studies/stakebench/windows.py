@@ -27,6 +27,11 @@ class StepPath:
     ends_at: datetime | None = None
     """The end of trading, after which there is no price; a payout is none."""
 
+    def at(self, instant: datetime) -> float | None:
+        """Return the price at an instant; None before the first one, and after trading."""
+        place = bisect_right(self.instants, instant) - 1
+        return None if place < 0 or (self.ends_at is not None and instant > self.ends_at) else self.yes[place]
+
     def mean(self, start: datetime, end: datetime) -> float | None:
         """Return the time-weighted price over [start, end); None where a part has no price.
 

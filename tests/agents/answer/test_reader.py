@@ -513,3 +513,15 @@ def test_several_markets_are_read_in_one_answer() -> None:
     form = context(rain("m1", "m2")).form()
     right = answer(said("m1", bet=0.2), said("m2", bet=0.3))
     assert len(decision_of(f"```JSON\n{json.dumps(right, indent=1)}\n```", form).forecasts) == 2
+
+
+@pytest.mark.parametrize("form", [GAMES["stakebench"][0], Stakebench(labels="strict").form(ITEM), PAIR])
+def test_a_text_game_takes_an_abstention_that_stands_alone_and_none_beside_a_label(form: AnswerForm) -> None:
+    for shape in ("bare", "fence", "think", "wrapped in its name"):
+        assert read_text(TAKEN[shape]('{"abstain": "it is in another language"}'), form) == Abstention(
+            "it is in another language"
+        )
+    label = form.labels[0]
+    for text in (f'{label}\n{{"abstain": "why"}}', f'{{"abstain": "why", "label": "{label}"}}', '{"abstain": ""}'):
+        with pytest.raises(AnswerError):
+            read_text(text, form)

@@ -269,6 +269,35 @@ def test_what_failed_by_its_answer_is_the_miss_that_it_was_as_an_abstention(tmp_
     assert not after["notes"]
 
 
+def test_a_model_that_abstains_is_neutral_where_that_is_a_label(whole: Whole, player: Program) -> None:
+    shutil.copy(whole.ledger.removeprefix("sqlite:///"), player.folder / "ledger.db")
+    labels = {row["subject_id"]: row["label"] for row in rows(whole.ledger, "labels") if row["bot"] == "reader"}
+    neutral = [name for name, label in labels.items() if label == "NEUTRAL"]
+    assert len(neutral) > 5
+    tables = ("tables", "stakebench", "--full", "--json", "--ledger", f"sqlite:///{player.folder}/ledger.db")
+    before = done_here(*tables).document
+    with closing(sqlite3.connect(player.folder / "ledger.db")) as connection, connection:
+        of_bot = (
+            "SELECT d.id FROM decisions d JOIN bots b ON b.id = d.bot_id JOIN labels l ON l.decision_id = d.id "
+            "WHERE b.name = 'reader' AND l.label = 'NEUTRAL'"
+        )
+        said = "status = 'abstained', reason_kind = 'bot', message = 'the model abstained: no idea', notes_json = '[]'"
+        written = f"UPDATE decisions SET {said}, unallocated_usd = NULL WHERE id IN ({of_bot})"
+        assert connection.execute(written).rowcount == len(neutral)
+        connection.execute("DELETE FROM labels WHERE label = 'NEUTRAL'")
+    after = done_here(*tables).document
+    assert (
+        after["notes"][0] == f"reader: abstained on {len(neutral)} texts; {len(neutral)} count as NEUTRAL, 0 as misses"
+    )
+
+    def main(document: Any) -> Any:
+        return next(table["rows"] for table in document["tables"] if table["name"] == "3")
+
+    assert [row for row in main(after) if row["bot"] == "reader"] == [
+        row for row in main(before) if row["bot"] == "reader"
+    ]
+
+
 def test_who_words_labels_scores_as_who_does_not_and_unread_ones_stay_misses(tmp_path: Path, texts: Path) -> None:
     with reading(Wording) as server, closing(Program(tmp_path, SETTINGS)) as player:
         recipe = RECIPE.format(folder=texts, url=server.base_url, seed=7)

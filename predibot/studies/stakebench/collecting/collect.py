@@ -19,7 +19,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
-from predibot.plain_file import plain_text
+from predibot.plain_file import open_plain, plain_text
 from predibot.studies.stakebench.cleaning import WordLists, is_puzzle, parse_words, rejection_reason, split_of
 from predibot.studies.stakebench.collecting.raw_store import RawStore
 from predibot.studies.stakebench.collecting.sources import (
@@ -30,7 +30,7 @@ from predibot.studies.stakebench.collecting.sources import (
     MarketActivity,
     PolymarketComments,
 )
-from predibot.studies.stakebench.data_set import LabelledComment, LabelledWindow
+from predibot.studies.stakebench.data_set import FILES, LabelledComment, LabelledWindow
 from predibot.studies.stakebench.positions import ACTION_HOURS, first_action, holdings_at
 from predibot.studies.stakebench.venues.comments import HOSTS
 from predibot.studies.stakebench.windows import StepPath, Windows, windows_of
@@ -170,6 +170,7 @@ def label_market(joined: MarketTrades, source: CommentSource, salt: bytes) -> tu
                 truncated=joined.truncated,
                 volume=joined.market.volume,
                 closed=format_instant(joined.market.closed_at),
+                price_yes=joined.path.at(comment.at),
             )
         )
     return found, windows_of(positioned, joined.path)
@@ -227,6 +228,8 @@ def _line(row: Mapping[str, object]) -> bytes:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
+SEVERAL = "several platforms"
+"""What a folder for several platforms says that it is of."""
 SALT = Path("runs") / "out" / "comments.salt"
 """The file of the salt, if no other is named."""
 PLATFORMS = ("polymarket", "manifold", "sandbox:polymarket", "sandbox:manifold")
@@ -235,7 +238,7 @@ _SANDBOX_SEED, _SANDBOX_COMMENTS = 1, 2_500
 
 
 def collect_platform(
-    platform: str, folder: Path, caller: Caller, *, salt: Path | None, markets: int | None
+    platform: str, folder: Path, caller: Caller, *, salt: Path | None, markets: int | None, into: Path | None = None
 ) -> CollectReport:
     """Collect the comments of a platform into a folder, and label them.
 
@@ -245,6 +248,7 @@ def collect_platform(
         caller: Gives settings, clock and progress.
         salt: The file with the salt of exported ids; left out, `SALT`.
         markets: At most so many are taken; None for all.
+        into: A folder for the data set of several platforms, in which this one's rows are put in place of older ones.
 
     Raises:
         UsageError: If there is no such platform or salt, or the folder is in use or another platform's.
@@ -275,7 +279,35 @@ def collect_platform(
         with_salt.parent.mkdir(parents=True, exist_ok=True)
         listener = closing.enter_context(caller.progress())
         caller.say(f"salt: {with_salt}")
-        return collect_comments(source, kept, salt=read_or_make_salt(with_salt), listener=listener, markets=markets)
+        found = collect_comments(source, kept, salt=read_or_make_salt(with_salt), listener=listener, markets=markets)
+        if into is not None:
+            simulated = "simulated " if platform.startswith("sandbox:") else ""
+            closing.enter_context(RawStore(into).lock(f"{simulated}{SEVERAL}"))
+            add_platform(folder, into, source.platform)
+        return found
+
+
+def add_platform(folder: Path, into: Path, platform: str) -> None:
+    """Put the data set of a platform into a folder, in place of the rows that it has there; others stay.
+
+    Raises:
+        UsageError: If a file there is no data set.
+    """
+    for name in FILES:
+        file = f"{name}.jsonl"
+        with whole_file(into / file) as whole:
+            if (into / file).exists():
+                with open_plain(into / file) as before:
+                    whole.writelines(line for line in before if _platform_of(line, into / file) != platform)
+            with open_plain(folder / file) as own:
+                whole.writelines(own)
+
+
+def _platform_of(line: bytes, file: Path) -> str:
+    try:
+        return str(json.loads(line)["platform"])
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{file} is no data set of comments; name another folder") from None
 
 
 def _rates(urls: dict[str, str]) -> dict[str, float]:

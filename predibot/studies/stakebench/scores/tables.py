@@ -28,7 +28,6 @@ from predibot.studies.stakebench.scores.significance import (
     binomial_p_values,
     coverage_bias,
     discoveries,
-    independence_p_value,
     platform_comparison,
 )
 
@@ -484,7 +483,9 @@ def _coverage(readings: Readings) -> StudyTable:
         for what in ("length", "written", "volume", "days_left"):
             bias = coverage_bias([float(getattr(fact, what)) for fact in facts], holds)
             rows.append((what.replace("_", " "), bias.holders, bias.others, bias.cohen_d, bias.p_value))
-        rows.append(("topic", None, None, None, independence_p_value(holds, [fact.split for fact in facts])))
-    note = "Of the comments asked about in G1, of which as many are of holders as not in each split."
+    note = (
+        "Of the comments asked about in G1, of which as many are of holders as not in each split; "
+        "`predibot study stakebench describe FOLDER` compares all comments, topics too."
+    )
     columns = ("what", "holders", "others", "Cohen's d", "p")
     return StudyTable.of("coverage", "Holders against others", columns, rows, note)

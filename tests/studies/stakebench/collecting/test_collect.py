@@ -12,7 +12,13 @@ import pytest
 
 from predibot.contracts import Progress
 from predibot.errors import UsageError, VenueUnavailable
-from predibot.studies.stakebench.collecting.collect import CollectReport, collect_comments, read_or_make_salt, salted_id
+from predibot.studies.stakebench.collecting.collect import (
+    CollectReport,
+    add_platform,
+    collect_comments,
+    read_or_make_salt,
+    salted_id,
+)
 from predibot.studies.stakebench.collecting.raw_store import RawStore
 from predibot.studies.stakebench.collecting.sources import CommentSource, Get, ManifoldComments, PolymarketComments
 from predibot.studies.stakebench.crowd import DAY, LONG_THREAD, CrowdMarket, CrowdTrade, crowd
@@ -147,6 +153,8 @@ def test_every_label_is_the_truth_of_what_was_served(tmp_path: Path, seed: int, 
             assert (row["side"], row["size"], row["action"]) == (side, pytest.approx(size), action)
             within = [side and truth.action(said.at, side, hours=hours) for hours in (6, 12, 24, 48, 72)]
             assert row["actions"] == [each for each in within if each is not None]
+            known = said.at >= market.prices[0][0]
+            assert row["price_yes"] == (pytest.approx(market.price_at(said.at) / 1_000) if known else None)
             assert row["resolved"] == (1 if market.pays_yes else -1)
             sides.add(side)
             actions.add(action)
@@ -214,3 +222,29 @@ def test_a_salt_is_made_once_and_a_file_that_is_none_is_refused(tmp_path: Path) 
     (tmp_path / "other").write_text("hello")
     with pytest.raises(UsageError, match="holds no salt"):
         read_or_make_salt(tmp_path / "other")
+
+
+def test_platforms_become_one_data_set_and_a_later_collection_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    both = tmp_path / "both"
+    both.mkdir()
+
+    def put(platform: str, *texts: str) -> None:
+        folder = tmp_path / platform
+        folder.mkdir(exist_ok=True)
+        for name in ("comments", "windows"):
+            lines = [json.dumps({"platform": platform, "text": text}) + "\n" for text in texts]
+            (folder / f"{name}.jsonl").write_text("".join(lines))
+        add_platform(folder, both, platform)
+
+    def texts() -> list[str]:
+        return [row["text"] for row in rows_of(both, "comments.jsonl")]
+
+    put("polymarket", "a", "b")
+    put("manifold", "c")
+    assert texts() == ["a", "b", "c"]
+    put("polymarket", "d")
+    assert texts() == ["c", "d"] and len(rows_of(both, "windows.jsonl")) == 2
+    (both / "comments.jsonl").write_text("no data set")
+    with pytest.raises(UsageError, match="is no data set of comments"):
+        put("manifold", "e")
+    assert (both / "comments.jsonl").read_text() == "no data set"
