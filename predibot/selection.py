@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from predibot.domain.category import CryptoWords, category_of, crypto_grounds
@@ -37,6 +38,7 @@ DUPLICATE_TEXTS = ("title", "title_and_questions")
 DUPLICATE_PORTS = ("tfidf", "embeddings")
 """How texts are compared: by weighted words, or by a sentence-transformer."""
 _NAMED_WORDS = 10
+_UNUSABLE = "unusable markets"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,10 @@ class SelectionRules:
     """One of `DUPLICATE_PORTS`; never chosen by what is installed."""
     duplicate_model: str = ""
     """The name or folder of the sentence-transformer; empty for `tfidf`."""
+    history_days: float = 0.0
+    """Markets without two recorded prices in so many days are not played; 0 asks for no history."""
+    min_range: float = 0.0
+    """The least distance of the highest from the lowest price in these days, in [0, 1]."""
     named_outcomes: bool = False
     """Whether markets of more than two outcomes can be played; set by games, not by recipes."""
     only: tuple[str, ...] = ()
@@ -98,6 +104,12 @@ class SelectionRules:
         for name, known in (("duplicate_text", DUPLICATE_TEXTS), ("duplicate_port", DUPLICATE_PORTS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {', '.join(known)}")
+        if not (math.isfinite(self.history_days) and self.history_days >= 0):
+            raise ValueError(f"history_days is {self.history_days!r}; it is days, 0 or more, and 0 is off")
+        if not 0.0 <= self.min_range <= 1.0:
+            raise ValueError(f"min_range is {self.min_range!r}; it is a difference of prices, from 0 to 1")
+        if self.min_range and not self.history_days:
+            raise ValueError("min_range is a range of prices in history_days, such as 10; give both")
         if (self.duplicate_port == "embeddings") != bool(self.duplicate_model):
             raise ValueError("duplicate_model names the model of duplicate_port = 'embeddings'; give both, or neither")
 
@@ -130,6 +142,7 @@ def select(
     only_event_id: str | None = None,
     embed: "Embed | None" = None,
     money_sign: str = "$",
+    flat: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Selection:
     """Return the events a run plays.
 
@@ -144,6 +157,7 @@ def select(
             rules about its end, category, volume, rank and duplicates are waived.
         embed: Turns texts into vectors, for `embeddings`.
         money_sign: The sign of the venue's currency.
+        flat: Why markets are not played for their prices, by id, by `history_days` and `min_range`.
     """
     if rules.only and only_event_id is None:
         return _select_named(events, rules)
@@ -152,7 +166,14 @@ def select(
     if only_event_id is not None:
         listed = [event for event in listed if event.id == only_event_id]
         notes += _notes_on_named(only_event_id, found=bool(listed))
-    drops = {event.id: _find_unusable_markets(event, as_of, named=rules.named_outcomes) for event in listed}
+    still = {market_id: reason for market_id, reason in flat.items() if reason is not None}
+    drops = {
+        event.id: {
+            **{market.id: still[market.id] for market in event.markets if market.id in still},
+            **_find_unusable_markets(event, as_of, named=rules.named_outcomes),
+        }
+        for event in listed
+    }
     usable = sorted(
         (_drop_markets(event, drops[event.id], rules.rank_by) for event in listed),
         key=lambda event: _event_order(event, rules.rank_by),
@@ -164,6 +185,8 @@ def select(
         words = (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
     for event in usable:
         failed = _first_failed_rule(event, drops[event.id], rules, as_of, words, money_sign)
+        if failed is not None and failed[0] == _UNUSABLE and not drops[event.id].keys().isdisjoint(still):
+            failed = ("min_range", failed[1])
         if failed is None:
             candidates.append(event)
         else:
@@ -373,7 +396,7 @@ def _first_failed_rule(
     """
     if not event.markets:
         dropped_all = f"none of its {len(dropped)} markets can be played: {_group_reasons(dropped)}"
-        return "unusable markets", dropped_all if dropped else "it has no market"
+        return _UNUSABLE, dropped_all if dropped else "it has no market"
     if event.closed or event.archived:
         return "open", "it is closed" if event.closed else "it is archived"
     if words is None:

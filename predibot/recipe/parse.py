@@ -239,7 +239,8 @@ def _selection_rules(table: SelectionTable, game: Game, where: RecipeText) -> Se
     try:
         return replace(game.select(SelectionRules(crypto=crypto)), **stated)
     except ValueError as error:
-        key = "duplicate_model" if "duplicate" in str(error) else "include"
+        said = str(error)
+        key = "duplicate_model" if "duplicate" in said else "min_range" if "min_range" in said else "include"
         raise where.error(("selection", key), str(error)) from None
 
 

@@ -243,7 +243,7 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:
     data = {name: getattr(rules, name) for name in SelectionRules.__slots__ if name != "crypto"}
     # Rules of a single game are left out elsewhere, for the same reason.
-    for name in ("named_outcomes", "only"):
+    for name in ("named_outcomes", "only", "history_days", "min_range"):
         if not data[name]:
             del data[name]
     # So is how duplicates are found, where none are dropped.

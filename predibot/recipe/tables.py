@@ -59,6 +59,8 @@ class SelectionTable(_StrictTable):
     duplicate_text: Literal["title", "title_and_questions"] = "title_and_questions"
     duplicate_port: Literal["tfidf", "embeddings"] = "tfidf"
     duplicate_model: str = Field(default="", max_length=500)
+    history_days: float = Field(default=0.0, ge=0, le=366)
+    min_range: float = Field(default=0.0, ge=0, le=1)
     crypto_words: list[Annotated[str, Field(max_length=200)]] = Field(default=[], max_length=_MOST_WORDS)
 
 

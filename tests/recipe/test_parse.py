@@ -144,6 +144,8 @@ def test_a_key_in_the_wrong_table_is_told_where_it_belongs(text: str, said: str)
         ('[selection]\nmin_hours_left = "all"\n' + BOT,
          "line 2: 'min_hours_left' in [selection] is 'all'; write hours, 0 or more, or \"any\""),
         ("[selection]\nmin_hours_left = -1\n" + BOT, "line 2: 'min_hours_left' in [selection] is -1; write hours"),
+        ("[selection]\nmin_range = 0.02\n" + BOT, "line 2: min_range is a range of prices in history_days"),
+        ("[selection]\nhistory_days = -1\n" + BOT, "line 2: 'history_days' in [selection] is -1"),
         ("[selection]\nper_category = -1\n" + BOT, "line 2: 'per_category' in [selection] is -1"),
         ('[selection]\ncrypto_words = ["bit coin"]\n' + BOT, "line 2: 'bit coin' is not one word"),
         ('overstake = "skale"\n' + BOT, "line 1: 'overstake' at the top of the file is 'skale'. Did you mean 'scale'?"),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from predibot.contracts import Progress, ProgressListener, Venue
@@ -12,6 +13,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.domain.price import money_sign
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
+from predibot.jobs.deciding.price_ranges import read_flat_markets
 from predibot.plugins.venues import venue_or_defaults
 from predibot.selection import (
     MARKET_VOLUME,
@@ -43,6 +45,8 @@ MAX_UNRANKED_SHARE = 0.5
 """The share of the most traded events without any volume above which the ranking means nothing."""
 _LOOK_AT_IT = f"; look at it from {NOTED_SHARE:.0%} on, above "
 _SHOWN_REASONS = 5
+_SPARE = 3
+"""So many times the events of a run are read where some may be passed over for their prices."""
 MAX_NOTED_SKIPS = 1_000
 """A run stores its notes, and a replay those of all runs; further unreadable things are counted."""
 _NO_CLOSED = "it does not say whether it is closed"
@@ -162,8 +166,9 @@ def choose(
             f"{venue.name} has none of {', '.join(rules.only[:_SHOWN_REASONS])} by {format_instant(as_of)}, which the "
             "recipe plays. Name a venue that has them with --venue, or a later instant"
         )
-    sign = money_sign(venue_or_defaults(venue.name).currency)
-    selection = select(page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, money_sign=sign)
+    selection = _select_moving(
+        venue, page.events, rules, seen_at, only_event_id=only_event_id, embed=embed, listener=listener
+    )
     named = only_event_id is not None
     # Instruments that a game names are not doubted: a stock has no end, and a halted one no price.
     listed = replace(page, events=()) if rules.only else page
@@ -183,6 +188,33 @@ def choose(
         remarks=(*remarks, *page.notes),
         listed_by="whole-life" if rules.rank_by == MARKET_VOLUME else "one-week" if is_by_week else "24 h",
     )
+
+
+def _select_moving(
+    venue: Venue,
+    events: Sequence[Event],
+    rules: SelectionRules,
+    at: datetime,
+    *,
+    only_event_id: str | None,
+    embed: "Embed | None",
+    listener: ProgressListener,
+) -> Selection:
+    """Return the selection, of markets with a history where the rules ask for one.
+
+    Histories of the chosen are read; where one is flat its market is left out and the next is chosen, until all move.
+    """
+    sign = money_sign(venue_or_defaults(venue.name).currency)
+    again = partial(select, events, rules, at, only_event_id=only_event_id, embed=embed, money_sign=sign)
+    selection = again()
+    if not rules.history_days or rules.only or only_event_id is not None:
+        return selection
+    known: Mapping[str, str | None] = {}
+    while True:
+        before, known = known, read_flat_markets(venue, selection.selected, rules, known, until=at, listener=listener)
+        if all(reason is None for market_id, reason in known.items() if market_id not in before):
+            return selection
+        selection = again(flat=known)
 
 
 def _doubts(
@@ -326,6 +358,10 @@ def _read_events(
     listed = venue.events
     if rules.rank_by == MARKET_VOLUME and venue.ranks_markets:
         listed, listed_by = venue.events_by_market, MARKET_VOLUME
+
+    if rules.history_days:
+        # Some of the chosen will turn out to be flat.
+        rules = replace(rules, events=_SPARE * rules.events)
 
     def enough(so_far: Sequence[Event]) -> bool:
         listener(Progress("events", len(so_far), text="reading the venue's list"))

@@ -23,7 +23,7 @@ from predibot.scoring.metrics.agreement import cohen_kappa
         ("There is no news, and no recent trend.", set()),
         ("It will rain.", set()),
         (
-            "Exposure to chip makers goes up after good earnings and friendly analyst ratings, while solid positions in utilities are maintained.",
+            "Exposure goes up after good earnings and kind analyst ratings; solid positions in utilities stay.",
             {"position", "news"},
         ),
         ("Raising cash to be safe from volatility.", {"position", "price_history"}),
