@@ -126,6 +126,34 @@ def test_a_weekend_has_no_close_and_nothing_is_decided(server: SandboxServer) ->
         )
 
 
+def test_a_half_day_is_a_trading_day_and_a_day_without_data_is_none(server: SandboxServer) -> None:
+    recipe, half = recipe_of("equal_weights", tickers=TICKERS), datetime(2025, 11, 28, 22, 45, tzinfo=UTC)
+    with Store.open("sqlite:///live.db") as store:
+        assert decide_live(store, server, half, recipe).has_session
+        # On Monday evening the provider still stands where it stood.
+        server.now, late = half, half + timedelta(days=3)
+        with open_live(server, late, "stocks:live", recipe.selection.only) as opened:
+            resources = Resources(store, settings_of(server), lambda: late, nobody)
+            report = decide(RunRequest(recipe, recipe.digest), opened, resources)
+        assert not report.has_session
+        assert "2025-12-01 is no trading day, or its files are late" in report.notes[-1]
+        # The next call gets what came meanwhile.
+        assert decide_live(store, server, late + timedelta(hours=1), recipe).has_session
+
+
+def test_a_close_that_is_late_for_one_stock_is_a_note_and_it_is_not_traded(server: SandboxServer) -> None:
+    recipe = recipe_of("equal_weights", tickers=TICKERS)
+    with open_live(server, FIRST, "stocks:live", recipe.selection.only):
+        pass
+    lines = (LIVE_FOLDER / "KO.csv").read_text().splitlines()
+    (LIVE_FOLDER / "KO.csv").write_text("\n".join(lines[:-1]) + "\n")
+    server.now = FIRST - timedelta(days=1)
+    with open_live(server, FIRST, "stocks:live", recipe.selection.only) as opened:
+        page = opened.venue.events(FIRST)
+        assert [event.id for event in page.events if event.markets[0].quote is None] == ["KO"]
+        assert any("KO has no close of 2025-05-27: a halt, or a late file" in note for note in page.notes)
+
+
 def test_a_stock_that_the_provider_lacks_is_a_note_and_the_others_play(server: SandboxServer) -> None:
     recipe = recipe_of(*BOTS, tickers='["KO", "UNH", "NONE"]')
     with Store.open("sqlite:///live.db") as store:

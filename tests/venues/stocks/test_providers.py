@@ -1,4 +1,9 @@
-"""The providers of stock prices: what is asked, what is read, and what every fault means."""
+"""The providers of stock prices: what is asked, what is read, and what every fault means.
+
+Shapes are those of https://www.tiingo.com/documentation/end-of-day (2.1.2 prices, 2.1.3 meta data) and of
+https://www.alphavantage.co/documentation (TIME_SERIES_DAILY_ADJUSTED, OVERVIEW); notes with status 200 are quoted in
+issue 341 of RomelTorres/alpha_vantage and pull request 104 of finance-quote.
+"""
 
 import json
 import logging
@@ -14,7 +19,7 @@ import pytest
 from predibot.errors import PredibotError, UsageError, VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
 from predibot.venues.stocks.alpha_vantage import NOTE_TRIES, AlphaVantage
-from predibot.venues.stocks.daily_prices import DayPrices, ProviderPrices, TickerUnknown
+from predibot.venues.stocks.daily_prices import Company, DayPrices, ProviderPrices, TickerUnknown
 from predibot.venues.stocks.tiingo import Tiingo
 from tests.venues.payloads import Asked, Clock
 
@@ -201,6 +206,31 @@ def test_every_fault_says_what_was_seen_and_what_to_do(
     assert type(found) in (error, *error.__subclasses__())
     with pytest.raises(type(found), match=said):
         raise found
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "company"),
+    [
+        (Tiingo, {"ticker": "KO", "name": "Coca-Cola Co", "exchangeCode": "NYSE"}, Company("Coca-Cola Co")),
+        (Tiingo, {"ticker": "KO", "name": None}, Company()),
+        (
+            AlphaVantage,
+            {"Symbol": "KO", "Name": "Coca-Cola", "Sector": "LIFE SCIENCES"},
+            Company("Coca-Cola", "Life sciences"),
+        ),
+        (AlphaVantage, {}, Company()),
+        (AlphaVantage, [1], Company()),
+        (AlphaVantage, {"Name": "A\n\tB" + 900 * "x", "Sector": 3}, Company("A B" + 97 * "x")),
+    ],
+)
+def test_a_company_is_what_is_stated_of_it_on_one_bounded_line(
+    kind: type[Any], answer: object, company: Company
+) -> None:
+    asked = Asked(lambda _: answer)
+    with kind(KEY, transport=asked.transport) as client:
+        assert client.company("KO") == company
+    (request,) = asked.requests
+    assert request.url.path == ("/tiingo/daily/KO" if kind is Tiingo else "/query")
 
 
 def test_a_spent_allowance_of_tiingo_is_no_changed_contract() -> None:

@@ -18,6 +18,8 @@ from predibot.ledger.write.news import news_failures
 from predibot.ledger.write.runs import find_run, frozen_events
 from predibot.research.search.provider import SearchFailed
 from tests.jobs.deciding.accounts.walks import replay_days, request_with, rows
+from tests.jobs.replay.hand_made_stocks import at, play, write_stocks
+from tests.jobs.replay.hand_made_stocks import recipe_of as stocks_of
 from tests.jobs.tiny import decide_on, recipe_of, request_of
 from tests.tools.test_web_search import ScriptedProvider, result
 from tests.venues.payloads import NOW
@@ -86,6 +88,15 @@ def test_news_are_looked_for_once_a_market_for_all_bots_and_processes(store: Sto
     assert {item.url for items in seen[0].values() for item in items or ()} == {"https://n.example/a"}
     assert len(first.asked) == len(seen[0]) and second.asked == []
     assert {asked[1:] for asked in first.asked} == {(NOW - 3 * DAY, NOW - DAY, 3)}
+
+
+def test_news_of_a_stock_are_asked_for_by_its_ticker_and_its_company(ledger: Store, tmp_path: Path) -> None:
+    folder = write_stocks(tmp_path / "stocks")
+    (folder / "sectors.csv").write_text("ticker,sector,name\nAAA,Energy,Aardvark Oil\n")
+    play(ledger, folder, stocks_of("all_cash"), first=at(5), last=at(5))
+    source = Source()
+    found(ledger, source, key="tiny@2026-01-05T00:00Z")
+    assert [query for query, *_ in source.asked] == ["AAA stock news OR Aardvark Oil", "BBB stock news"]
 
 
 def test_a_failed_search_is_a_row_and_is_not_tried_again(store: Store, archive: Path) -> None:
