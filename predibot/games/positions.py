@@ -68,9 +68,7 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
     """Return all positions of an account in order of opening; `closed` are outcomes that nobody can trade any more."""
     fold = _PositionFold()
     for row in journal:
-        if row.instrument is not None and row.shares != 0.0:
-            fold.add(row, row.instrument)
-        fold.cash_usd += row.cash_usd
+        fold.add(row)
     return tuple(replace(each, is_closed=each.instrument in closed) for each in fold.positions.values())
 
 
@@ -88,6 +86,17 @@ def list_resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, .
     )
 
 
+def resolved_bets_over_time(journal: Iterable[JournalRow]) -> tuple[tuple[SizedBet, ...], ...]:
+    """Return the resolved bets of an account as they were after each row of its journal."""
+    fold, found, after = _PositionFold(), tuple[SizedBet, ...](), []
+    for row in journal:
+        fold.add(row)
+        if row.kind in SETTLING or row.kind == "reversal":
+            found = tuple(list_resolved_bets(fold.positions.values()))
+        after.append(found)
+    return tuple(after)
+
+
 def standing_of(account: Account, least_cash_usd: float) -> Standing:
     """Return whether an account can still bet; bankrupt means no cash and no positions."""
     if not account.positions and account.cash_usd <= _NOTHING_USD:
@@ -103,13 +112,11 @@ class _PositionFold:
         self._ended: dict[Instrument, list[tuple[str, float, float, float]]] = {}
         """The resolved parts of each: position id, shares, their cost, their payout."""
 
-    def add(self, row: JournalRow, instrument: Instrument) -> None:
-        if row.kind == "reversal":
-            self._reverse(row, instrument)
-        elif row.shares > 0.0:
-            self._buy(row, instrument)
-        else:
-            self._end(row, instrument)
+    def add(self, row: JournalRow) -> None:
+        if row.instrument is not None and row.shares != 0.0:
+            act = self._reverse if row.kind == "reversal" else self._buy if row.shares > 0.0 else self._end
+            act(row, row.instrument)
+        self.cash_usd += row.cash_usd
 
     def _change(self, position: CohortPosition, **changes: Any) -> None:
         self.positions[position.id] = replace(position, **changes)

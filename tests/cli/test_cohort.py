@@ -122,6 +122,19 @@ def test_an_account_of_a_cohort_shows_states_what_settled_and_how(weeks: Weeks, 
     assert "in a cohort '2026-04-05'" in predibot("account", "one", "--cohort", "2026-04-05", *LEDGER).err
 
 
+def test_each_snapshot_has_its_exposure_and_what_was_resolved_by_then(weeks: Weeks, predibot: Predibot) -> None:
+    (found,) = predibot("account", "one", "--cohort", "2026-03-01", "--json", *LEDGER).document["accounts"]
+    names = ("cash_usd", "exposure_usd", "value_usd", "resolved_bets", "brier_implied_confidence")
+    seen = {each["at"]: tuple(each[name] for name in names) for each in found["valuations"]}
+    # Before its bets; then of $10,000 are 1,000 in a, 500 in b and 250 in d, at the prices that were paid.
+    assert seen["2026-03-01T00:00Z"] == (10_000.0, 0.0, 10_000.0, 0, None)
+    assert seen["2026-03-02T00:00Z"] == pytest.approx((8_250.0, 1_750.0, 10_000.0, 0, None))
+    # The bet of $1,000 won, which implies a confidence of 1,000 / 2,500; b was sold and d is open.
+    assert seen["2026-03-09T00:00Z"] == pytest.approx((11_350.0, 500.0, 11_850.0, 1, 0.36))
+    text = " ".join(predibot("account", "one", "--cohort", "2026-03-01", *LEDGER).out.split())
+    assert "2026-03-09T00:00Z $11,350.00 $500.00 $11,850.00 1 0.3600" in text
+
+
 def test_prices_of_one_outcome_and_instant_that_disagree_are_flagged(predibot: Predibot) -> None:
     with Store.open(f"sqlite:///{Path.cwd() / 'weeks.db'}") as store:
         weeks = Weeks(store)

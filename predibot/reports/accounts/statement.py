@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
@@ -23,6 +24,7 @@ from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain, within
+from predibot.scoring.accounts.cohorts import Brier, implied_confidence_brier
 
 _SHOWN = 10
 """Rows of a long table, the newest; --full and --json have all."""
@@ -32,6 +34,7 @@ _RATIONALE_CELLS = 240
 _CURVE_CELLS = 40
 _OF_ORDER = "asset question unit amount asked status shares cash_usd note"
 _OF_POSITION = "asset question shares cost_usd price priced_at value_usd state"
+_OF_SNAPSHOT = "at cash_usd exposure_usd value_usd resolved_bets brier_implied_confidence=brier.score"
 ConversationOf = Callable[[Allocation], Conversation]
 
 
@@ -43,7 +46,12 @@ def print_account(
     cohort = statement.cohort
     held = _positions_grid(statement) if cohort is None else positions_grid(cohort.held.lines, bots=False, full=full)
     prices = () if cohort is None else provenance_lines(cohort.held, full=full)
-    for grid, lines in ((held, prices), (_pending_grid(statement), ()), (_settled_grid(statement, full=full), ())):
+    for grid, lines in (
+        (held, prices),
+        (_pending_grid(statement), ()),
+        (_settled_grid(statement, full=full), ()),
+        (_snapshots_grid(statement, full=full), ()),
+    ):
         if grid.rows:
             console.print()
             print_grid(console, grid)
@@ -65,6 +73,7 @@ def statement_grids(statement: AccountStatement) -> tuple[Table, ...]:
         held,
         _pending_grid(statement),
         _settled_grid(statement, full=True),
+        _snapshots_grid(statement, full=True),
         _journal_grid(statement.journal, full=True),
     )
     return tuple(replace(grid, title=f"{plain(title)}: {grid.title}") for grid in grids)
@@ -84,11 +93,44 @@ def account_document(statement: AccountStatement, conversation_of: ConversationO
         "positions": [document(each, _OF_POSITION) for each in statement.positions],
         "allocations": [_allocation_document(each, conversation_of(each)) for each in statement.allocations],
         "journal": [document(row) for row in statement.journal],
-        "valuations": [{"at": format_instant(at), "value_usd": value} for at, value in statement.values],
+        "valuations": [document(each, _OF_SNAPSHOT) for each in _snapshots(statement)],
         "factor_shares": dict(statement.factors.by_rules),
         "kappa": dict(statement.factors.kappa),
         **_cohort_document(statement.cohort),
     }
+
+
+class Snapshot(NamedTuple):
+    """An account at a valuation; of an account of no cohort there are no resolved bets."""
+
+    at: datetime
+    cash_usd: float
+    exposure_usd: float
+    """The worth of its positions."""
+    value_usd: float
+    resolved_bets: int | None
+    brier: Brier | None
+    """Of the confidence that the sizes of these bets imply."""
+
+
+def _snapshots(statement: AccountStatement) -> Iterator[Snapshot]:
+    """Yield an account at its valuations, oldest first, with the bets that its journal had resolved by then."""
+    after = () if statement.cohort is None else statement.cohort.resolved
+    for row in statement.valuations:
+        worth = row.at, row.cash_usd, row.value_usd - row.cash_usd, row.value_usd
+        if not after:
+            yield Snapshot(*worth, None, None)
+            continue
+        bets = after[min(row.journal_number, len(after)) - 1]
+        yield Snapshot(*worth, sum(bet.won is not None for bet in bets), implied_confidence_brier(bets))
+
+
+def _snapshots_grid(statement: AccountStatement, *, full: bool) -> Table:
+    """Return the last valuation of each day of an account of a cohort; nothing for any other account."""
+    of_cohort = () if statement.cohort is None else _snapshots(statement)
+    days = list({each.at.date(): each for each in of_cohort}.values())
+    shown = days if full else days[-_SHOWN:]
+    return table_of("Snapshots, the last of each day", _SNAPSHOTS, shown, _more_line(days, full=full))
 
 
 def _cohort_document(found: CohortAccountPositions | None) -> Document:
@@ -123,9 +165,9 @@ def _print_head(console: Console, statement: AccountStatement) -> None:
         f"cash {figures.usd(account.cash_usd)} · realised {_signed_usd(account.realised_usd)} · "
         f"fees {figures.usd(account.fees_usd)}{owing}",
     )
-    if len(statement.values) > 1:
-        first = statement.values[0][1]
-        curve = figures.sparkline([value - first for _, value in statement.values], _CURVE_CELLS)
+    if len(statement.valuations) > 1:
+        first = statement.valuations[0].value_usd
+        curve = figures.sparkline([each.value_usd - first for each in statement.valuations], _CURVE_CELLS)
         print_line(console, f"{curve}  beside the cash at the start")
 
 
@@ -284,6 +326,14 @@ _SETTLEMENTS = (
     Column("paid", "payout", figures.probability, meaning="what a share of the asset paid"),
     Column("shares", "shares", _shares, meaning="below zero: given for the payout"),
     _CASH,
+)
+_SNAPSHOTS = (
+    _AT,
+    Column("cash", "cash_usd", figures.usd),
+    Column("exposure", "exposure_usd", figures.usd, 0, "worth of positions"),
+    Column("value", "value_usd", figures.usd, 0),
+    Column("resolved", "resolved_bets", figures.count, 1, "bets that had won or lost by then"),
+    Column("by size", "brier.score", figures.score, 1, "Brier score of the confidence that their sizes imply"),
 )
 _JOURNAL = (
     Column("#", "number", figures.count),

@@ -12,7 +12,7 @@ from predibot.domain.event import Market
 from predibot.domain.price import Instrument, Quote
 from predibot.games.cohorts import decision_week, week_of
 from predibot.games.outcomes import Outcome, outcomes_of
-from predibot.games.positions import CohortPosition, Standing
+from predibot.games.positions import CohortPosition, Standing, resolved_bets_over_time
 from predibot.ledger.read.accounts.cohorts import (
     MemberAccount,
     StoredCohort,
@@ -31,6 +31,7 @@ from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.price_provenance import PriceConflict, SeenPrice, price_conflicts
+from predibot.scoring.accounts.record import SizedBet
 
 _FINAL = ("recorded", "refused", "abstained")
 
@@ -117,6 +118,8 @@ class CohortAccountPositions:
     cohort: StoredCohort
     standing: Standing
     held: CohortHoldings
+    resolved: tuple[tuple[SizedBet, ...], ...]
+    """The bets that were resolved after each row of its journal."""
 
 
 def positions_of_accounts(
@@ -129,7 +132,10 @@ def positions_of_accounts(
     of_recipes = [each for each in kept.values() if each.recipe in {row.recipe for row in wanted}]
     return {
         member.row: CohortAccountPositions(
-            kept[member.cohort], member.standing, _read_positions(connection, kept[member.cohort], [member], as_of)
+            kept[member.cohort],
+            member.standing,
+            _read_positions(connection, kept[member.cohort], [member], as_of),
+            resolved_bets_over_time(member.known.rows),
         )
         for member in member_accounts(connection, of_recipes, as_of, bot_names=[row.bot for row in wanted])
         if member.row in own

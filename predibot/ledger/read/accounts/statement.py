@@ -109,8 +109,8 @@ class AccountStatement:
     positions: tuple[StatementPosition, ...]
     allocations: tuple[Allocation, ...]
     journal: tuple[JournalLine, ...]
-    values: tuple[tuple[datetime, float], ...]
-    """Every valuation in its last revision."""
+    valuations: tuple[Row[Any], ...]
+    """Every valuation in its last revision: instant, cash, value, and the number of the last journal row in it."""
     cohort: CohortAccountPositions | None = None
     """Its positions with their states, if it is of a cohort."""
 
@@ -144,7 +144,7 @@ def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> Acc
     """Return the statement of an account, without later bookings and decisions."""
     known = accounts_as_of(connection, [name.row], as_of).get(name.row)
     account = account_of(()) if known is None else known.account
-    values = _read_values(connection, name.row, as_of)
+    valued = _read_valuations(connection, name.row, as_of)
     further = () if known is None else known.rows[known.booked :]
     wanted = [*account.positions, *(row.instrument for row in further if row.instrument is not None)]
     named = _asset_names(connection, [instrument.id for instrument in wanted])
@@ -160,9 +160,9 @@ def statement_of(connection: Connection, name: Row[Any], as_of: datetime) -> Acc
         valued_at=None if known is None else known.valued_at,
         value_usd=None if known is None else known.value_usd,
         positions=tuple(positions),
-        allocations=_read_allocations(connection, name, as_of, dict(values)),
+        allocations=_read_allocations(connection, name, as_of, {row.at: row.value_usd for row in valued}),
         journal=(*booked, *_pending_settlements(further, named, len(booked))),
-        values=values,
+        valuations=valued,
     )
 
 
@@ -174,14 +174,14 @@ def _asset_name() -> Any:
     return case((has_no_side, instruments.c.instrument_id), else_=markets.c.market_id + side)
 
 
-def _read_values(connection: Connection, account: int, as_of: datetime) -> tuple[tuple[datetime, float], ...]:
+def _read_valuations(connection: Connection, account: int, as_of: datetime) -> tuple[Row[Any], ...]:
     statement = (
-        select(valuations.c.at, valuations.c.value_usd)
+        select(*(valuations.c[name] for name in ("at", "cash_usd", "value_usd", "journal_number")))
         .where(valuations.c.account_id == account, valuations.c.at <= as_of)
         .order_by(valuations.c.at, valuations.c.revision)
     )
     # The last revision stays.
-    return tuple({at: value for at, value in connection.execute(statement)}.items())
+    return tuple({row.at: row for row in connection.execute(statement)}.values())
 
 
 def _pending_settlements(
