@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from predibot.domain.clock import format_instant
 from tests.acceptance.conftest import Predibot
 from tests.jobs.relatedness.related_world import write_related
+from tests.venues.payloads import NOW
 
 
 def test_an_archive_is_drawn_into_a_file(predibot: Predibot, tmp_path: Path) -> None:
@@ -21,6 +23,17 @@ def test_an_archive_is_drawn_into_a_file(predibot: Predibot, tmp_path: Path) -> 
 
 def test_nothing_related_is_said_and_not_drawn(predibot: Predibot, tmp_path: Path) -> None:
     archive, file = str(write_related(tmp_path / "archive")), tmp_path / "g.svg"
-    asked = ("--archive", archive, "--at-least", "1", "--as-of", "2026-05-24T19:30Z", "--svg", str(file))
+    # On the first day nothing has jumped, so S is below 1.
+    asked = (
+        "--archive",
+        archive,
+        "--at-least",
+        "1",
+        "--as-of",
+        format_instant(NOW),
+        "--no-filters",
+        "--svg",
+        str(file),
+    )
     told = predibot("graph", *asked)
     assert told.code == 0 and "There is nothing to draw." in " ".join(told.out.split()) and not file.exists()

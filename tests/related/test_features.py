@@ -4,13 +4,14 @@ import datetime
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from predibot.related.beliefs import Beliefs, daily_prices
 from predibot.related.change_points import change_points, daily_changes
-from predibot.related.features import Block, Features, FeatureWeights, pairs_from
+from predibot.related.features import PAPER, Block, Features, FeatureWeights, pairs_from
 from predibot.scoring.relatedness.relevance import relevance_class
 from tests.related.made import (
     FIRST_DAY,
@@ -111,7 +112,7 @@ def test_without_a_change_point_on_a_side_nothing_is_near() -> None:
 def test_a_missing_feature_drops_out_and_the_others_are_rescaled() -> None:
     """Synchrony 1 and nearness 1 of weights .4 and .1, text 0 of weight .2; the tags' .3 drops out: .5 / .7."""
     beliefs = from_prices([with_jumps(60, 10)] * 2, texts=["rain", "snow"])
-    scores = scores_of(beliefs, FeatureWeights(synchrony=0.4, tags=0.3, nearness=0.1, text=0.2))
+    scores = scores_of(beliefs, replace(PAPER, weights=FeatureWeights(synchrony=0.4, tags=0.3, nearness=0.1, text=0.2)))
     assert scores[0, 1] == pytest.approx(0.5 / 0.7)
 
 
@@ -124,7 +125,9 @@ def test_tags_of_one_side_only_are_no_common_ones_and_none_at_all_are_missing() 
 
 def test_nothing_that_has_a_weight_is_no_score() -> None:
     beliefs = from_prices([with_jumps(60, 10)] * 2)
-    assert np.isnan(scores_of(beliefs, FeatureWeights(synchrony=0.0, tags=0.5, nearness=0.0, text=0.5))).all()
+    assert np.isnan(
+        scores_of(beliefs, replace(PAPER, weights=FeatureWeights(synchrony=0.0, tags=0.5, nearness=0.0, text=0.5)))
+    ).all()
 
 
 def test_classes_have_their_lower_end_and_the_top_one_both() -> None:
@@ -231,3 +234,10 @@ class TestDailyPrices:
         early = self.daily((0.5, 0.3), (1.5, 0.4), as_of=2.0)
         assert self.daily((0.5, 0.3), (1.5, 0.4), (2.5, 0.9), settled=1.0 + 2.0, as_of=2.0) == early
         assert self.daily((0.5, 0.3), (1.5, 0.4), (2.5, 0.1), as_of=2.0) == early
+
+
+def test_change_points_count_as_far_as_tags_or_words_are_common() -> None:
+    some, none = np.array([[0.8, 0.8, 0.8]]), np.array([[0.5, np.nan, np.nan]])
+    block = Block(some, none, some, np.array([[0.25, 0.75, np.nan]])).scale_jumps()
+    assert block.synchrony.tolist() == [[0.4, pytest.approx(0.6), 0.0]]
+    assert block.nearness.tolist() == block.synchrony.tolist()

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from predibot.related.features import EQUAL, FEATURES, PAPER, TUNED, Features, ScoreForm
 from predibot.related.weights import fit_weights
-from predibot.scoring.arguments import Floats
+from predibot.scoring.arguments import Floats, Ints
 from predibot.studies.beliefbench.collect import PairMarkets, read_archive_markets
 from predibot.studies.beliefbench.scores.raters import rater_agreement
 from predibot.venues.archive.reader import Archive
@@ -43,12 +44,12 @@ class Rated(NamedTuple):
     features: Floats
     score: Floats
     mean: Floats
-    related: Floats
+    related: NDArray[np.bool_]
     """Whether most raters say .5 or more."""
-    markets: Floats
+    markets: Ints
     """The rows of both markets, (n, 2)."""
 
-    def auc(self, weights: Floats | None = None) -> float:
+    def auc(self, weights: Floats | Ints | None = None) -> float:
         """Return the chance that a related pair has a higher S than an unrelated one; ties count one half."""
         weight = np.ones(self.score.size) if weights is None else weights
         yes, no = self.related, ~self.related
