@@ -12,8 +12,10 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
+from predibot.scoring.evaluation.consistency import Consistency
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
+from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation, Question
 from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.pairs import Pair
@@ -23,6 +25,7 @@ from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.calibration import CalibrationBins, MurphyDecomposition
 from predibot.scoring.records.edge import EdgeCurve
+from predibot.scoring.records.replicates import ReplicateScores, Spread
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 _HORIZON = (
@@ -176,7 +179,15 @@ def made_evaluation(grouping: str | None = "category") -> Evaluation:
         remarks=(),
         notes=("a note of both", "a note of what is apart"),
     )
-    return replace(found, apart=apart)
+    again = {"clusters": 40, "difference": made.estimate(), "same_side": made.estimate()}
+    consistency = tuple(
+        made.made(Consistency, bot="sharp", between=between, **again) for between in ("replicates", "days")
+    )
+    spread = made.made(ReplicateScores, count=3, edge=made.made(Spread), brier=None)
+    together = replace(
+        found, cards=(replace(sharp, replicates=spread), *cards[1:]), consistency=consistency, apart=apart
+    )
+    return together.with_effort(tuple(made.made(Effort, bot=bot) for bot in ("sharp", "=doubtful", "unsure")))
 
 
 def _pairs(made: _Numbers) -> Iterator[Pair]:

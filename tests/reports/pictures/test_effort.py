@@ -22,7 +22,7 @@ def test_an_effort_that_is_unknown_or_the_same_of_all_has_no_picture() -> None:
     found = dict(effort_pictures(with_effort()))
     assert list(found) == ["effort-pages"]
     assert [panel.name for panel in found["effort-pages"].panels] == ["edge", "Brier", "return"]
-    assert dict(effort_pictures(made_evaluation())) == {}
+    assert dict(effort_pictures(made_evaluation().with_effort(()))) == {}
 
 
 def test_a_panel_has_a_point_for_each_bot_that_knows_both() -> None:
