@@ -11,7 +11,7 @@ import typer
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.cli.ending import DONE
-from predibot.errors import PluginError
+from predibot.errors import PluginError, UsageError
 from predibot.reports.study import (
     Study,
     StudyCommand,
@@ -25,6 +25,9 @@ from predibot.reports.study import (
 _RUN = Annotated[str | None, typer.Option("--run", metavar="KEY", help="of this run; left out: of the one made last")]
 _CSV = Annotated[
     Path | None, typer.Option("--csv", metavar="FOLDER", help="write a CSV file a table instead of printing")
+]
+_FIGURES = Annotated[
+    Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
 ]
 _HELP = {
     "collect": "make data sets of text tasks",
@@ -80,17 +83,20 @@ def _run(command: StudyCommand) -> Callable[..., None]:
 
 
 def _tables(study: Study) -> Callable[..., None]:
-    def tables(*, run: str | None, csv: Path | None, full: bool, ledger: str, json: bool, **given: Any) -> None:
+    def tables(
+        *, run: str | None, csv: Path | None, figures: Path | None, full: bool, ledger: str, json: bool, **given: Any
+    ) -> None:
         _check_exclusions(study.parameters, {**given, "csv": csv})
         with output.caller().reading(ledger) as store:
             found = study.read(store, run_key=run, **given)
         if isinstance(found, StudyReport):
             _show(found, json=json)
         else:
-            _show_tables(study, found, csv=csv, full=full, json=json)
+            _show_tables(study, found, csv=csv, figures=figures, full=full, json=json)
 
     rest: dict[str, tuple[Any, Any]] = {
         "csv": (_CSV, None),
+        "figures": (_FIGURES, None),
         "full": (Annotated[bool, options.full_option(study.full)], False),
     }
     rest |= {"ledger": (options.Ledger, options.DEFAULT_LEDGER), "json": (options.Json, False)}
@@ -137,13 +143,36 @@ def _show(report: StudyReport, *, json: bool) -> None:
         print_grid(console, table)
 
 
-def _show_tables(study: Study, found: StudyTables, *, csv: Path | None, full: bool, json: bool) -> None:
+def _show_tables(
+    study: Study, found: StudyTables, *, csv: Path | None, figures: Path | None, full: bool, json: bool
+) -> None:
     from predibot.reports.terminal.study_tables import print_tables, tables_document, write_tables
 
-    if json:
+    if figures is not None:
+        _draw(found, figures, json=json)
+    elif json:
         output.print_document(tables_document(found), exit_code=DONE)
     elif csv is not None:
         for path in write_tables(found, csv):
             output.report_console().print(str(path), soft_wrap=True, markup=False)
     else:
         print_tables(output.report_console(), study, found, full=full)
+
+
+def _draw(found: StudyTables, folder: Path, *, json: bool) -> None:
+    """Draw the pictures of a run into a folder, and print the files."""
+    from predibot.reports.pictures.canvas import require_matplotlib
+    from predibot.reports.pictures.files import draw_files
+
+    require_matplotlib()
+    try:
+        files = draw_files(found.pictures, folder)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    if json:
+        output.print_document({"files": [file.as_posix() for file in files]}, exit_code=DONE)
+        return
+    for file in files:
+        print(file.as_posix())
+    if not files:
+        output.say("nothing to draw: pictures need two bots with scores")

@@ -13,8 +13,9 @@ from predibot.scoring.study_table import StudyTable
 
 if TYPE_CHECKING:
     from predibot.ledger.store import Store
+    from predibot.reports.pictures.series import Picture
 
-_EVERY_COMMAND = frozenset({"run", "csv", "full", "ledger", "json", "log"})
+_EVERY_COMMAND = frozenset({"run", "csv", "figures", "full", "ledger", "json", "log"})
 """Options that commands of every study have."""
 
 
@@ -69,6 +70,8 @@ class StudyTables:
     """The names of the tables that are shown without `--full`."""
     more: str
     """What `--full` adds, in a sentence."""
+    pictures: "tuple[tuple[str, Picture], ...]" = ()
+    """Pictures by the names of their files."""
 
 
 @dataclass(frozen=True, slots=True)

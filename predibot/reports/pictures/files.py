@@ -1,6 +1,6 @@
 """Pictures as files: those of a ledger, and the graph of related events."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from predibot.reports import figures
 from predibot.reports.pictures.canvas import FORMATS, render_figure, style
 from predibot.reports.pictures.draw import draw_picture
 from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note, svg_of
-from predibot.reports.pictures.series import agreement_pictures, ledger_pictures
+from predibot.reports.pictures.series import Picture, agreement_pictures, ledger_pictures
 from predibot.scoring.evaluation.comparison import Agreement
 from predibot.whole_file import whole_file
 
@@ -25,17 +25,26 @@ def write_pictures(history: LedgerHistory, folder: Path, agreements: Sequence[Ag
     Raises:
         OSError: If the folder cannot be written.
     """
+    with figures.in_currency(history.evaluation.currency):
+        return draw_files(chain(ledger_pictures(history), agreement_pictures(agreements)), folder)
+
+
+def draw_files(pictures: Iterable[tuple[str, Picture]], folder: Path) -> list[Path]:
+    """Draw pictures, each with the name of its file, into a folder, created if missing, and return the files.
+
+    Raises:
+        OSError: If the folder cannot be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    with figures.in_currency(history.evaluation.currency):
-        for name, picture in chain(ledger_pictures(history), agreement_pictures(agreements)):
-            with style():
-                figure = draw_picture(picture)
-                for form in FORMATS:
-                    file = folder / f"{name}.{form}"
-                    with whole_file(file) as stream:
-                        stream.write(render_figure(figure, form))
-                    files.append(file)
+    for name, picture in pictures:
+        with style():
+            figure = draw_picture(picture)
+            for form in FORMATS:
+                file = folder / f"{name}.{form}"
+                with whole_file(file) as stream:
+                    stream.write(render_figure(figure, form))
+                files.append(file)
     return files
 
 

@@ -35,10 +35,12 @@ def _describe(caller: "Caller", *, folder: str) -> StudyReport:
     return StudyReport({"tables": document}, (), tuple(table_grid(STUDY, each) for each in tables))
 
 
-def _read(store: "Store", *, run_key: str | None = None, pairs: Sequence[str] | None = None) -> StudyTables:
+def _read(
+    store: "Store", *, run_key: str | None = None, pairs: Sequence[str] | None = None, families: Path | None = None
+) -> StudyTables:
     from predibot.studies.stakebench.readings import run_tables
 
-    return run_tables(store, run_key=run_key, pairs=pairs or ())
+    return run_tables(store, run_key=run_key, pairs=pairs or (), families=families)
 
 
 def _item(payload: str) -> StudyItem:
@@ -55,6 +57,7 @@ def _runs(store: "Store") -> Sequence[str]:
 
 _AGGREGATE = "the mean of G1 Acc, G2 DA, G3 Acc_act and Acc_f, each from 0 for guessing to 1, and of n+ over splits"
 _GAPS = "the mean of the gaps; CG(2) to the side most was staked on, CG(3) to 1, CG(4) to the stakes"
+_TEXTS = ("question", "begins", "truth", "labels", "platform", "tier", "month", "topic", "what", "from", "to")
 _COLUMNS = (
     Column("Agg", meaning=_AGGREGATE),
     Column("G1 Acc", meaning="who holds a position"),
@@ -68,7 +71,7 @@ _COLUMNS = (
     Column("n+", meaning="in how many splits G4 lead is above zero"),
     Column("following", meaning="how often the side that lost and was held is named"),
     Column("MCG", meaning=_GAPS),
-    *(Column(each, kind="text") for each in ("platform", "tier", "month", "topic", "what", "from", "to")),
+    *(Column(each, kind="text") for each in _TEXTS),
     Column("bot", kind="key"),
     Column("split", kind="text"),
     Column("remark", kind="text", drop=1),
@@ -112,6 +115,9 @@ STUDY = Study(
     full="also intervals, tests, audits and gaps",
     heading="What comments reveal",
     columns={column.header: column for column in _COLUMNS},
-    parameters=(StudyParameter("pairs", "compare two bots; may be repeated", "A:B", list[str], None),),
+    parameters=(
+        StudyParameter("pairs", "compare two bots; may be repeated", "A:B", list[str], None),
+        StudyParameter("families", "a CSV of bot, family and billions of parameters", "FILE", Path, None),
+    ),
     menu="Comments",
 )

@@ -1,44 +1,120 @@
 """Readings: the texts of a run and the labels of bots."""
 
+import csv
+import io
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from sqlalchemy import Connection
 
+from predibot.domain.untrusted_text import title_line
 from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items
 from predibot.ledger.store import Store
+from predibot.plain_file import plain_text
+from predibot.reports.pictures.series import Scatter, ScatterPanel
 from predibot.reports.study import StudyItem, StudyTables
+from predibot.scoring.study_table import StudyTable
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.stakebench.cleaning import MONEY_SIGNS
 from predibot.studies.stakebench.positions import ACTION_HOURS
+from predibot.studies.stakebench.scores.chain import (
+    LINKS,
+    Family,
+    case_table,
+    chain_tables,
+    scores_by_bot,
+    split_texts,
+)
+from predibot.studies.stakebench.scores.significance import rank_test
 from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
 from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, stake_sign
 
 GAME = "stakebench"
 FIRST = ("3", "13")
 """The scores of each bot, and the compared pairs."""
+_MOST_BYTES, _SHOWN = 1 << 20, 100
 _MORE = "--full adds intervals, tests, audits, gaps and what each split was like"
 
 
-def run_tables(store: Store, *, run_key: str | None = None, pairs: Sequence[str] = ()) -> StudyTables:
+def run_tables(
+    store: Store, *, run_key: str | None = None, pairs: Sequence[str] = (), families: Path | None = None
+) -> StudyTables:
     """Return the tables of a run of text tasks, the latest by default.
 
     Args:
         store: The ledger.
         run_key: The key of the run.
         pairs: Bots to compare, each as `A:B`.
+        families: A CSV of bot, family and, where it is known, billions of parameters.
 
     Raises:
-        UsageError: If there is no such run, or a pair names no two bots of it.
+        UsageError: If there is no such run, a pair names no two bots of it, or the file of families is none.
     """
+    of_family = {} if families is None else read_families(families)
     with store.blame_rows():
-        readings, key, notes = store.run_read(lambda connection: _readings(connection, run_key))
+        readings, key, notes, cases = store.run_read(lambda connection: _readings(connection, run_key))
     tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs])
-    return StudyTables(key, tables, tuple(notes), FIRST, _MORE)
+    chain = chain_tables(tables[0], of_family)
+    pictures = tuple(_pictures(tables[0], of_family))
+    return StudyTables(key, (*tables, cases, *chain), tuple(notes), FIRST, _MORE, pictures)
 
 
-def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str]]:
+def read_families(file: Path) -> dict[str, Family]:
+    """Return the family of each bot in a CSV with the columns bot, family and billions.
+
+    Raises:
+        UsageError: If it cannot be read, or a line is malformed.
+    """
+    try:
+        text = plain_text(file, most=_MOST_BYTES)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read ({error}); name a CSV of bot, family and billions") from None
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    if not {"bot", "family"} <= {*(rows.fieldnames or ())}:
+        raise UsageError(f"{file} has no columns bot and family; write them in its first line")
+    found = {}
+    for row in rows:
+        stated = (row.get("billions") or "").strip()
+        try:
+            billions = float(stated) if stated else None
+        except ValueError:
+            billions = math.nan
+        if billions is not None and not 0.0 < billions < math.inf:
+            raise UsageError(
+                f"{file}, line {rows.line_num}: billions is {stated[:20]!r}; give a number, or leave it out"
+            )
+        found[str(row["bot"])] = Family(str(row["family"]), billions)
+    return found
+
+
+def _pictures(main: StudyTable, families: Mapping[str, Family]) -> Iterator[tuple[str, Scatter]]:
+    """Yield the pictures of Figure 2: scores against G2 DA, and scores against sizes."""
+    bots = scores_by_bot(main)
+    sizes = {bot: each.billions for bot, each in families.items() if each.billions is not None and bot in bots}
+    for name, title, across, of in (
+        (
+            "chain",
+            "Which side is revealed, against the other tasks",
+            "G2 DA",
+            {bot: bots[bot]["G2 DA"] for bot in bots},
+        ),
+        ("scale", "Size of models against scores", "billions of parameters", sizes),
+    ):
+        panels = []
+        for score in (each for each in LINKS if each != across):
+            points = {bot: (x, bots[bot][score]) for bot, x in of.items() if not math.isnan(x + bots[bot][score])}
+            if len(points) > 1:
+                rho, p, n = rank_test(*zip(*points.values(), strict=True))
+                known = f"rank correlation {rho:.2f}, p = {p:.3f}, " if n > 2 else ""
+                panels.append(ScatterPanel(score, points, f"{known}{n} bots"))
+        if panels:
+            yield name, Scatter(title, across, tuple(panels), "Each point is a bot; rank correlations are Spearman's.")
+
+
+def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str], StudyTable]:
     run = find_run(connection, GAME, run_key, venue="comments")
     facts: dict[str, Fact] = {}
     crowds: dict[str, tuple[int, int]] = {}
@@ -63,7 +139,13 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
             f"{bot}: abstained on {len(items):,} texts; {len(neutral):,} count as {NEUTRAL}, {missed:,} as misses"
         )
     notes += add_strict(answers.labels, answers.lenient, None)
-    return Readings(facts, answers.labels, crowds, ACTION_HOURS), run.key, notes
+    readings = Readings(facts, answers.labels, crowds, ACTION_HOURS)
+    cases = dict(split_texts(readings))
+    shown = {}
+    for name, payload in frozen_items(connection, run.id, [*cases]):
+        item = Item.from_json(payload)
+        shown[name] = (title_line(item.question)[:_SHOWN], title_line(item.texts[0])[:_SHOWN])
+    return readings, run.key, notes, case_table(readings, cases, shown)
 
 
 def fact_of(item: Item) -> Fact:

@@ -160,6 +160,15 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
     assert "On how much each score rests" not in screen
     assert "On how much each score rests" in said_here(*told, "--full").out
     assert said_here(*told, "--pairs", "reader:majority", "--csv", "out").out.count("table_") == len(document["tables"])
+    assert {row["right"] for row in tables["5"]} == {0.0, 0.5}
+    assert {row["scores"] for row in tables["chain"]} >= {"G1 Acc and G2 DA", "G2 DA and G4 PLA"}
+    drawn = done_here(*told, "--figures", "pictures", "--json").document["files"]
+    assert drawn == ["pictures/chain.svg", "pictures/chain.png"]
+    (player.folder / "families.csv").write_text("bot,family,billions\nreader,open,8\nmajority,none,\n")
+    more = done_here(*told, "--families", "families.csv", "--json").document["tables"]
+    assert [row["family"] for table in more if table["name"] == "families" for row in table["rows"]] == ["open", "none"]
+    (player.folder / "families.csv").write_text("bot,family,billions\nreader,open,many\n")
+    assert "line 2: billions is 'many'" in " ".join(said_here(*told, "--families", "families.csv").err.split())
     with (player.folder / "out" / "table_3.csv").open(newline="") as file:
         written = {each["bot"]: each for each in csv.DictReader(file)}
     assert float(written["reader"]["G4 PLA"]) == row["G4 PLA"]

@@ -237,6 +237,22 @@ def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparis
     return PlatformComparison(float(differences.mean()), t, p_value, rho, rank_p, number, count)
 
 
+def rank_test(first: ArrayLike, second: ArrayLike) -> tuple[float, float, int]:
+    """Return the rank correlation of two scores over bots, its two-sided p-value, and the number of bots with both.
+
+    Examples:
+        >>> rho, p, bots = rank_test([1, 2, 3, 4, float("nan")], [2, 1, 4, 3, 9])
+        >>> round(rho, 3), round(p, 3), bots
+        (0.6, 0.4, 4)
+    """
+    one, other = floats("first", first), floats("second", second)
+    same_length(first=one, second=other)
+    both = ~np.isnan(one) & ~np.isnan(other)
+    n = int(both.sum())
+    rho = rank_correlation(one[both], other[both]) if n > 2 else math.nan
+    return rho, _rank_p_value(rho, n), n
+
+
 def _rank_p_value(rho: float, n: int) -> float:
     if math.isnan(rho):
         return math.nan

@@ -1,0 +1,117 @@
+"""The chain of tasks over bots: how scores go together, by family of models, and with their size; and texts on which
+bots split."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import combinations
+from statistics import fmean
+
+from predibot.scoring.study_table import Cell, StudyTable
+from predibot.studies.stakebench.scores.significance import rank_test
+from predibot.studies.stakebench.scores.tables import Readings
+
+LINKS = ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA")
+"""The scores that are compared, in the order of the tasks."""
+CASES = 3
+"""Texts of each task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The family of a bot's model, and its size where it is known."""
+
+    name: str
+    billions: float | None
+    """Of parameters."""
+
+
+def scores_by_bot(main: StudyTable) -> dict[str, dict[str, float]]:
+    """Return the scores of the main table by bot and score, NaN for a missing one; strict readings are no bots."""
+    rows = (dict(zip(main.columns, row, strict=True)) for row in main.rows)
+    return {
+        str(row["bot"]): {name: math.nan if row[name] is None else float(row[name] or 0.0) for name in ("Agg", *LINKS)}
+        for row in rows
+        if not str(row["bot"]).endswith(" (strict)")
+    }
+
+
+def chain_tables(main: StudyTable, families: Mapping[str, Family]) -> tuple[StudyTable, ...]:
+    """Return the numbers of the paper's Figure 2; those of families and sizes only for bots that are in `families`."""
+    bots = scores_by_bot(main)
+    chain = [
+        _ranked(f"{one} and {other}", _column(bots, one), _column(bots, other)) for one, other in combinations(LINKS, 2)
+    ]
+    known = {bot: scores for bot, scores in bots.items() if bot in families}
+    groups: dict[str, dict[str, dict[str, float]]] = {}
+    for bot, scores in known.items():
+        groups.setdefault(families[bot].name, {})[bot] = scores
+    means: list[tuple[Cell, ...]] = [
+        (name, *(_mean(_column(own, score)) for score in ("Agg", *LINKS)), len(own)) for name, own in groups.items()
+    ]
+    sizes = [math.nan if (size := families[bot].billions) is None else size for bot in known]
+    scale = [_ranked(name, sizes, _column(known, name)) for name in ("Agg", *LINKS)]
+    of_ranks = ("rank correlation", "p", "bots")
+    note = "Spearman's rank correlation over bots."
+    return (
+        StudyTable.of("chain", "Figure 2a. Scores of one task and of another", ("scores", *of_ranks), chain, note),
+        StudyTable.of("families", "Figure 2b. Means of families", ("family", "Agg", *LINKS, "bots"), means),
+        StudyTable.of("scale", "Figure 2c. Parameters and scores", ("score", *of_ranks), scale if known else (), note),
+    )
+
+
+def _column(bots: Mapping[str, Mapping[str, float]], name: str) -> list[float]:
+    return [scores[name] for scores in bots.values()]
+
+
+def _ranked(what: str, first: list[float], second: list[float]) -> tuple[Cell, ...]:
+    return (what, *rank_test(first, second))
+
+
+def _mean(values: list[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return fmean(known) if known else math.nan
+
+
+def split_texts(readings: Readings) -> Iterator[tuple[str, Counter[str]]]:
+    """Yield the texts of each task on which the bots' answers lie most evenly, and how many gave each answer."""
+    bots = [bot for bot in readings.labels if not bot.endswith(" (strict)")]
+    of_task: dict[str, list[tuple[float, str, Counter[str]]]] = {}
+    for item, fact in readings.facts.items():
+        said = Counter(readings.labels[bot][item] or "unread" for bot in bots if item in readings.labels[bot])
+        if fact.label and len(said) > 1:
+            n = said.total()
+            evenness = -math.fsum(each / n * math.log(each / n) for each in said.values())
+            of_task.setdefault(fact.task, []).append((-evenness, item, said))
+    for _, found in sorted(of_task.items()):
+        yield from ((item, said) for _, item, said in nsmallest(CASES, found, key=lambda each: each[:2]))
+
+
+def answer_counts(said: Counter[str]) -> str:
+    """Return how many bots gave each answer, the commonest first.
+
+    Examples:
+        >>> answer_counts(Counter({"NO": 7, "YES": 8}))
+        'YES 8, NO 7'
+    """
+    return ", ".join(f"{label} {n}" for label, n in sorted(said.items(), key=lambda each: (-each[1], each[0])))
+
+
+def case_table(
+    readings: Readings, cases: Mapping[str, Counter[str]], shown: Mapping[str, tuple[str, str]]
+) -> StudyTable:
+    """Return the case studies; `shown` holds question and beginning of each text."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            item,
+            *shown[item],
+            readings.facts[item].label,
+            answer_counts(said),
+            said[readings.facts[item].label] / said.total(),
+        )
+        for item, said in cases.items()
+    ]
+    columns = ("text", "question", "begins", "truth", "labels", "right")
+    return StudyTable.of("5", "Texts on which the bots split most", columns, rows)
