@@ -307,6 +307,8 @@ class Context:
     """The mark of the fence around untrusted text, for this decision only; a rerun uses the one in its trace."""
     reference: Callable[[], Any] = no_reference
     """What is known of other items of a text task, and of the stakes behind this one; for baselines that declare it."""
+    prompt: str = ""
+    """The text of a prompt of the user's own, which `predibot.agents.prompts.render` fills in; empty for ours."""
 
     @property
     def event(self) -> Event:

@@ -143,10 +143,15 @@ def check_recipe(file: Path, text: str) -> None:
     if powers := [*_powers(file.name, parse_toml_or_empty(text))]:
         if file.suffix != ".toml":
             raise NotTrusted(f"{file} sets {powers[0]}, and its name does not end in .toml. Rename it, and trust it")
-        parent = file.parent.resolve()
-        is_below = parent.name == _RUNS
-        name = f"{_RUNS}/{file.name}" if is_below else file.name
-        Folder.read(parent.parent if is_below else parent, {name: text}).check(name)
+        folder = recipe_folder(file)
+        name = file.name if folder == file.parent.resolve() else f"{_RUNS}/{file.name}"
+        Folder.read(folder, {name: text}).check(name)
+
+
+def recipe_folder(file: Path) -> Path:
+    """Return the folder that a recipe belongs to: its own, or the one above `runs/`."""
+    parent = file.parent.resolve()
+    return parent.parent if parent.name == _RUNS else parent
 
 
 def parse_toml_or_empty(text: str) -> Mapping[str, Any]:

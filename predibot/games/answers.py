@@ -8,7 +8,8 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from predibot.domain.chat import ToolSchema
@@ -59,10 +60,20 @@ class Words:
     """The rules for an answer taken from a report."""
     objective: str = ""
     """What is scored, what to make as large as can be, and when the price is worth a bet."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Parts of the view for prompts of the user's own, by the names of `Game.view_fields`, strangers' words fenced."""
 
 
 def words_of_label(
-    task: str, objective: str, view: str, ask: str, labels: Sequence[str], *, report_about: str, extract_about: str
+    task: str,
+    objective: str,
+    view: str,
+    ask: str,
+    labels: Sequence[str],
+    *,
+    report_about: str,
+    extract_about: str,
+    parts: Mapping[str, str] = MappingProxyType({}),
 ) -> Words:
     """Return the words for giving one label to an item; the arguments are fields of `Words`."""
     return Words(
@@ -78,6 +89,7 @@ def words_of_label(
         extract_view="",
         extract=f"The label is one of {', '.join(labels)}.",
         objective=objective,
+        parts=parts,
     )
 
 

@@ -177,6 +177,11 @@ class Game(Protocol):
         return ("tools", "news", "other bots")
 
     @property
+    def view_fields(self) -> Mapping[str, bool]:
+        """Return the names of `Words.parts`, and whether a prompt without the whole view must have them."""
+        return {}
+
+    @property
     def most_view_tokens(self) -> int | None:
         """Return the most tokens that a view takes; None where the events of a run decide that."""
         return None

@@ -244,6 +244,7 @@ def bot_plan(bot: BotSpec) -> BotPlan:
         model=bot.model,
         knowledge_cutoff=bot.terms.knowledge_cutoff,
         members=bot.members,
+        prompt_sha256=bot.prompt_sha256,
     )
 
 

@@ -26,6 +26,7 @@ from predibot.plugins.games import make_game, non_default_options, option_compla
 from predibot.plugins.strategies import argument_complaints, argument_names, spec_of
 from predibot.plugins.tools import search_problem
 from predibot.plugins.venues import default_venue, parse_venue_spec
+from predibot.recipe.prompts import read_prompt
 from predibot.recipe.recipe import BotSpec, Recipe, game_options, is_name
 from predibot.recipe.tables import (
     KEYS,
@@ -290,7 +291,8 @@ def _parse_bot(table: BotTable, game: str, path: KeyPath, where: RecipeText) -> 
         if table.price_usd_per_search is not None and table.price_usd_per_million_tokens is None:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
-        spec, settings = spec_of(table.strategy, arguments).playing(game), _parse_settings(stated, path, where)
+        spec = spec_of(table.strategy, arguments).playing(game)
+        settings, prompt = _parse_settings(stated, path, where)
         played = make_game(game)
         if needs := _unmet_needs(spec.needs, played):
             what = f"strategy {table.strategy!r} needs {needs}, and in game {game!r} a bot has what it is shown alone"
@@ -304,7 +306,8 @@ def _parse_bot(table: BotTable, game: str, path: KeyPath, where: RecipeText) -> 
             if key in RecipeTable.model_fields:
                 what = f"{key!r} does not belong in [[bots]]; it belongs at the top of the file"
             raise where.error((*path, key), what)
-        return BotSpec(name, spec, _model_terms(table, settings))
+        text = "" if prompt is None else _read_prompt(prompt, played, (*path, "prompt"), where)
+        return BotSpec(name, spec, _model_terms(table, settings), text)
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
 
@@ -316,9 +319,19 @@ def _unmet_needs(needs: Needs, game: Game) -> str:
     return " and ".join(name for name, is_needed in wants.items() if is_needed and name not in game.offers)
 
 
-def _parse_settings(stated: Mapping[str, Any], path: KeyPath, where: RecipeText) -> ModelSettings:
+def _read_prompt(name: str, game: Game, path: KeyPath, where: RecipeText) -> str:
     try:
-        return ModelSettings(**dict(SettingsTable.model_validate(stated)))
+        return read_prompt(name, where.folder, game)
+    except ValueError as error:
+        raise where.error(path, f"'prompt' in [[bots]] is {name[:60]!r}, and {error}") from None
+
+
+def _parse_settings(stated: Mapping[str, Any], path: KeyPath, where: RecipeText) -> tuple[ModelSettings, str | None]:
+    """Return how a bot's models answer, and the file of its own prompt."""
+    try:
+        table = dict(SettingsTable.model_validate(stated))
+        prompt = table.pop("prompt")
+        return ModelSettings(**table), prompt
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise where.error(*describe_mistake({**first, "loc": (*path, *first["loc"])}, {})) from None

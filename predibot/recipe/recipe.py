@@ -37,6 +37,8 @@ class BotSpec:
     name: str
     strategy: StrategySpec
     terms: ModelTerms = field(default_factory=ModelTerms)
+    prompt: str = ""
+    """The text of a prompt of the user's own, with its fields; empty for the packaged one."""
 
     @property
     def needs(self) -> Needs:
@@ -47,6 +49,11 @@ class BotSpec:
     def model(self) -> str | None:
         """Return the first model its strategy declares, by which it is known; None for a bot without one."""
         return next((need.name for need in self.needs.models), None)
+
+    @property
+    def prompt_sha256(self) -> str:
+        """Return the digest of its own prompt, empty without one."""
+        return hashlib.sha256(self.prompt.encode()).hexdigest() if self.prompt else ""
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -226,6 +233,7 @@ def bot_as_data(bot: BotSpec) -> dict[str, Any]:
     if stated := dict(bot.terms.settings.explicit):
         terms["settings"] = stated
     return {
+        **({"prompt": bot.prompt} if bot.prompt else {}),
         "name": bot.name,
         "strategy": strategy.name,
         "arguments": dict(strategy.arguments),
@@ -237,7 +245,10 @@ def bot_as_data(bot: BotSpec) -> dict[str, Any]:
 def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
     """Return the bot that `bot_as_data` wrote."""
     strategy = StrategySpec(data["strategy"], freeze_arguments(data["arguments"]), data["source_sha256"])
-    return BotSpec(data["name"], strategy, _TERMS.validate_python(data["terms"]))
+    prompt = data.get("prompt", "")
+    if not isinstance(prompt, str):
+        raise ValueError(f"the prompt of bot {data['name']!r} is no text")
+    return BotSpec(data["name"], strategy, _TERMS.validate_python(data["terms"]), prompt)
 
 
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:

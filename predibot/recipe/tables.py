@@ -115,7 +115,7 @@ class PriceTable(_StrictTable):
 
 
 class SettingsTable(_StrictTable):
-    """The keys of [[bots]] that set how a model answers, unless the strategy has an argument of that name."""
+    """The keys of [[bots]] on how a model is asked and answers, unless the strategy has an argument of that name."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -123,6 +123,8 @@ class SettingsTable(_StrictTable):
     reasoning_effort: ReasoningEffort | None = None
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
     extra_body: Annotated[dict[str, JsonValue], AfterValidator(_dump_extra_body)] | None = None
+    prompt: Annotated[str, Field(min_length=1, max_length=400)] | None = None
+    """A file below the folder of the recipe."""
 
 
 class BotTable(BaseModel):

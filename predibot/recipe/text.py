@@ -12,7 +12,7 @@ from predibot.domain.category import CryptoWords, parse_crypto_words
 from predibot.domain.spelling import nearest
 from predibot.errors import RecipeError
 from predibot.plain_file import plain_text
-from predibot.trust import MAX_BYTES, check_recipe
+from predibot.trust import MAX_BYTES, check_recipe, recipe_folder
 
 KeyPath = tuple[str | int, ...]
 DEFAULT = "daily"
@@ -32,6 +32,8 @@ class RecipeText:
     """The recipe's name where the text states none: the file name without its ending."""
     lines: Mapping[KeyPath, int] = field(default_factory=dict)
     """The lines of its keys, once known; the empty path has the last line."""
+    folder: Path | None = None
+    """The folder of its files, which is the one above `runs/` for a recipe there; None for a packaged recipe."""
 
     def line(self, path: KeyPath) -> int:
         """Return the line of a key, or of the nearest table around it that has one."""
@@ -59,7 +61,7 @@ def find_recipe(argument: str | None, folder: Path) -> RecipeText:
     text = _read_text(path, label)
     if text is not None:
         check_recipe(path, text)
-        return RecipeText(text, label, path.stem)
+        return RecipeText(text, label, path.stem, folder=recipe_folder(path))
     if not is_path and name in packaged_recipe_names():
         return RecipeText(packaged_recipe_text(name), f"the packaged recipe {name!r}", name)
     raise RecipeError(f"no recipe {name!r}. {_suggest(name, folder)}")

@@ -50,6 +50,7 @@ COMMANDS = (
     "demo",
     "init",
     "bots",
+    "prompts",
     "doctor",
     "notify",
     "runs",

@@ -15,12 +15,17 @@ _FIRST_STEP = 3
 """The number of the game's first step; the text has the steps before it."""
 _NO_RESEARCH = "You cannot look anything up."
 _RESEARCH = "Search and read as much as you need before you decide."
-_FIELD = re.compile(r"\{\{(\w+)\}\}")
+_FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def packaged_prompt(name: str) -> str:
     """Return the text of a packaged prompt, with its fields in double braces."""
     return files("predibot.agents.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def fields_of(text: str) -> tuple[str, ...]:
+    """Return the fields of a prompt, each once, in order."""
+    return tuple(dict.fromkeys(_FIELD.findall(text)))
 
 
 def fill_prompt(text: str, fields: Mapping[str, str]) -> str:
@@ -29,8 +34,8 @@ def fill_prompt(text: str, fields: Mapping[str, str]) -> str:
     Raises:
         UsageError: If a field is missing: a prompt with a hole in it must never reach a model.
     """
-    if missing := set(_FIELD.findall(text)) - fields.keys():
-        raise UsageError(f"the prompt has the field {sorted(missing)[0]!r}, which nobody fills in. Take it out")
+    if missing := [field for field in fields_of(text) if field not in fields]:
+        raise UsageError(f"the prompt has the field {missing[0]!r}, which nobody fills in. Take it out")
     return _FIELD.sub(lambda match: fields[match.group(1)], text)
 
 
@@ -73,6 +78,7 @@ def extract_prompt(context: Context, fence: Fence, form: AnswerForm, report: str
 def _prompt(name: str, context: Context, fence: Fence, form: AnswerForm, *, research: str = _NO_RESEARCH) -> str:
     words = form.words(history=context.history, untrusted=fence.around)
     fields = {
+        **words.parts,
         "task": words.task,
         "objective": words.objective,
         "now": format_instant(context.now),
@@ -86,7 +92,7 @@ def _prompt(name: str, context: Context, fence: Fence, form: AnswerForm, *, rese
         "about": words.report_about,
         "report": words.report,
     }
-    return fill_prompt(packaged_prompt(name), {**fields, **_fence_fields(fence)})
+    return fill_prompt(context.prompt or packaged_prompt(name), {**fields, **_fence_fields(fence)})
 
 
 def _fence_fields(fence: Fence) -> dict[str, str]:

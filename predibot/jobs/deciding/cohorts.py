@@ -212,4 +212,5 @@ def _member_of(bot: BotSpec, bot_id: str) -> Member:
 
     terms = bot.terms
     prices = usd(terms.input_usd_per_million_tokens), usd(terms.output_usd_per_million_tokens)
-    return Member(bot_id, bot.name, bot.model or "", *prices, prompt_version=bot.strategy.source_sha256[:12])
+    prompt_version = (bot.prompt_sha256 or bot.strategy.source_sha256)[:12]
+    return Member(bot_id, bot.name, bot.model or "", *prices, prompt_version=prompt_version)

@@ -114,6 +114,7 @@ def _bot_cost(bot: BotSpec, recipe: Recipe, shown: Sequence[int], agents: "Agent
     needs = bot.needs
     if agents is None or not (needs.models or needs.tools):
         return BotCost(bot.name, len(shown), 0.0, NO_MODEL)
+    shown = [each + len(bot.prompt.encode()) for each in shown]
     prices = {need.name: agents.price(bot, need.name) for need in needs.models}
     known = {name: price for name, price in prices.items() if price is not None}
     if unpriced := [name for name in prices if name not in known]:

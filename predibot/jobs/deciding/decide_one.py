@@ -240,6 +240,7 @@ def _make_context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> C
         model=DeclaredModels(job.bot.strategy),
         history=partial(_history, worker, events, now) if needs.setup else _undeclared_history(job.bot.strategy.name),
         reference=_reference(job, worker),
+        prompt=job.bot.prompt,
     )
     if worker.agents is None or not needs.setup:
         return context

@@ -1,5 +1,6 @@
 """Traces of decisions: which decision each belongs to."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select
 from predibot.domain.decision import ReasonKind
 from predibot.ledger.write.claims import attempts, subjects
 from predibot.ledger.write.decisions import bots, decisions
-from predibot.ledger.write.runs import is_late, runs, with_decisions
+from predibot.ledger.write.runs import PROMPT_SHA256, is_late, runs, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class TracedDecision:
     """Why it abstained, or failed by its answer."""
     late: bool = False
     """Whether it was made after its run's deadline, and is in no score."""
+    prompt_sha256: str = ""
+    """Digest of the prompt of the user's own; empty for the packaged one."""
 
     @property
     def name(self) -> str:
@@ -57,11 +60,15 @@ def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tup
             decisions.c.trace_sha256,
             decisions.c.reason_kind,
             is_late(),
+            bots.c.arguments_json,
         )
         .where(*chosen)
         .order_by(runs.c.voided_at.is_(None), decisions.c.id)
     )
-    return tuple(TracedDecision(*row) for row in connection.execute(statement))
+    found = []
+    for *values, arguments_json in connection.execute(statement):
+        found.append(TracedDecision(*(*values, json.loads(arguments_json).get(PROMPT_SHA256, ""))))
+    return tuple(found)
 
 
 def list_decision_times(

@@ -29,6 +29,8 @@ runs, bots = table_of(RunRow), table_of(BotRow)
 decisions, subjects = table_of(DecisionRow), table_of(SubjectRow)
 _journal, _orders, _turns = table_of(JournalEntryRow), table_of(OrderRow), table_of(TurnRow)
 _FREEZING = 7_305_991_202
+PROMPT_SHA256 = "prompt_sha256"
+"""Its key among a bot's arguments."""
 IMPORTED = "import:"
 """The digest of a run that was imported from somebody's files begins with this."""
 
@@ -100,6 +102,8 @@ class BotPlan:
     knowledge_cutoff: date | None = None
     """Last day of its model's training data; None where unknown."""
     members: tuple[str, ...] = ()
+    prompt_sha256: str = ""
+    """Digest of a prompt of its own, which makes it another bot, as its arguments do; empty for the packaged one."""
 
 
 def find_run(connection: Connection, key: str) -> StoredRun | None:
@@ -158,7 +162,9 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
             "run_id": run.id,
             "name": bot.name,
             "strategy": bot.strategy,
-            "arguments_json": json.dumps(dict(bot.arguments), sort_keys=True),
+            "arguments_json": json.dumps(
+                {**bot.arguments, **({PROMPT_SHA256: bot.prompt_sha256} if bot.prompt_sha256 else {})}, sort_keys=True
+            ),
             "source_sha256": bot.source_sha256,
             "model": bot.model,
             "knowledge_cutoff": bot.knowledge_cutoff.isoformat() if bot.knowledge_cutoff else None,

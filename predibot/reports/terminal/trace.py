@@ -37,6 +37,8 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     status = f"{decision.status}, too late to count" if decision.late else decision.status
     print_line(console, f"{plain(decision.name)}: {status} {plain(decision.message)}".rstrip(), style="bold")
     print_line(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
+    if decision.prompt_sha256:
+        print_line(console, f"prompt of its own {plain(decision.prompt_sha256)}", style="dim")
     for number, step in enumerate(trace.trace.steps, 1):
         print_line(console, f"\n{number}. {_head(step)}", style="bold")
         for label, text in _texts(step):

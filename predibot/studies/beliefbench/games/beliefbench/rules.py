@@ -1,6 +1,6 @@
 """The game of labelling pairs: its items, prompts, answers and references."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
@@ -34,6 +34,10 @@ _REASONS = (
 )
 
 
+_FIELDS = ("first", "second")
+"""The events, for prompts of the user's own."""
+
+
 def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
     """Return the prompt about a pair; `untrusted` fences foreign words."""
     meanings = _label_list(LABELS, _MEANINGS)
@@ -51,6 +55,7 @@ def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
         LABELS,
         report_about="on these two events",
         extract_about="about two events",
+        parts=dict(zip(_FIELDS, map(untrusted, _texts(item)), strict=True)),
     )
 
 
@@ -78,11 +83,14 @@ def _label_list(labels: tuple[str, ...], meanings: tuple[str, ...]) -> str:
 
 
 def _pair(item: PairItem, untrusted: Callable[[str], str]) -> str:
-    told = []
-    for number, (title, description) in enumerate(item.texts, start=1):
+    return untrusted("\n\n".join(f"event {number}: {text}" for number, text in enumerate(_texts(item), start=1)))
+
+
+def _texts(item: PairItem) -> Iterator[str]:
+    """Yield the title and the description of each event."""
+    for title, description in item.texts:
         body = paragraph(description, MAX_DESCRIPTION_CHARACTERS)
-        told.append(f"event {number}: {title_line(title)}" + (f"\n  {body}" if body else ""))
-    return untrusted("\n\n".join(told))
+        yield title_line(title) + (f"\n  {body}" if body else "")
 
 
 MAX_REASONS_CHARACTERS = 8_000
@@ -232,6 +240,11 @@ class Beliefbench(LabelGame):
     """Which domains; empty for all."""
     labels: Literal["lenient", "strict"] = "lenient"
     """Whether words around a label are ignored, or only the bare label is read."""
+
+    @property
+    def view_fields(self) -> Mapping[str, bool]:
+        """Return the two events."""
+        return dict.fromkeys(_FIELDS, True)
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
         """Return the items of a run as events to be frozen, and notes.

@@ -77,13 +77,44 @@ def label_words(item: Item, labels: tuple[str, ...], *, price_blind: bool, untru
     asked = _TASKS.get(item.task) or _Prompt(_ACTION, _action_request(labels))
     view = _view(item, price_blind=price_blind, untrusted=untrusted)
     return words_of_label(
-        asked.task, _OBJECTIVE, view, asked.ask, labels, report_about="on this text", extract_about="about a text"
+        asked.task,
+        _OBJECTIVE,
+        view,
+        asked.ask,
+        labels,
+        report_about="on this text",
+        extract_about="about a text",
+        parts=_parts(item, price_blind=price_blind, untrusted=untrusted),
     )
 
 
 def _action_request(labels: tuple[str, ...]) -> str:
     listed = "\n".join(f"- {label}: {_ACTIONS[label]}" for label in labels)
     return f"Say what the writer does first within the 48 hours after the comment:\n{listed}"
+
+
+_OWN_FIELDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("G2", "G2before"), ("topic",)),
+    **dict.fromkeys(("G3", "G3f", "G3d"), ("side", "size")),
+    "G4": ("price",),
+}
+"""The parts of a view that only some tasks have."""
+
+
+def _parts(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> Mapping[str, str]:
+    shown_price = "not shown" if price_blind or item.price is None else f"{item.price:.2f}"
+    size = "" if item.size is None else f"{MONEY_SIGNS[item.platform]}{item.size:,.0f}"
+    every = {"topic": item.topic, "side": item.side or "", "size": size, "price": shown_price}
+    return {
+        "question": untrusted(title_line(item.question)),
+        "comments": untrusted("\n\n".join(_cut_comments(item))),
+        **{name: every[name] for name in _OWN_FIELDS.get(item.task, ())},
+    }
+
+
+def _cut_comments(item: Item) -> list[str]:
+    most = min(MAX_COMMENT_CHARACTERS, MAX_WINDOW_CHARACTERS // max(1, len(item.texts)))
+    return [paragraph(text, most) for text in item.texts]
 
 
 def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> str:
@@ -95,11 +126,9 @@ def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> 
         parts.append(f"Mean price of YES while these were written: {item.price:.2f}")
     if item.side is not None and item.size is not None:
         parts.append(f"What the writer holds: {item.side}, staked {MONEY_SIGNS[item.platform]}{item.size:,.0f}")
-    if len(item.texts) == 1:
-        told.append(f"comment: {paragraph(item.texts[0], MAX_COMMENT_CHARACTERS)}")
-    else:
-        most = min(MAX_COMMENT_CHARACTERS, MAX_WINDOW_CHARACTERS // max(1, len(item.texts)))
-        told += [f"comment {n}: {paragraph(text, most)}" for n, text in enumerate(item.texts, start=1)]
+    comments = _cut_comments(item)
+    numbers = [""] if len(comments) == 1 else [f" {number}" for number in range(1, len(comments) + 1)]
+    told += [f"comment{number}: {text}" for number, text in zip(numbers, comments, strict=True)]
     return "\n\n".join([*parts, untrusted("\n\n".join(told))])
 
 
@@ -224,6 +253,12 @@ class Stakebench(LabelGame):
         """Refuse a list of tasks that asks for none, or for one twice."""
         if not self.tasks or len(set(self.tasks)) < len(self.tasks):
             raise ValueError(f"tasks are {list(self.tasks)}; name at least one, each once")
+
+    @property
+    def view_fields(self) -> Mapping[str, bool]:
+        """Return the question, the comments, and what all of its tasks show."""
+        own = set.intersection(*({*_OWN_FIELDS.get(task, ())} for task in self.tasks))
+        return {"question": True, "comments": True, **dict.fromkeys(sorted(own), False)}
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
         """Return the items of a run as events to be frozen, and notes.

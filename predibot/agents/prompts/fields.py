@@ -1,0 +1,66 @@
+"""The fields of prompts: which there are, and which a prompt of the user's own may and must have in a game."""
+
+import unicodedata
+from collections.abc import Mapping
+
+from predibot.agents.prompts.render import fields_of, packaged_prompt
+from predibot.contracts import Game
+from predibot.domain.spelling import did_you_mean
+
+PROMPTS: Mapping[str, str] = {
+    "decide": "agents with tools: tool_agent, code_agent",
+    "one_shot": "models asked at once: one_shot, samples of an ensemble, a tool_agent without tools",
+    "label": "the same in games of labels: stakebench, beliefbench",
+    "report": "the report of deep_research",
+    "extract": "what deep_research takes out of the report; always this one",
+}
+"""The packaged prompts, and what each is for."""
+FIELDS: Mapping[str, str] = {
+    "task": "what the game is, in a sentence or two",
+    "objective": "what is scored, what to maximise, and when a bet is worth its costs",
+    "now": "the instant of the decision",
+    "fence_open": "the mark before words of strangers",
+    "fence_close": "the mark behind them",
+    "view": "all that the game shows",
+    "ask": "what an answer holds, and the rules for it",
+    "answer_shape": "an example of an answer, or the labels there are",
+    "ending": "how a label is to be written",
+    "research_words": "how much to search and to read",
+    "steps": "what to do, as numbered steps from 3 on",
+    "entries": "what the answer of an agent holds, in a few words",
+    "about": "the subject of a report, in a few words",
+    "report": "what a report says in numbers, and the rules for it",
+}
+"""The fields that no single game has, and what each is filled with."""
+_MARKS = ("fence_open", "fence_close")
+
+
+def game_fields(game: Game) -> tuple[str, ...]:
+    """Return the fields that a prompt may have in a game."""
+    names = ("label",) if game.has_items else ("decide", "one_shot", "report")
+    common = {"answer_shape", *(field for name in names for field in fields_of(packaged_prompt(name)))}
+    return (*(field for field in FIELDS if field in common), *game.view_fields)
+
+
+def prompt_problem(text: str, game: Game) -> str:
+    """Return why a prompt cannot be used in a game, or no text.
+
+    It shows the whole view or its essential parts, and says how words of strangers are marked.
+    """
+    if any(unicodedata.category(each) == "Cc" and each not in "\n\t" for each in text):
+        return "it holds control characters. Save it as plain text"
+    fields, known = fields_of(text), game_fields(game)
+    if unknown := [field for field in fields if field not in known]:
+        return f"it has the field {unknown[0][:40]!r}, which game {game.name!r} does not fill. " + did_you_mean(
+            unknown[0], known
+        )
+    essential = [field for field, is_essential in game.view_fields.items() if is_essential]
+    if "view" not in fields and not (essential and {*essential} <= {*fields}):
+        parts = f", or {' and '.join(f'{{{{{field}}}}}' for field in essential)}" if essential else ""
+        return f"it shows nothing of what is asked about. Add the field {{{{view}}}}{parts}"
+    if lacking := [field for field in _MARKS if field not in fields]:
+        return (
+            f"it does not say how words of strangers are marked. Add the field {{{{{lacking[0]}}}}}, as the packaged "
+            "prompts do"
+        )
+    return ""

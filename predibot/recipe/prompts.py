@@ -1,0 +1,76 @@
+"""Prompts: the packaged ones, and files of the user's own below the folder of a recipe."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from predibot.agents.prompts.fields import FIELDS, PROMPTS, game_fields, prompt_problem
+from predibot.agents.prompts.render import fields_of, packaged_prompt
+from predibot.contracts import Game
+from predibot.domain.spelling import did_you_mean
+from predibot.errors import PluginError, UsageError
+from predibot.plain_file import plain_text
+from predibot.plugins.games import game_names, make_game
+
+MAX_PROMPT_BYTES = 64_000
+
+
+def read_prompt(name: str, folder: Path | None, game: Game) -> str:
+    """Return the text of a prompt file.
+
+    Args:
+        name: A path below the folder.
+        folder: The folder of the recipe; None for a packaged one.
+        game: The game whose fields it may have.
+
+    Raises:
+        ValueError: The message says what is wrong with the file, and what to do.
+    """
+    if folder is None:
+        raise ValueError("a recipe that is no file has no folder with prompts. Write it to a file")
+    try:
+        path = (folder / name).resolve()
+        if ".." in Path(name).parts or not path.is_relative_to(folder.resolve()):
+            raise ValueError(f"it is not below the folder of the recipe. Put it there, as {Path(name).name[:60]!r}")
+        text = plain_text(path, MAX_PROMPT_BYTES, encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ValueError("there is no such file. `predibot prompts` lists prompts to begin with") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8. Save the file as UTF-8") from None
+    except (OSError, RuntimeError) as error:
+        # A loop of links is a RuntimeError.
+        what = error.strerror if isinstance(error, OSError) else "its links lead to each other"
+        raise ValueError(f"it cannot be read: {what}. Name another file") from None
+    if problem := prompt_problem(text, game):
+        raise ValueError(problem)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCatalogue:
+    """The packaged prompts, and the fields of prompts."""
+
+    prompts: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """The name of each, what it is for, and its fields."""
+    fields: Mapping[str, str]
+    """What each field is filled with."""
+    games: Mapping[str, tuple[str, ...]]
+    """The fields that a prompt may have, by game; games that do not load are left out."""
+
+
+def list_prompts() -> PromptCatalogue:
+    """Return the packaged prompts with their fields, and the fields of each game."""
+    games = dict[str, tuple[str, ...]]()
+    for name in game_names():
+        with suppress(PluginError):
+            games[name] = game_fields(make_game(name))
+    prompts = tuple((name, purpose, fields_of(packaged_prompt(name))) for name, purpose in PROMPTS.items())
+    return PromptCatalogue(prompts, FIELDS, games)
+
+
+def packaged_text(name: str) -> str:
+    """Return the text of a packaged prompt; raise UsageError if there is none of that name."""
+    if name not in PROMPTS:
+        raise UsageError(f"there is no packaged prompt {name[:40]!r}. {did_you_mean(name, PROMPTS)}")
+    return packaged_prompt(name)
