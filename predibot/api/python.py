@@ -504,19 +504,26 @@ _VERDICT = (
     "verdict=verdict.finding.value verdict_e_value=verdict.e_value verdict_events_needed=verdict.needed.events "
     "verdict_more_than=verdict.needed.more_than verdict_moved_like=verdict.moved_like"
 )
+_REPLICATES = (
+    "replicates=replicates.count replicates_edge_low=replicates.edge.low replicates_edge_high=replicates.edge.high"
+)
 
 
 def _leaderboard_columns() -> dict[str, Kind]:
     verdict_columns: dict[str, Kind] = {"verdict": str, "verdict_e_value": float}
     verdict_columns |= {"verdict_events_needed": int, "verdict_more_than": bool, "verdict_moved_like": float}
+    replicate_columns: dict[str, Kind] = {"replicates": int}
+    replicate_columns |= dict.fromkeys(("replicates_edge_low", "replicates_edge_high"), float)
+    apart = {"verdict": verdict_columns, "replicates": replicate_columns}
     columns: dict[str, Kind] = {}
     for name, kind in columns_of(LeaderboardRow).items():
-        columns.update(verdict_columns if name == "verdict" else {name: kind})
+        columns.update(apart.get(name, {name: kind}))
     return columns
 
 
 def _leaderboard_cells(row: LeaderboardRow) -> Cells:
-    return {**{field.name: getattr(row, field.name) for field in fields(row)}, **values_of(row, _VERDICT)}
+    plain = {field.name: getattr(row, field.name) for field in fields(row)}
+    return {**plain, **values_of(row, _VERDICT), **values_of(row, _REPLICATES)}
 
 
 _LEADERBOARD_COLUMNS = _leaderboard_columns()
