@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import chdir
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,8 +98,8 @@ def test_pages_have_the_bot_and_each_replicate_and_link_both(program: Predibot) 
 
 def test_from_python_a_row_has_the_number_of_replicates_and_the_ends_of_their_edges(program: Predibot) -> None:
     assert program(*REPORT).code == 0
-    with predibot.open_ledger("runs/out/predibot.db") as ledger:
+    with predibot.open_ledger(Path("runs/out/predibot.db")) as ledger:
         found = ledger.leaderboard(as_of=datetime(2026, 3, 1, 12, tzinfo=UTC)).to_dicts()
-    luck = next(row for row in found if row["bot"] == "luck")
+    luck: dict[str, Any] = next(row for row in found if row["bot"] == "luck")
     assert luck["replicates"] == 3
     assert luck["replicates_edge_low"] < luck["edge"] < luck["replicates_edge_high"]
