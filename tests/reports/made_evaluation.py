@@ -12,7 +12,6 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from predibot.scoring.evaluation.consistency import Consistency
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.effort import Effort
@@ -24,6 +23,7 @@ from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Score
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.calibration import CalibrationBins, MurphyDecomposition
+from predibot.scoring.records.consistency import Consistency
 from predibot.scoring.records.edge import EdgeCurve
 from predibot.scoring.records.replicates import ReplicateScores, Spread
 

@@ -14,13 +14,13 @@ from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.reports.views.evaluation_csv import bot_rows
 from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
 from predibot.reports.views.metrics import COLUMNS, bin_documents, short_more_events
-from predibot.scoring.evaluation.consistency import UNCHANGED_PRICE
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import pair_verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL
+from predibot.scoring.records.consistency import UNCHANGED_PRICE
 from predibot.scoring.records.horizon_returns import SETTLED
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.moments import NEAR_HOURS

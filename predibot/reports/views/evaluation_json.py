@@ -19,7 +19,6 @@ from predibot.reports.views.metrics import (
     row_document,
     score_document,
 )
-from predibot.scoring.evaluation.consistency import Consistency
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.e_values import BettingEvidence, BotEvidence, Evidence
 from predibot.scoring.evaluation.evaluation import ClusteredEvaluation, Evaluation
@@ -28,6 +27,7 @@ from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
+from predibot.scoring.records.consistency import Consistency
 from predibot.scoring.records.knowledge import Knowledge
 
 _BY_CLUSTERS = (

@@ -11,7 +11,6 @@ from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard
 from predibot.scoring.arguments import instance_of
 from predibot.scoring.evaluation.book import Book
-from predibot.scoring.evaluation.consistency import Consistency, consistency_of
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_scores, sizing_scores
 from predibot.scoring.evaluation.e_values import BotEvidence, record_evidence
 from predibot.scoring.evaluation.effort import Effort
@@ -32,6 +31,7 @@ from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
+from predibot.scoring.records.consistency import Consistency, consistency_of
 from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.edge import EdgeCurve, Edges, edge_curves, edges
 from predibot.scoring.records.forecasts import Forecasts, settled_forecasts

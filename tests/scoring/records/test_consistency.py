@@ -3,8 +3,8 @@
 import pytest
 
 from predibot.scoring import TrackRecord
-from predibot.scoring.evaluation.consistency import Consistency, consistency_of
 from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.consistency import Consistency, consistency_of
 from predibot.scoring.records.replicates import join_replicates
 from tests.scoring.made_records import Bet, Made, record_of
 
