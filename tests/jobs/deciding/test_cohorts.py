@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from predibot import strategies
 from predibot.config import Settings
 from predibot.contracts import OpenVenue
 from predibot.domain.event import Event
@@ -51,6 +52,26 @@ class Holds:
     def decide(self, context):
         """Return a decision without an order."""
         return Decision()
+'''
+LATE = '''"""Bets on the market that closes first, and thinks until it has closed, but only once."""
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from predibot.domain.decision import Decision, Order
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Think too long, once."""
+    clock: str
+    games = ("weekly_cohort",)
+
+    def decide(self, context):
+        """Return a bet of $100."""
+        open_ones = [each for each in context.view.markets if each.outcomes[0].price and each.market.closes_at]
+        first = min(open_ones, key=lambda each: each.market.closes_at)
+        if not Path(self.clock).exists():
+            Path(self.clock).write_text((context.now + timedelta(days=6)).isoformat())
+        return Decision(orders=(Order(first.outcomes[0].instrument, 100.0),))
 '''
 SUNDAY = datetime.fromisoformat("2026-01-11T00:05:00+00:00")
 
@@ -226,3 +247,31 @@ def test_a_live_cohort_is_decided_once_a_week_and_valued_every_ten_minutes(store
     assert [each.stored.subject_id for each in second.decisions] == ["2026-01-18", "2026-01-11"] * 2
     assert {each.status for each in second.decisions} == {"recorded"}
     assert verify(store).broken == ()
+
+
+def test_bets_of_which_none_can_be_filled_are_a_failure_that_the_next_call_tries_again(
+    store: Store, live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hands = tmp_path / "hands"
+    tmp_path.joinpath("late.py").write_text(LATE, encoding="utf-8")
+    monkeypatch.setattr(strategies, "__path__", [str(tmp_path), *strategies.__path__])
+    bot = f'strategy = "late"\nclock = "{hands}"'
+    recipe = recipe_of(bot, every="7d", game="weekly_cohort")
+
+    def clock() -> datetime:
+        live.now = max(live.now, datetime.fromisoformat(hands.read_text())) if hands.exists() else live.now
+        return live.now
+
+    def decide_now() -> tuple[str, str]:
+        with OpenVenue("live", live.venue, live.now, ExitStack()) as opened:
+            report = decide(request_of(recipe), opened, Resources(store, Settings(workers=1), clock, nobody))
+        (decision,) = report.decisions
+        return decision.stored.status, decision.stored.message
+
+    status, said = decide_now()
+    assert status == "failed" and "nothing of it could be filled" in said
+    assert [row["kind"] for row in rows(store, "journal")] == ["deposit"]
+    live.now += timedelta(hours=1)
+    assert decide_now() == ("recorded", "")
+    assert [row["kind"] for row in rows(store, "journal")] == ["deposit", "fill"]
+    assert len(rows(store, "decisions")) == 1
