@@ -8,8 +8,10 @@ from typing import Literal, get_args
 
 ClientName = Literal["light", "litellm"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
-BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper")
+BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper", "reddit")
 """The search providers that predibot has; others are files of the user or of installed packages."""
+SOCIAL_SEARCH = ("reddit",)
+"""Providers of what people post: in portfolios their results stand behind the news, not in place of them."""
 DDGS_BACKENDS: Mapping[str, tuple[str, ...]] = {
     "text": ("duckduckgo", "brave", "yahoo", "mojeek", "startpage", "wikipedia", "grokipedia"),
     "news": ("duckduckgo", "yahoo", "bing"),

@@ -45,6 +45,7 @@ _OWN_HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "xai": ("api.x.ai",),
         "brave": ("api.search.brave.com",),
         "exa": ("api.exa.ai",),
+        "reddit": ("www.reddit.com", "oauth.reddit.com"),
         "serper": ("google.serper.dev",),
         "tavily": ("api.tavily.com",),
         "alpha_vantage": ("www.alphavantage.co",),

@@ -164,6 +164,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         seconds: float,
         params: Mapping[str, str] | list[tuple[str, str]] | None = None,
         body: object = None,
+        form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         asked: str = "",
     ) -> HttpAnswer:
@@ -173,6 +174,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             seconds: For the whole exchange.
             params: Replaces the query of `url`.
             body: Sent as JSON; None sends none.
+            form: Sent as fields of a form, in place of a body.
             asked: The request and its host, for messages; by default method and address.
 
         Raises:
@@ -183,7 +185,7 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         """
         # Messages must not show an address's password or query.
         asked = asked or f"{method} {_PASSWORD.sub('//***@', url.partition('?')[0])}"
-        request = {"params": params or None, "json": body, "headers": headers}
+        request = {"params": params or None, "json": body, "data": form, "headers": headers}
         try:
             return call_within(lambda: self._exchange(asked, seconds, method, url, request), seconds + GRACE_SECONDS)
         except TimeoutError:

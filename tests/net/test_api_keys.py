@@ -106,7 +106,7 @@ def test_the_operators_own_address_of_a_provider_is_shown() -> None:
 
 
 def test_every_search_provider_with_a_key_has_a_host_of_its_own() -> None:
-    assert {name for name in PROVIDER_NAMES if own_url(name)} == {"brave", "tavily", "exa", "serper"}
+    assert {name for name in PROVIDER_NAMES if own_url(name)} == {"brave", "tavily", "exa", "serper", "reddit"}
     assert host_of(str(own_url("brave"))) == "api.search.brave.com"
 
 

@@ -39,7 +39,7 @@ from predibot.contracts import (
 )
 from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import LimitLevel, Limits
-from predibot.domain.terms import BUILT_IN_SEARCH, ModelTerms
+from predibot.domain.terms import BUILT_IN_SEARCH, SOCIAL_SEARCH, ModelTerms
 from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
 from predibot.jobs.deciding.activity import StepListener
 from predibot.jobs.deciding.opened_models import AnswerRoom, DeclaredModels
@@ -266,6 +266,8 @@ class AgentSetup:
     def news(self, query: str, *, after: datetime, before: datetime, count: int) -> tuple[NewsItem, ...]:
         """Return the first dated news of a window, shown to the whole run and paid from its budget.
 
+        Behind them come as many posts of Reddit, if it is among the providers.
+
         Raises:
             SearchFailed: If no provider could be asked, or none answered.
             BudgetSpent: If the run's budget does not allow a search.
@@ -288,9 +290,18 @@ class AgentSetup:
         if self.recipe.search.market_sites:
             policy = replace(policy, blocked_domains=frozenset())
         hidden = Trace(self.keys.secrets()).without_secrets
+        found, failures = list[NewsItem](), list[SearchFailed]()
+        groups = [[each for each in priced if (each.name in SOCIAL_SEARCH) is social] for social in (False, True)]
+        for group in filter(None, groups):
+            try:
+                found += find_news(group, query, policy, meter=self._run_budget())[:count]
+            except SearchFailed as failure:
+                failures.append(failure)
+        if failures and not found:
+            raise failures[0]
         return tuple(
             replace(each, title=hidden(each.title), snippet=hidden(each.snippet), url=each.url and hidden(each.url))
-            for each in find_news(priced, query, policy, meter=self._run_budget())[:count]
+            for each in found
         )
 
     def write_off(self) -> None:

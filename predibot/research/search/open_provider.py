@@ -9,6 +9,7 @@ from predibot.errors import UsageError
 from predibot.research.search.provider import SearchProvider
 from predibot.research.search.providers.ddgs_provider import DdgsSearch
 from predibot.research.search.providers.http_providers import OWN_URLS, HttpSearch
+from predibot.research.search.providers.reddit_provider import TOKEN_URL, RedditSearch
 
 PROVIDER_NAMES = BUILT_IN_SEARCH
 
@@ -41,6 +42,8 @@ def open_provider(
         raise UsageError("search provider 'searxng' needs the address of an instance; set its base URL")
     if name != "searxng" and not key:
         raise UsageError(f"search provider {name!r} needs a key; set it in the settings or the environment")
+    if name == "reddit":
+        return RedditSearch(clock, key or "", base_url, 0.0 if usd_per_call is None else usd_per_call)
     known_usd = 0.0 if name == "searxng" and usd_per_call is None else usd_per_call
     return HttpSearch(name, clock, base_url or OWN_URLS[name], key or "", known_usd)
 
@@ -50,4 +53,4 @@ def own_url(name: str) -> str | None:
 
     Its key goes there, and to a recipe's base URL only by the operator's word.
     """
-    return OWN_URLS.get(name)
+    return TOKEN_URL if name == "reddit" else OWN_URLS.get(name)

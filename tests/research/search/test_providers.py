@@ -383,7 +383,8 @@ def test_a_date_of_which_nobody_can_hold_the_end_costs_itself(text: str, read: C
 
 def test_every_provider_can_be_made_by_its_name() -> None:
     for name in PROVIDER_NAMES:
-        made = open_provider(name, clock=clock, key=KEY, base_url="http://127.0.0.1:8080")
+        key = f"app:{KEY}" if name == "reddit" else KEY
+        made = open_provider(name, clock=clock, key=key, base_url="http://127.0.0.1:8080")
         assert made.name == name
         assert KEY not in repr(made)
 

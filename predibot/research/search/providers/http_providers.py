@@ -35,18 +35,19 @@ class SearchHttp:
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         content: Mapping[str, object] | None = None,
+        form: Mapping[str, str] | None = None,
     ) -> dict[str, object]:
         """Return the JSON object that a provider answers, or raise `SearchFailed`.
 
         `name` is the provider's, for messages. `headers` carry the key, which is sent nowhere else. `content` is sent
-        as JSON.
+        as JSON, `form` as a form.
         """
         seconds = self.deadline_seconds
         try:
             # Closed in this thread, so that a server that drips its headers does not keep the waiting thread.
             with JsonClient(max_bytes=self.max_body_bytes, transport=self.transport) as client:
                 received = client.ask(
-                    method, url, headers=headers, params=params, body=content, seconds=seconds, asked=name
+                    method, url, headers=headers, params=params, body=content, form=form, seconds=seconds, asked=name
                 )
         except UsageError as error:
             raise SearchFailed(f"{name} was not asked: {error}", was_asked=False) from None
