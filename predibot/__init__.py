@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from predibot.errors import PredibotError
     from predibot.jobs.replay.replay import Played
     from predibot.ledger.read.accounts.cohort_rows import LedgerCohort
+    from predibot.ledger.read.labels import LedgerItem, LedgerLabel
     from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, LedgerRun
     from predibot.reports.views.decide import DecideView
     from predibot.reports.views.evaluation_csv import ScoreRow
@@ -35,6 +36,8 @@ __all__ = [
     "LedgerCohort",
     "LedgerDecision",
     "LedgerForecast",
+    "LedgerItem",
+    "LedgerLabel",
     "LedgerRun",
     "Played",
     "PredibotError",

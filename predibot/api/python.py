@@ -3,13 +3,16 @@
 Import these names from `predibot` itself; each loads at first use.
 """
 
-from collections.abc import Callable, Collection, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from os import PathLike, fspath
 from typing import Literal, Self
+
+from sqlalchemy import Connection
 
 from predibot.api.decide import decide as decide_run
 from predibot.api.replay import replay as replay_plan
@@ -27,6 +30,7 @@ from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.part_location import find_recipe_name
 from predibot.jobs.replay.replay import Played, plan_replay
 from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, select_cohorts
+from predibot.ledger.read.labels import LedgerItem, LedgerLabel, item_rows, label_rows, labelled_items
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
@@ -39,19 +43,21 @@ from predibot.ledger.read.rows_for_python import (
 from predibot.ledger.store import Store
 from predibot.ledger.url import sqlite_address
 from predibot.ledger.write.claims import RETRIES, Retry
-from predibot.ledger.write.runs import bots_by_recipe, read_runs
+from predibot.ledger.write.runs import StoredRun, bots_by_recipe, read_runs
+from predibot.reports.study import StudyTables, studies
 from predibot.reports.table import values_of
 from predibot.reports.terminal.replay import replay_view
 from predibot.reports.views.decide import DecideView, decide_view
 from predibot.reports.views.evaluation_csv import ScoreRow, score_rows
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
-from predibot.rows import Cells, Kind, Rows, columns_of, rows_of
+from predibot.rows import Cells, Kind, Rows, RowT, columns_of, rows_of
 from predibot.scoring.evaluation.evaluation import CLUSTERINGS, PARTINGS, Evaluation, Question
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import convention_named
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import Part
+from predibot.scoring.study_table import StudyTable
 
 Address = str | PathLike[str]
 """The URL of a SQLite or PostgreSQL ledger, or the path of a SQLite file."""
@@ -181,6 +187,61 @@ class Ledger:
         row_filter = self._row_filter(None, recipe, (), as_of, False)
         found = self._store.run_read(partial(select_cohorts, recipe=row_filter.recipe, as_of=row_filter.as_of))
         return rows_of(LedgerCohort, found)
+
+    def labels(self, *, run: str | None = None, bots: Sequence[str] = ()) -> Rows[LedgerLabel]:
+        """Return what bots answered on texts and pairs, without void runs; nothing in a ledger without text games.
+
+        Args:
+            run: Only of the run with this key.
+            bots: Only of these; empty for all.
+
+        Raises:
+            UsageError: If there is no such run or bot.
+        """
+        row_filter = self._row_filter(run, None, bots, None, False)
+        found = self._of_label_runs(label_rows, row_filter.run)
+        return rows_of(LedgerLabel, (each for each in found if not row_filter.bots or each.bot in row_filter.bots))
+
+    def items(self, *, run: str | None = None) -> Rows[LedgerItem]:
+        """Return the texts and pairs that bots were asked about, with the right labels, without void runs.
+
+        As a table each field of the items is a column, with what has parts as JSON.
+
+        Args:
+            run: Only of the run with this key.
+
+        Raises:
+            UsageError: If there is no such run.
+        """
+        found = self._of_label_runs(item_rows, self._row_filter(run, None, (), None, False).run)
+        cells = [_item_cells(each) for each in found]
+        columns = _score_columns(cells) if cells else {"run": str, "game": str, "item": str}
+        return Rows(found, columns, lambda row: {**dict.fromkeys(columns), **_item_cells(row)})
+
+    def tables(self, study: str, *, run: str | None = None) -> Mapping[str, Rows[Cells]]:
+        """Return the tables of a study by name, as `predibot tables` has them; each is a frame with its columns.
+
+        Args:
+            study: Such as `stakebench` or `beliefbench`.
+            run: The key of a run; None for the latest.
+
+        Raises:
+            UsageError: If there is no such study or run.
+        """
+        known = studies()
+        _check_known("study", [study], list(known))
+        found = known[study].read(self._store, run_key=run)
+        if not isinstance(found, StudyTables):
+            raise UsageError(f"study {study} has no tables without options; ask for them by `predibot tables {study}`")
+        return {table.name: _table_rows(table) for table in found.tables}
+
+    def _of_label_runs(self, read: Callable[[Connection, StoredRun], Iterator[RowT]], run: str | None) -> list[RowT]:
+        def read_all(connection: Connection) -> list[RowT]:
+            named = [each for each in read_runs(connection) if each.voided_at is None and run in (None, each.key)]
+            labelled = [each for each in named if labelled_items(connection, each.id)]
+            return [row for each in labelled for row in read(connection, each)]
+
+        return self._store.run_read(read_all)
 
     def evaluate(
         self,
@@ -493,6 +554,20 @@ def _caller(listener: ProgressListener | None) -> Caller:
 def _score_columns(table: Sequence[Cells]) -> dict[str, Kind]:
     names = dict.fromkeys(name for cells in table for name in cells) or ("knowledge", "bot")
     return {name: _column_kind([cells.get(name) for cells in table]) for name in names}
+
+
+def _item_cells(item: LedgerItem) -> Cells:
+    parts = {
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+        for name, value in item.fields.items()
+    }
+    return {**parts, "run": item.run, "game": item.game, "item": item.item}
+
+
+def _table_rows(table: StudyTable) -> Rows[Cells]:
+    rows: list[Cells] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    columns = {name: _column_kind([row[name] for row in rows]) for name in table.columns}
+    return Rows(rows, columns, lambda row: row)
 
 
 def _column_kind(cells: Sequence[object]) -> Kind:

@@ -251,8 +251,8 @@ class Tables:
         typer.Option(
             "--table",
             metavar="NAME",
-            help="print one table: forecasts, returns, quote, pairs, calibration, decisions, consistency, effort; of "
-            "accounts: accounts, risk, behaviour, delays, pairs, cohorts",
+            help="print one table: forecasts, returns, quote, pairs, calibration, decisions, consistency, effort, "
+            "coherence; of accounts: accounts, risk, behaviour, delays, pairs, cohorts",
         ),
     ] = None
     worst: Annotated[

@@ -38,7 +38,9 @@ from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
+from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.scoring.records.track_record import TrackRecord
 
 _log = logging.getLogger(__name__)
 
@@ -103,6 +105,8 @@ def evaluate(
             found = evaluation_of(record, as_of, question)
             if "effort" in question.wanted:
                 found = found.with_effort(efforts(store, venue_name, as_of, part))
+            if "coherence" in question.wanted:
+                found = replace(found, coherence=_coherence(store, venue_name, record, question))
             found = replace(found, currency=venue_or_defaults(venue_name).currency)
             found = _with_accounts(found, kept, cohorts, question)
     except ValueError as error:
@@ -135,6 +139,18 @@ def evaluate(
     if cache is not None:
         cache.keep_text(cache_key, evaluation_to_text(found))
     return found
+
+
+def _coherence(store: Store, venue_name: str, record: TrackRecord, question: Question) -> tuple[CoherenceScore, ...]:
+    """Return how far each bot breaks the rules of probability over all of them; a bot that no rule binds is absent."""
+    # Imported here: most evaluations read no question.
+    from predibot.ledger.read.details.decisions import list_markets
+    from predibot.related.coherence.coherence import coherence_of
+
+    questions = [each.question for each in store.run_read(lambda connection: list_markets(connection, venue_name))]
+    found = ((bot, coherence_of(record, questions, bot, question.uncertainty).rules) for bot in record.bots)
+    scores = [replace(rules[0], name=bot) for bot, rules in found if rules]
+    return tuple(sorted(scores, key=lambda each: (each.bot, each.name)))
 
 
 def _with_accounts(

@@ -3,11 +3,12 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select
 
-from predibot.domain.decision import ITEM_SUBJECTS, LENIENT, Decision, Forecast, Label, Order, Subject
+from predibot.domain.decision import ITEM_SUBJECTS, LENIENT, Decision, Forecast, Label, Order, Status, Subject
 from predibot.domain.price import Instrument
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, orders
@@ -95,6 +96,48 @@ def list_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
         .order_by(bots.c.id, subjects.c.subject_id)
     )
     return connection.execute(statement).all()
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLabel:
+    """A bot's answer on an item of a text game: its label, or why there is none."""
+
+    run: str
+    recipe: str
+    game: str
+    bot: str
+    model: str | None
+    item: str
+    status: Status
+    label: str | None
+    message: str
+    """Why there is no label; empty for one."""
+    lenient: bool
+    """Whether the model wrote more than the label."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerItem:
+    """An item of a text game as a run froze it."""
+
+    run: str
+    game: str
+    item: str
+    fields: Mapping[str, Any]
+    """What its data set says of it, the right label too; texts are of strangers."""
+
+
+def label_rows(connection: Connection, run: StoredRun) -> Iterator[LedgerLabel]:
+    """Yield each bot's answer on each item of a run."""
+    for row in list_labels(connection, run.id):
+        about = (run.key, run.recipe, run.game, row.bot, row.model, row.subject_id)
+        yield LedgerLabel(*about, row.status, row.label, row.message or "", bool(row.is_lenient))
+
+
+def item_rows(connection: Connection, run: StoredRun) -> Iterator[LedgerItem]:
+    """Yield the items of a run, in the order in which it froze them."""
+    for item, payload in frozen_items(connection, run.id):
+        yield LedgerItem(run.key, run.game, item, json.loads(payload))
 
 
 def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:

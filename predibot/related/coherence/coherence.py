@@ -13,6 +13,7 @@ from predibot.scoring.arguments import Floats, Ints, instance_of, same_length
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, estimates, mean_of
+from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.track_record import TrackRecord
 
 Rule = Literal["exclusive", "dates", "thresholds"]
@@ -106,26 +107,6 @@ ALL = "all"
 """The name of the score over all rules."""
 _ROUNDING = 1e-9
 _PERIODS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class CoherenceScore:
-    """The mean breach of a rule, of an event or of a period."""
-
-    name: str
-    """The rule or event; empty for a period."""
-    bot: float
-    market: float
-    broken: float
-    """The share of groups whose rule the bot broke at all, in [0, 1]."""
-    market_broken: float
-    n: int
-    """Groups, each counted once for every decision on it."""
-    events: int
-    interval: Estimate | None = None
-    """Of the bot's mean, by clusters of events; None for a single event."""
-    difference: Comparison | None = None
-    """The bot's mean less the market's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,6 +282,13 @@ def _effort(evaluation: Evaluation) -> Iterator[Table]:
     yield table_of("How effort and success go together over bots", _CORRELATIONS, board.correlations, [below])
 
 
+def _coherence(evaluation: Evaluation) -> Iterator[Table]:
+    if evaluation.coherence:
+        title = "Coherence: how far forecasts of one event break the rules of probability"
+        more = "By rule, by event and over time: predibot report --bot NAME."
+        yield table_of(title, (Column("bot", "name", kind="name"), *COLUMNS["coherence"]), evaluation.coherence, [more])
+
+
 _CORRELATIONS = (
     Column("effort", "effort", lambda name: EFFORT_WORDS.get(name, name), kind="key"),
     Column("with", "success", lambda name: EFFORT_WORDS.get(name, name), 0, kind="key"),
@@ -300,6 +307,7 @@ TABLES: Mapping[str, Callable[[Evaluation], Iterator[Table]]] = {
     "decisions": _decisions,
     "consistency": _consistency,
     "effort": _effort,
+    "coherence": _coherence,
 }
 """What `--table` can name, in the order of a reader's questions."""
 ACCOUNTS = "accounts"

@@ -72,6 +72,7 @@ def required_parts(shown: ScreenOptions, grouping: str | None = None) -> tuple[s
         "decisions": (),
         "consistency": ("consistency",),
         "effort": ("evidence", "effort"),
+        "coherence": ("coherence",),
     }
     of_parts = f"by_{grouping}"
     asked = (of_parts,) if shown.table is None and of_parts in WANTED and grouping != "category" else ()

@@ -7,7 +7,7 @@ from predibot.reports import figures
 from predibot.reports.document import Document
 from predibot.reports.table import Column, Table, ends, table_of
 from predibot.scoring.evaluation.comparison import Agreement, BoardFigures, Comparison
-from predibot.scoring.inference.correlation import Correlations
+from predibot.scoring.metrics.correlation import Correlations
 
 _WRITERS: Mapping[str, Callable[[float | None], str]] = {
     "edge": figures.thousandths,

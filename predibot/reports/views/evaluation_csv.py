@@ -13,7 +13,7 @@ from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.document import Document, document
 from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows
 from predibot.reports.views.effort import effort_documents
-from predibot.reports.views.evaluation_json import consistency_document, pair_document
+from predibot.reports.views.evaluation_json import coherence_row, consistency_document, pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
 from predibot.reports.views.metrics import (
     CSV_CARD,
@@ -207,4 +207,5 @@ _TABLES: Mapping[str, Callable[[Evaluation], Iterable[Document]]] = {
     "decisions": lambda evaluation: ({"bot": card.bot, **document(card, CSV_CARD)} for card in evaluation.cards),
     "consistency": lambda evaluation: map(consistency_document, evaluation.consistency),
     "effort": effort_documents,
+    "coherence": lambda evaluation: map(coherence_row, evaluation.coherence),
 }

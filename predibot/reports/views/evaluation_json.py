@@ -9,6 +9,8 @@ from predibot.reports.views.accounts import board_document, cohort_board_documen
 from predibot.reports.views.effort import correlation_documents, effort_documents
 from predibot.reports.views.leaderboard import conclusions, leaderboard, market_conclusions, missing
 from predibot.reports.views.metrics import (
+    BREACH,
+    BREACH_INTERVALS,
     CARD,
     COUNTS,
     EDGE,
@@ -27,6 +29,7 @@ from predibot.scoring.evaluation.parts import PartScore
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict, pair_verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
+from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.consistency import Consistency
 from predibot.scoring.records.knowledge import Knowledge
 
@@ -64,6 +67,7 @@ def evaluation_document(evaluation: Evaluation) -> Document:
             if evaluation.effort
             else {}
         ),
+        "coherence": [coherence_row(each) for each in evaluation.coherence],
         "delays": _rows(
             ranked, lambda each: (_counterfactual("delay_days", one, float(one.change)) for one in each.delays)
         ),
@@ -171,6 +175,11 @@ def consistency_document(found: Consistency) -> Document:
     ends = "difference=difference.estimate difference_low=difference.low difference_high=difference.high"
     sides = ends.replace("difference", "same_side")
     return document(found, f"bot between n clusters {ends} {sides} bet_deviation_usd")
+
+
+def coherence_row(found: CoherenceScore) -> Document:
+    """Return how coherent a bot is over all rules."""
+    return document(found, f"bot=name {BREACH} {BREACH_INTERVALS}")
 
 
 def _part(part: PartScore) -> Document:

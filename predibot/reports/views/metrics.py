@@ -64,6 +64,12 @@ INTERVAL = (
     "low high n clusters few_clusters cluster_standard_error price_standard_error dependence without_best method "
     "resamples_without_value"
 )
+BREACH = "breach=bot market_breach=market broken_share=broken market_broken_share=market_broken n events"
+"""A score of coherence, as `document` reads it, and its intervals."""
+BREACH_INTERVALS = (
+    "low=interval.low high=interval.high difference=difference.difference difference_low=difference.low "
+    "difference_high=difference.high difference_p_value=difference.p_value"
+)
 VERDICT = "finding events e_value events_needed=needed.events more_than=needed.more_than moved_like"
 """A verdict with what it rests on."""
 
@@ -362,6 +368,28 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("sd of bets", "bet_deviation_usd", figures.usd, 4, "of one bet"),
         Column("pairs", "n", figures.count, 5),
         Column("events", "clusters", figures.count, 6),
+    ),
+    "coherence": (
+        Column(
+            "breach",
+            "bot",
+            figures.score,
+            meaning="the mean of |sum - 1| where exactly one pays, max(0, sum - 1) where at most one does, and of what "
+            "an earlier date or a farther threshold is more probable",
+        ),
+        Column("95% interval", "interval", ends(figures.interval)),
+        Column(
+            "the price's", "market", figures.score, meaning="the same of the prices that were shown with those markets"
+        ),
+        Column(
+            "broken",
+            "broken",
+            figures.percent,
+            meaning="the share of groups that are off at all, each with every decision on it",
+        ),
+        Column("by the price", "market_broken", figures.percent),
+        Column("n", "n", figures.count),
+        Column("events", "events", figures.count),
     ),
     "effort": (
         Column("searches", "effort.searches", _amount, 8, "the means of a decision"),

@@ -7,7 +7,7 @@ from itertools import combinations
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.scorecard import Scorecard
-from predibot.scoring.inference.correlation import Correlations, correlations
+from predibot.scoring.metrics.correlation import Correlations, correlations
 from predibot.scoring.metrics.equity import EquityScore
 
 OF_ACCOUNTS = ("cumulative_return", "sharpe", "max_drawdown", "win_rate", "volatility")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from predibot.scoring.inference.correlation import Correlations, correlations
+from predibot.scoring.metrics.correlation import Correlations, correlations
 
 EFFORTS = ("searches", "pages", "tokens", "cost_usd", "seconds")
 SUCCESSES = ("edge", "brier", "mean_return")

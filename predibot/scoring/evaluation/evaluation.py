@@ -31,6 +31,7 @@ from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS, Convention
+from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.consistency import Consistency, consistency_of
 from predibot.scoring.records.daily_marks import record_marks
 from predibot.scoring.records.edge import EdgeCurve, Edges, edge_curves, edges
@@ -86,11 +87,13 @@ WANTED = (
     "by_confidence",
     "consistency",
     "effort",
+    "coherence",
 )
 """The parts of an evaluation that take time and can be left out.
 
 `intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
-difficulty; `dollars` is the evidence of the bets, besides that of the forecasts; `effort` is read from traces.
+difficulty; `dollars` is the evidence of the bets, besides that of the forecasts; `effort` is read from traces,
+`coherence` from questions.
 """
 
 
@@ -166,6 +169,8 @@ class Evaluation:
     """How alike bots answered the same question again; none of a bot that was never asked again."""
     effort: tuple[Effort, ...] = ()
     """What decisions of bots with models took, of bots ranked apart too; empty where it is not asked for."""
+    coherence: tuple[CoherenceScore, ...] = ()
+    """How far each bot breaks the rules of probability, the most coherent first; whatever its models may know."""
     delays: tuple[Counterfactual, ...] = ()
     sizings: tuple[Counterfactual, ...] = ()
     first_results_at: datetime | None = None

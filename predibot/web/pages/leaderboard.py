@@ -23,7 +23,7 @@ from predibot.web.drawing import BandCurve, Bars, Curve, curve_of, curves_of, do
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 
-TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs", "consistency", "effort")
+TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs", "consistency", "effort", "coherence")
 """Parts of an evaluation that the tables need."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from predibot.scoring.evaluation.effort import EFFORTS, SUCCESSES, Effort, EffortAndSuccess, effort_correlations
-from predibot.scoring.inference.correlation import Correlations
+from predibot.scoring.metrics.correlation import Correlations
 
 
 def row(bot: str, pages: float, edge: float | None, cost_usd: float | None = 0.1) -> EffortAndSuccess:

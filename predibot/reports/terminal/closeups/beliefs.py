@@ -9,8 +9,9 @@ from predibot.related.coherence.coherence import Coherence
 from predibot.related.exposure import Exposures
 from predibot.reports import figures
 from predibot.reports.document import Document, document
-from predibot.reports.table import Column, Table, ends, table_of
+from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.text import plain, within
+from predibot.reports.views.metrics import BREACH, BREACH_INTERVALS, COLUMNS
 
 _EVENTS = 10
 _TITLE_CELLS = 40
@@ -20,26 +21,7 @@ _RULES = {
     "dates": "a later date",
     "thresholds": "a nearer threshold",
 }
-_VALUES = (
-    Column(
-        "breach",
-        "bot",
-        figures.score,
-        meaning="the mean of |sum - 1| where exactly one pays, max(0, sum - 1) where at most one does, and of what an "
-        "earlier date or a farther threshold is more probable",
-    ),
-    Column("95% interval", "interval", ends(figures.interval)),
-    Column("the price's", "market", figures.score, meaning="the same of the prices that were shown with those markets"),
-    Column(
-        "broken",
-        "broken",
-        figures.percent,
-        meaning="the share of groups that are off at all, each with every decision on it",
-    ),
-    Column("by the price", "market_broken", figures.percent),
-    Column("n", "n", figures.count),
-    Column("events", "events", figures.count),
-)
+_VALUES = COLUMNS["coherence"]
 
 
 def coherence_grids(found: Coherence) -> Iterator[Table]:
@@ -102,19 +84,14 @@ def exposure_document(found: Exposures, titles: Mapping[str, str]) -> Document:
 
 def coherence_document(found: Coherence) -> Document:
     """Return how coherent a bot is as JSON has it."""
-    breach = "breach=bot market_breach=market broken_share=broken market_broken_share=market_broken n events"
-    intervals = (
-        "low=interval.low high=interval.high difference=difference.difference difference_low=difference.low "
-        "difference_high=difference.high difference_p_value=difference.p_value"
-    )
     return {
-        "rules": [document(each, f"rule=name {breach} {intervals}") for each in found.rules],
-        "events": [document(each, f"event=name {breach}") for each in found.events],
+        "rules": [document(each, f"rule=name {BREACH} {BREACH_INTERVALS}") for each in found.rules],
+        "events": [document(each, f"event=name {BREACH}") for each in found.events],
         "periods": [
             {
                 "first_slot_at": format_instant(datetime.fromtimestamp(each.first_slot, UTC)),
                 "last_slot_at": format_instant(datetime.fromtimestamp(each.last_slot, UTC)),
-                **document(each.score, breach),
+                **document(each.score, BREACH),
             }
             for each in found.periods
         ],

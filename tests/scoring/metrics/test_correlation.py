@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from predibot.scoring.inference.correlation import correlations
+from predibot.scoring.metrics.correlation import correlations
 
 
 def named(values: "np.ndarray") -> dict[str, float]:
