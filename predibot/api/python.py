@@ -4,7 +4,7 @@ Import these names from `predibot` itself; each loads at first use.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -57,7 +57,6 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import convention_named
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import Part
-from predibot.scoring.study_table import StudyTable
 
 Address = str | PathLike[str]
 """The URL of a SQLite or PostgreSQL ledger, or the path of a SQLite file."""
@@ -214,9 +213,7 @@ class Ledger:
             UsageError: If there is no such run.
         """
         found = self._of_label_runs(item_rows, self._row_filter(run, None, (), None, False).run)
-        cells = [_item_cells(each) for each in found]
-        columns = _score_columns(cells) if cells else {"run": str, "game": str, "item": str}
-        return Rows(found, columns, lambda row: {**dict.fromkeys(columns), **_item_cells(row)})
+        return _frame(found, _item_cells)
 
     def tables(self, study: str, *, run: str | None = None) -> Mapping[str, Rows[Cells]]:
         """Return the tables of a study by name, as `predibot tables` has them; each is a frame with its columns.
@@ -233,7 +230,10 @@ class Ledger:
         found = known[study].read(self._store, run_key=run)
         if not isinstance(found, StudyTables):
             raise UsageError(f"study {study} has no tables without options; ask for them by `predibot tables {study}`")
-        return {table.name: _table_rows(table) for table in found.tables}
+        return {
+            table.name: _frame([dict(zip(table.columns, row, strict=True)) for row in table.rows], dict)
+            for table in found.tables
+        }
 
     def _of_label_runs(self, read: Callable[[Connection, StoredRun], Iterator[RowT]], run: str | None) -> list[RowT]:
         def read_all(connection: Connection) -> list[RowT]:
@@ -557,22 +557,33 @@ def _score_columns(table: Sequence[Cells]) -> dict[str, Kind]:
 
 
 def _item_cells(item: LedgerItem) -> Cells:
-    parts = {
+    return {**item.fields, "run": item.run, "game": item.game, "item": item.item}
+
+
+def _frame(rows: Iterable[RowT], cells_of: Callable[[RowT], Cells]) -> Rows[RowT]:
+    """Return rows of strangers' fields: what has parts is JSON, and a column of texts and numbers is text."""
+    kept = list(rows)
+    kinds = _score_columns([_plain(cells_of(row)) for row in kept]) if kept else {}
+
+    def cells(row: RowT) -> Cells:
+        found = {**dict.fromkeys(kinds), **_plain(cells_of(row))}
+        return {name: cell if cell is None or kinds[name] is not str else str(cell) for name, cell in found.items()}
+
+    return Rows(kept, kinds, cells)
+
+
+def _plain(cells: Cells) -> Cells:
+    return {
         name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-        for name, value in item.fields.items()
+        for name, value in cells.items()
     }
-    return {**parts, "run": item.run, "game": item.game, "item": item.item}
-
-
-def _table_rows(table: StudyTable) -> Rows[Cells]:
-    rows: list[Cells] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    columns = {name: _column_kind([row[name] for row in rows]) for name in table.columns}
-    return Rows(rows, columns, lambda row: row)
 
 
 def _column_kind(cells: Sequence[object]) -> Kind:
     kinds = {type(cell) for cell in cells if cell is not None}
-    return kinds.pop() if len(kinds) == 1 else float
+    if len(kinds) == 1:
+        return kinds.pop()
+    return float if kinds <= {int, float} else str
 
 
 _VERDICT = (

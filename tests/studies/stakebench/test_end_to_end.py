@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+import predibot
+from predibot.errors import UsageError
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
 from tests.acceptance.conftest import done_here, said_here
@@ -187,6 +189,24 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
     done_here("report", "--ledger", whole.ledger, "--html", "site")
     pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
     assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
+
+
+def test_labels_texts_and_tables_are_frames(whole: Whole) -> None:
+    with predibot.open_ledger(whole.ledger) as ledger:
+        labels, items, tables = ledger.labels(bots=["reader"]), ledger.items(), ledger.tables("stakebench")
+        assert not ledger.labels(run=labels[0].run, bots=["reader"]).to_pandas().empty
+        with pytest.raises(UsageError, match="no study"):
+            ledger.tables("nothing")
+    frame = labels.to_pandas()
+    assert set(frame.status) == {"recorded", "refused"}
+    assert frame[frame.label.isna()].status.eq("refused").all()
+    texts = items.to_pandas()
+    assert set(frame.item) == set(texts.item)
+    assert {"truth", "question", "split"} <= set(texts.columns)
+    right = frame.merge(texts, on="item")
+    assert 0 < (right.label == right.truth).mean() < 1
+    assert {"bot", "Agg"} <= set(tables["3"].to_pandas().columns)
+    assert tables["3"].to_polars().height == len(tables["3"]) > 0
 
 
 def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole, player: Program) -> None:
