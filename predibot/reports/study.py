@@ -13,7 +13,6 @@ from predibot.scoring.study_table import StudyTable
 
 if TYPE_CHECKING:
     from predibot.ledger.store import Store
-    from predibot.reports.pictures.series import Picture
 
 _EVERY_COMMAND = frozenset({"run", "csv", "figures", "full", "ledger", "json", "log"})
 """Options that commands of every study have."""
@@ -70,7 +69,7 @@ class StudyTables:
     """The names of the tables that are shown without `--full`."""
     more: str
     """What `--full` adds, in a sentence."""
-    pictures: "tuple[tuple[str, Picture], ...]" = ()
+    pictures: tuple[tuple[str, Any], ...] = ()
     """Pictures by the names of their files."""
 
 
