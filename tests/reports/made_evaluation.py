@@ -23,6 +23,7 @@ from predibot.scoring.evaluation.scorecard import EdgeScore, HorizonScore, Score
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.calibration import CalibrationBins, MurphyDecomposition
+from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.consistency import Consistency
 from predibot.scoring.records.edge import EdgeCurve
 from predibot.scoring.records.replicates import ReplicateScores, Spread
@@ -184,8 +185,15 @@ def made_evaluation(grouping: str | None = "category") -> Evaluation:
         made.made(Consistency, bot="sharp", between=between, **again) for between in ("replicates", "days")
     )
     spread = made.made(ReplicateScores, count=3, edge=made.made(Spread), brier=None)
+    coherence = tuple(
+        made.made(CoherenceScore, name=bot, interval=made.estimate(), difference=None) for bot in ("sharp", "=doubtful")
+    )
     together = replace(
-        found, cards=(replace(sharp, replicates=spread), *cards[1:]), consistency=consistency, apart=apart
+        found,
+        coherence=coherence,
+        cards=(replace(sharp, replicates=spread), *cards[1:]),
+        consistency=consistency,
+        apart=apart,
     )
     return together.with_effort(tuple(made.made(Effort, bot=bot) for bot in ("sharp", "=doubtful", "unsure")))
 

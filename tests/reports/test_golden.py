@@ -63,7 +63,7 @@ def test_the_summary(golden: Golden) -> None:
 
 def test_parts(golden: Golden) -> None:
     found = [replace(made_evaluation(each), delays=(), sizings=(), apart=None) for each in PARTINGS]
-    of_parts = (printed(each, 100).split("the worst decisions.\n", 1)[1] for each in found)
+    of_parts = (printed(each, 100).partition("the worst\ndecisions.\n")[2] for each in found)
     golden("parts.txt", "\n".join(f"==== {name}\n{said}" for name, said in zip(PARTINGS, of_parts, strict=True)))
 
 

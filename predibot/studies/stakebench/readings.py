@@ -187,7 +187,7 @@ def show_item(payload: str) -> StudyItem:
         ValueError: If it is no text of a run.
     """
     item = Item.from_json(payload)
-    money = MONEY_SIGNS["manifold" if item.platform == "manifold" else "polymarket"]
+    money = MONEY_SIGNS.get(item.platform, "$")
     facts: dict[str, str | None] = {
         "shown as held": None if item.side is None else f"{item.side}, {money}{item.size or 0.0:,.0f}",
         "shown as price of YES": None if item.price is None else f"{item.price:.2f}",

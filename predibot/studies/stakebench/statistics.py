@@ -85,7 +85,7 @@ def _platform(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
     n = len(of.lengths)
     if n:
         users = len({user for _, user in of.written})
-        middle = (float(median(of.lengths)), float(median(of.markets.values())))
+        middle = (round(median(of.lengths)), round(median(of.markets.values())))
         counts = (sum(of.holds), of.actions, of.windows)
         shares = (sum(of.holds) / n, of.priced / n)
         yield (name, n, len(of.markets), users, min(of.months), max(of.months), *middle, *shares, *counts)
@@ -93,14 +93,14 @@ def _platform(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
 
 def _lengths(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
     if of.lengths:
-        yield (name, *(float(each) for each in np.percentile(of.lengths, _PERCENTILES)), max(of.lengths))
+        yield (name, *(round(float(each)) for each in np.percentile(of.lengths, _PERCENTILES)), max(of.lengths))
 
 
 def _tiers(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
     starts = [start for _, start in TIERS]
     counted = np.bincount(np.searchsorted(starts, of.stakes, side="right") - 1, minlength=len(TIERS)).tolist()
     for (tier, start), n in zip(TIERS, counted if of.stakes else (), strict=False):
-        yield (name, tier, start, n, n / len(of.stakes))
+        yield (name, tier, int(start), n, n / len(of.stakes))
 
 
 def _months(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
@@ -132,12 +132,18 @@ _TABLES = (
     ),
     (
         "16A",
-        "Characters of a comment",
+        "Table 16A. Characters of a comment",
         ("platform", *(f"p{each}" for each in _PERCENTILES), "max"),
         _lengths,
         "Of comments that passed cleaning, which takes out those below 30 characters.",
     ),
-    ("16B", "Stakes of comments with a position", ("platform", "tier", "from stake", "n", "share"), _tiers, ""),
+    (
+        "16B",
+        "Table 16B. Stakes of comments with a position",
+        ("platform", "tier", "from stake", "n", "share"),
+        _tiers,
+        "",
+    ),
     ("18", "Comments by month", ("platform", "month", "n"), _months, ""),
     ("19", "Comments by topic", ("platform", "topic", "n", "share"), _topics, ""),
     (

@@ -195,7 +195,7 @@ def test_labels_texts_and_tables_are_frames(whole: Whole) -> None:
     with predibot.open_ledger(whole.ledger) as ledger:
         labels, items, tables = ledger.labels(bots=["reader"]), ledger.items(), ledger.tables("stakebench")
         assert not ledger.labels(run=labels[0].run, bots=["reader"]).to_pandas().empty
-        with pytest.raises(UsageError, match="no .nothing."):
+        with pytest.raises(UsageError, match=r"no .nothing."):
             ledger.tables("nothing")
     frame = labels.to_pandas()
     assert set(frame.status) == {"recorded", "refused"}
