@@ -89,7 +89,7 @@ def parse_recipe(found: RecipeText) -> Recipe:
             every=_parse_every(top.every, where),
             seed=top.seed,
             selection=_selection_rules(top.selection, game, where),
-            bots=_parse_bots(top, name, where),
+            bots=_parse_bots(top, game, where),
             limits={level: Limits(**table.model_dump()) for level, table in top.limits.items()},
             search=_search_terms(top.search, where),
             source=found.label,
@@ -245,7 +245,7 @@ def _selection_rules(table: SelectionTable, game: Game, where: RecipeText) -> Se
         raise where.error(("selection", key), str(error)) from None
 
 
-def _parse_bots(top: RecipeTable, game: str, where: RecipeText) -> tuple[BotSpec, ...]:
+def _parse_bots(top: RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpec, ...]:
     bots: dict[str, BotSpec] = {}
     named = set[str]()
     for index, table in enumerate(top.bots):
@@ -276,7 +276,7 @@ def _check_members(
             raise where.error((*path, "members"), what)
 
 
-def _parse_bot(table: BotTable, game: str, path: KeyPath, where: RecipeText) -> BotSpec:
+def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) -> BotSpec:
     extra = table.model_extra or {}
     name = _check_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
@@ -291,14 +291,13 @@ def _parse_bot(table: BotTable, game: str, path: KeyPath, where: RecipeText) -> 
         if table.price_usd_per_search is not None and table.price_usd_per_million_tokens is None:
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
-        spec = spec_of(table.strategy, arguments).playing(game)
+        spec = spec_of(table.strategy, arguments).playing(game.name)
         settings, prompt = _parse_settings(stated, path, where)
-        played = make_game(game)
-        if needs := _unmet_needs(spec.needs, played):
-            what = f"strategy {table.strategy!r} needs {needs}, and in game {game!r} a bot has what it is shown alone"
+        if needs := _unmet_needs(spec.needs, game):
+            what = f"strategy {table.strategy!r} needs {needs}; in game {game.name!r} a bot has only what it is shown"
             raise where.error((*path, "strategy"), f"{what}. Take one that needs none of it, such as one_shot")
-        if spec.needs.reference and not played.has_items:
-            what = f"strategy {table.strategy!r} learns from labelled texts, which game {game!r} has none of"
+        if spec.needs.reference and not game.has_items:
+            what = f"strategy {table.strategy!r} learns from labelled texts, which game {game.name!r} has none of"
             raise where.error((*path, "strategy"), f"{what}. Leave it out")
         if stated and not spec.needs.models:
             key = next(iter(stated))
@@ -306,7 +305,7 @@ def _parse_bot(table: BotTable, game: str, path: KeyPath, where: RecipeText) -> 
             if key in RecipeTable.model_fields:
                 what = f"{key!r} does not belong in [[bots]]; it belongs at the top of the file"
             raise where.error((*path, key), what)
-        text = "" if prompt is None else _read_prompt(prompt, played, (*path, "prompt"), where)
+        text = "" if prompt is None else _read_prompt(prompt, game, (*path, "prompt"), where)
         return BotSpec(name, spec, _model_terms(table, settings), text)
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None

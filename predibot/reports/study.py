@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from predibot.errors import PluginError
 from predibot.plugins import registry
 from predibot.plugins.registry import STUDY, Plugin
+from predibot.reports.cells import CellPicture
 from predibot.reports.table import Column, Table
 from predibot.scoring.study_table import StudyTable
 
@@ -71,6 +72,8 @@ class StudyTables:
     """What `--full` adds, in a sentence."""
     pictures: tuple[tuple[str, Any], ...] = ()
     """Pictures by the names of their files."""
+    cells: tuple[CellPicture, ...] = ()
+    """Pictures made of marks on a grid, drawn as SVG alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,7 @@ STUDY = Study(
     item=_item,
     full="also domains, cutoffs, and which labels were given",
     heading="How related questions are",
+    menu="Related questions",
     columns={column.header: column for column in _COLUMNS},
     parameters=(
         StudyParameter("people", "people's labels: a CSV of pair, rater and label", "FILE", Path, None),

@@ -14,6 +14,7 @@ from predibot.reports.study import StudyTables
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from predibot.studies.beliefbench.people import read_ratings
+from predibot.studies.beliefbench.pictures import beliefbench_pictures
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
 from predibot.whole_file import whole_file
@@ -38,7 +39,8 @@ def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None
     with store.blame_rows():
         key, items, readings, notes = store.run_read(lambda connection: _readings(connection, run_key))
     said = None if people is None else read_ratings(people, items.__contains__)
-    return StudyTables(key, beliefbench_tables(readings, said), tuple(notes), FIRST, _MORE)
+    tables = beliefbench_tables(readings, said)
+    return StudyTables(key, tables, tuple(notes), FIRST, _MORE, cells=beliefbench_pictures(tables))
 
 
 def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_label: int = 10) -> int:

@@ -14,6 +14,7 @@ from predibot.ledger.read.standing import KnownCost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.reports.accounts.cohort_statement import list_grid
+from predibot.reports.cells import draw_cells
 from predibot.reports.study import Study, StudyTables
 from predibot.reports.table import Table
 from predibot.reports.terminal.study_tables import table_grid
@@ -76,8 +77,9 @@ def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
         title, notes = f"{title}: {found.run}", found.notes
         items_of = found.run if item_ids(cache, found.run) else ""
         grids = [table_grid(study, each) for each in found.tables]
+    drawn = [(each, draw_cells(each)) for each in found.cells] if isinstance(found, StudyTables) else []
     path = f"/{study.data_set}"
-    return grids_page(title, grids, runs=keys, runs_path=path, notes=notes, items_of=items_of)
+    return grids_page(title, grids, runs=keys, runs_path=path, notes=notes, drawn=drawn, items_of=items_of)
 
 
 def status_page(cache: LedgerCache) -> WebPage:

@@ -178,6 +178,10 @@ def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole
     assert "How related two questions are" in screen
     assert "By domain" not in screen
     assert "By domain" in said_here(*told, "--full").out
+    drawn = said_here(*told, "--figures", "drawn").out
+    # All markets are of one day, so nothing changed after the cutoff.
+    assert [name for name in ("domains", "reasons", "after_cutoff") if f"{name}.svg" in drawn] == ["domains", "reasons"]
+    assert "Crypto" in (player.folder / "drawn" / "domains.svg").read_text()
     paths = said_here(*told, "--csv", "out").out.split()
     assert len(paths) == len(document["tables"])
     with (player.folder / "out" / "table_all.csv").open(newline="") as file:

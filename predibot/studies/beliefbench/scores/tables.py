@@ -11,7 +11,7 @@ from predibot.related.features import FEATURES
 from predibot.related.weights import fit_weights
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.beliefbench.scores.raters import most_say, pearson, rater_agreement
-from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, pair_scores
+from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, Values, pair_scores
 
 _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
 
@@ -81,6 +81,7 @@ def beliefbench_tables(readings: PairReadings, people: PeoplesRatings | None = N
         _overall(readings),
         _domains(readings),
         _cutoffs(readings),
+        _changes(readings),
         _label_shares(readings),
         _pair_counts(readings),
         _reasons(readings),
@@ -126,6 +127,29 @@ def _cutoffs(readings: PairReadings) -> StudyTable:
     )
     columns = ("bot", "cutoff", "part", "answers", "change", *_SCORES)
     return StudyTable.of("cutoff", "Before and after the models' knowledge cutoff", columns, rows, note)
+
+
+def _changes(readings: PairReadings) -> StudyTable:
+    """Return each score's change after the cutoff as a part of it before, below zero where it is worse."""
+    rows: list[tuple[Cell, ...]] = []
+    for domain, pairs in (("(all)", sorted(readings.facts)), *_by_domain(readings.facts).items()):
+        for bot, cutoff in readings.cutoffs.items():
+            old, new = (
+                readings.of(bot, [pair for pair in pairs if (readings.facts[pair].created_on > cutoff) is after])
+                for after in (False, True)
+            )
+            if old.n and new.n:
+                changes = (
+                    (now - then) / abs(then) * (-1.0 if name.startswith(("mse", "mae")) else 1.0) if then else math.nan
+                    for name, then, now in zip(Values._fields, old.values, new.values, strict=True)
+                )
+                found = dict(zip(Values._fields, changes, strict=True))
+                wanted = ("accuracy", "f1", "kappa", "spearman", "mse", "mae", "mse_to_score", "mae_to_score")
+                rows.append((domain, bot, cutoff, old.n, new.n, *(found[name] for name in wanted)))
+    note = "A part of the score before the cutoff: -0.5 is half as good, or for errors half as much again."
+    scores = tuple(name for name in _SCORES if name not in ("low", "high"))
+    columns = ("domain", "bot", "cutoff", "before", "after", *scores)
+    return StudyTable.of("changes", "Change of each score after the models' knowledge cutoff", columns, rows, note)
 
 
 def _label_shares(readings: PairReadings) -> StudyTable:

@@ -95,10 +95,22 @@ def test_one_person_alone_is_compared_with_S_and_with_nobody_else() -> None:
     assert rows["silent"] == {"what": "silent", "pairs": 0, "Pearson": None, "with the majority": None}
 
 
+def test_a_change_after_the_cutoff_is_below_zero_where_a_score_is_worse() -> None:
+    facts = {**FACTS, "p5": PairFact("Crypto", 3, 0.7, ("a", "g"), "2025-07-01")}
+    # Before: right, one label off, right. After: two labels off.
+    answers = {"model": {"p1": 0, "p2": 3, "p4": 1, "p5": 1}}
+    changes = rows_of("changes", replace(READINGS, facts=facts, answers=answers))
+    assert [(row["domain"], row["before"], row["after"]) for row in changes] == [("(all)", 3, 1), ("Crypto", 2, 1)]
+    assert changes[0]["Acc"] == pytest.approx((0.0 - 2 / 3) / (2 / 3))
+    # The error is .16 after, and .04 / 3 on average before: eleven times as much again.
+    assert changes[0]["MSE"] == pytest.approx(-(0.16 - 0.04 / 3) / (0.04 / 3))
+    assert changes[0]["QWK"] == pytest.approx(-1.0) or changes[0]["QWK"] is None
+
+
 def test_every_table_has_as_many_cells_as_columns() -> None:
     tables: tuple[StudyTable, ...] = beliefbench_tables(READINGS, {"ann": {"p1": 0.3}, "bob": {"p1": 0.5}})
     assert [table.name for table in tables] == [
-        *("all", "domains", "cutoff", "given", "pairs", "reasons", "raters", "people", "weights")
+        *("all", "domains", "cutoff", "changes", "given", "pairs", "reasons", "raters", "people", "weights")
     ]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
 

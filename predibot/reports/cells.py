@@ -1,0 +1,130 @@
+"""Pictures of studies: a table whose cells are shaded or have bars, as SVG without script, for a page or a file."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.sax.saxutils import escape
+
+from predibot.domain.untrusted_text import one_line
+from predibot.errors import UsageError
+from predibot.whole_file import whole_file
+
+_NAME_WIDTH, _CELL_WIDTH, _CELL_HEIGHT, _HEAD = 190.0, 84.0, 22.0, 46.0
+_NAME, _HEADER = 28, 12
+"""Most characters of the name of a row, and of a column."""
+STYLE = (
+    ".cells{font:12px system-ui,sans-serif;color-scheme:light dark;background:#fff}.cells text{fill:#1b1f24}"
+    ".cells .shade,.cells .good{fill:#0969da}.cells .bad{fill:#bc4c00}.cells .zero{stroke:#8c959f}"
+    "@media(prefers-color-scheme:dark){.cells{background:#0d1117}.cells text{fill:#e6edf3}"
+    ".cells .shade,.cells .good{fill:#58a6ff}.cells .bad{fill:#f0883e}.cells .zero{stroke:#6e7681}}"
+)
+"""What a file brings along, and a page has in its style sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A table of numbers; its names may be texts of others."""
+
+    name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    """By row and column; None for a missing one, which is left empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellPicture:
+    """Panels below each other."""
+
+    name: str
+    """Of its file."""
+    title: str
+    panels: tuple[Panel, ...]
+    drawn: Literal["shade", "bar"]
+    """Shaded from 0 to 1, or with bars from zero to the left and right, the longest as wide as half a cell."""
+    note: str
+
+    @property
+    def width(self) -> float:
+        """Return the width of the drawing."""
+        return _NAME_WIDTH + _CELL_WIDTH * max((len(panel.columns) for panel in self.panels), default=0)
+
+    @property
+    def height(self) -> float:
+        """Return the height of the drawing."""
+        return sum(_HEAD + _CELL_HEIGHT * len(panel.rows) for panel in self.panels)
+
+
+def draw_cells(picture: CellPicture) -> str:
+    """Return the drawing as an SVG element without style."""
+    parts, top = [], 0.0
+    longest = (
+        max((abs(v) for p in picture.panels for row in p.values for v in row if v is not None), default=0.0) or 1.0
+    )
+    for panel in picture.panels:
+        parts.append(f'<text x="4" y="{top + 16:g}" font-weight="bold">{_text(panel.name, 60)}</text>')
+        for place, column in enumerate(panel.columns):
+            x = _NAME_WIDTH + (place + 0.5) * _CELL_WIDTH
+            parts.append(f'<text x="{x:g}" y="{top + 38:g}" text-anchor="middle">{_text(column, _HEADER)}</text>')
+        for number, (row, values) in enumerate(zip(panel.rows, panel.values, strict=True)):
+            y = top + _HEAD + number * _CELL_HEIGHT
+            parts.append(f'<text x="4" y="{y + 15:g}">{_text(row, _NAME)}</text>')
+            for place, (column, value) in enumerate(zip(panel.columns, values, strict=True)):
+                if value is not None:
+                    said = _text(f"{row}, {column}: {value:.3f}", 200)
+                    box = _cell(_NAME_WIDTH + place * _CELL_WIDTH, y, value, longest, picture.drawn)
+                    parts.append(f"<g><title>{said}</title>{box}</g>")
+        top += _HEAD + _CELL_HEIGHT * len(panel.rows)
+    label = _text(picture.title, 200).replace('"', "&quot;")
+    size = f'viewBox="0 0 {picture.width:g} {picture.height:g}" width="{picture.width:g}" height="{picture.height:g}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" {size} role="img" aria-label="{label}">'
+    return "\n".join([head, *parts, "</svg>"])
+
+
+def cells_file(picture: CellPicture) -> str:
+    """Return the drawing as an SVG file for light and dark, with its title and note in it."""
+    title = f"<title>{_text(f'{picture.title}. {picture.note}', 600)}</title><style>{STYLE}</style>"
+    head, _, rest = draw_cells(picture).partition("\n")
+    return f"{head}\n{title}\n{rest}\n"
+
+
+def write_cells(pictures: Iterable[CellPicture], folder: Path) -> list[Path]:
+    """Write an SVG file for each picture, and return the files.
+
+    Raises:
+        UsageError: If the folder cannot be written.
+    """
+    found = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for picture in pictures:
+            found.append(folder / f"{picture.name}.svg")
+            with whole_file(found[-1]) as file:
+                file.write(cells_file(picture).encode())
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    return found
+
+
+def _cell(x: float, y: float, value: float, longest: float, drawn: str) -> str:
+    height, middle = _CELL_HEIGHT - 4.0, x + _CELL_WIDTH / 2.0
+    words = f'<text x="{middle:g}" y="{y + 15:g}" text-anchor="middle">{value:.2f}</text>'
+    if drawn == "shade":
+        # Never so dark that the number on it could not be read.
+        opacity = 0.05 + 0.55 * min(1.0, max(0.0, value))
+        shade = f'width="{_CELL_WIDTH - 4:g}" height="{height:g}" fill-opacity="{opacity:.2f}"'
+        return f'<rect class="shade" x="{x + 2:g}" y="{y + 2:g}" {shade}/>{words}'
+    wide = abs(value) / longest * (_CELL_WIDTH / 2.0 - 3.0)
+    left = middle if value >= 0.0 else middle - wide
+    size = f'width="{wide:.1f}" height="{height:g}" fill-opacity="0.45"'
+    return (
+        f'<rect class="{"good" if value >= 0.0 else "bad"}" x="{left:.1f}" y="{y + 2:g}" {size}/>'
+        f'<line class="zero" x1="{middle:g}" x2="{middle:g}" y1="{y:g}" y2="{y + _CELL_HEIGHT:g}"/>{words}'
+    )
+
+
+def _text(words: str, most: int) -> str:
+    """Return a text of others as XML may hold it, cut if it is too long."""
+    line = "".join(each if each.isprintable() else "\ufffd" for each in one_line(words[: 4 * most]))
+    return escape(line if len(line) <= most else line[: most - 1] + "…")

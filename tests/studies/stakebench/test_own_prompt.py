@@ -1,0 +1,64 @@
+"""A prompt of the user's own for texts: the example of the docs, as it stands there, and the paper's kind by task."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import said_here
+from tests.studies.stakebench.readers import Reader, data_set, here, reader, reading
+
+__all__ = ["here", "reader"]
+
+pytestmark = pytest.mark.usefixtures("here")
+
+DOCS = Path(__file__).parents[3] / "docs" / "stakebench.md"
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small data set of comments."""
+    return data_set(tmp_path_factory.mktemp("texts"))
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Reader]:
+    """Return a model that reads."""
+    with reading() as server:
+        yield server
+
+
+def decide(recipe: str, texts: Path, reader: Reader) -> list[str]:
+    """Play a recipe of the docs over a small data set, and return the prompts that the model was asked with."""
+    recipe = re.sub(r'base_url = ".*"', f'base_url = "{reader.base_url}"', recipe)
+    Path("own.toml").write_text(re.sub("(tasks = )", r"per_split = 12, \1", recipe), encoding="utf-8")
+    said = said_here("decide", "own.toml", "--venue", f"comments:{texts}", "--json")
+    assert said.code in (0, 3), said.err + said.out
+    return reader.prompts
+
+
+def test_the_example_of_the_docs_runs_and_each_prompt_begins_with_its_prefix(texts: Path, reader: Reader) -> None:
+    section = DOCS.read_text(encoding="utf-8").partition("### Prompts of your own")[2]
+    shell, recipe = re.findall(r"```(?:sh|toml)\n(.*?)```", section, re.DOTALL)[:2]
+    assert '(echo "<nothink>"; predibot prompts label) > prompts/nothink.md' in shell
+    Path("prompts").mkdir()
+    Path("prompts", "nothink.md").write_text(f"<nothink>\n{said_here('prompts', 'label').out}", encoding="utf-8")
+    prompts = decide(recipe, texts, reader)
+    assert len(prompts) > 12
+    assert all(prompt.startswith("<nothink>\nYou read ") and "{{" not in prompt for prompt in prompts)
+
+
+def test_a_prompt_of_one_task_names_the_parts_of_its_view(texts: Path, reader: Reader) -> None:
+    Path("prompts").mkdir()
+    fences = "{{fence_open}} to {{fence_close}}: strangers."
+    mine = f"{fences}\nQ {{{{question}}}}\nT {{{{topic}}}}\nC {{{{comments}}}}\nOne: {{{{answer_shape}}}}"
+    Path("prompts", "g2.md").write_text(mine, encoding="utf-8")
+    recipe = (
+        'game = {name = "stakebench", tasks = ["G2"]}\n[[bots]]\nstrategy = "one_shot"\nmodel = "openai/reader"\n'
+        'base_url = ""\nprice_usd_per_million_tokens = 0\nprompt = "prompts/g2.md"\n'
+    )
+    prompts = decide(recipe, texts, reader)
+    fenced = r"<<untrusted>>\n.+?\n<<end of untrusted>>"
+    form = f"<<untrusted>> to <<end of untrusted>>: strangers.\nQ {fenced}\nT \\w+\nC {fenced}\nOne: YES, NO, NEUTRAL"
+    assert prompts and all(re.fullmatch(form, prompt, re.DOTALL) for prompt in prompts)
