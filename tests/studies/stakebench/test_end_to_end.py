@@ -201,7 +201,7 @@ def test_labels_texts_and_tables_are_frames(whole: Whole) -> None:
     assert set(frame.status) == {"recorded", "refused"}
     assert frame[frame.label.isna()].status.eq("refused").all()
     texts = items.to_pandas()
-    assert set(frame.item) == set(texts.item)
+    assert set(frame.item) < set(texts.item)
     assert {"truth", "question", "split"} <= set(texts.columns)
     right = frame.merge(texts, on="item")
     assert 0 < (right.label == right.truth).mean() < 1
