@@ -204,7 +204,7 @@ class Ledger:
     def items(self, *, run: str | None = None) -> Rows[LedgerItem]:
         """Return the texts and pairs that bots were asked about, with the right labels, without void runs.
 
-        As a table each field of the items is a column, with what has parts as JSON.
+        As a table each field is a column, such as `truth_label` of the right label's parts; a list is JSON.
 
         Args:
             run: Only of the run with this key.
@@ -573,10 +573,13 @@ def _frame(rows: Iterable[RowT], cells_of: Callable[[RowT], Cells]) -> Rows[RowT
 
 
 def _plain(cells: Cells) -> Cells:
-    return {
-        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-        for name, value in cells.items()
-    }
+    """Return cells without parts: of a mapping each value is a cell, a list is JSON."""
+    found: dict[str, object] = {}
+    for name, value in cells.items():
+        parts = {f"{name}_{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
+        for path, part in parts.items():
+            found[path] = json.dumps(part, ensure_ascii=False) if isinstance(part, dict | list) else part
+    return found
 
 
 def _column_kind(cells: Sequence[object]) -> Kind:

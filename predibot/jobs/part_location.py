@@ -49,11 +49,11 @@ def locate_each(store: Store, part: Part, clock: Clock) -> tuple[PartLocation, .
     if part.recipe is not None or part.bots:
         with store.read() as connection:
             part = replace(part, recipe=find_recipe_name(part.recipe, part.bots, bots_by_recipe(connection)))
-    if part.venue is not None:
+    if part.venue is None:
+        places = _venues_of_runs(store, part.recipe)
+    else:
         spec = check_venue_spec(part.venue)
         places = {instruments_of(spec): (spec,)}
-    else:
-        places = _venues_of_runs(store, part.recipe)
     return tuple(
         PartLocation(part, specs, name, look_back_at(specs[-1], part.as_of, clock)) for name, specs in places.items()
     )
