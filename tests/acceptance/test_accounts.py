@@ -205,4 +205,4 @@ def test_cohorts_of_an_installed_game_start_decide_and_are_scored_by_its_rules(f
         # Whichever bot came first has the first account; only fills of the first cohort are too late by then.
         oldest = "SELECT min(id) FROM accounts WHERE bot = 'acme_buyer'"
         connection.execute(text(f"{change} WHERE account_id = ({oldest}) AND kind = 'fill'"))
-    assert "only the latest 2 do" in said("ledger", "verify", code=1)
+    assert "its cohort decides only until 2026-02-15" in said("ledger", "verify", code=1)

@@ -114,7 +114,7 @@ def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
 ) -> None:
     # As many as there are decisions, all of which fit at once: none is answered, and so none is asked a second time.
     with forecaster(repeat(Said(act=hang), EVENTS)) as server, closing(Program(tmp_path)) as program:
-        name = recipe(tmp_path, server, "[limits.run]\nusd = 0.30\n[limits.day]\nusd = 0.30", bots=1)
+        name = recipe(tmp_path, server, "[limits.run]\nusd = 0.33\n[limits.day]\nusd = 0.33", bots=1)
         command = ("decide", name, *WORLD, "--events", str(EVENTS), "--executor", executor, "--json")
         process = program.start(*command)
         wait_until(lambda: len(server.asked) >= EVENTS)

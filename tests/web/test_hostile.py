@@ -93,8 +93,8 @@ def attacked(worlds: Worlds, tmp_path: Path, request: pytest.FixtureRequest) -> 
 def test_no_text_of_a_ledger_becomes_markup_a_header_or_a_formula(attacked: tuple[TestClient, bool]) -> None:
     browser, sundays = attacked
     kinds, seen, broken = Counter[str](), set[str](), list[str]()
-    # One that reads pages first: few decisions of a kind are looked at.
-    ahead = ["/decisions?" + urlencode({"bot": f"{EVIL}script_sharp", "sort": "slot"}), "/"]
+    # Those that read pages first: few decisions of a kind are looked at.
+    ahead = ["/news", "/decisions?" + urlencode({"bot": f"{EVIL}script_sharp", "sort": "slot"}), "/"]
     while ahead:
         path = ahead.pop(0).partition("#")[0]
         kind = path.partition("?")[0]

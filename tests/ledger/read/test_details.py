@@ -142,7 +142,7 @@ def test_what_an_account_held_is_worth_its_valuations(store: Store, tmp_path: Pa
         found = holdings_over_time(connection, name.row, 100)
         stated = statement_of(connection, name, found[-1].at)
         few = holdings_over_time(connection, name.row, 3)
-    assert [(each.at, each.value_usd) for each in found] == list(stated.values)
+    assert [(each.at, each.value_usd) for each in found] == [(each.at, each.value_usd) for each in stated.valuations]
     assert len(few) == 3 and few[-1] == found[-1]
     assert max(len(each.worth) for each in found) > 0
     for each in found:
