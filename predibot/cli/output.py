@@ -159,7 +159,12 @@ def print_reports(
     scores: "OutsideScores | None" = None,
 ) -> None:
     """Print evaluations on stdout, several of them side by side, and how far they and scores from outside agree."""
-    from predibot.reports.views.comparison import comparison_document, comparison_rows, comparison_tables
+    from predibot.reports.views.comparison import (
+        agreement_rows,
+        comparison_document,
+        comparison_tables,
+        side_by_side_rows,
+    )
     from predibot.scoring.evaluation.comparison import compare
 
     named = None if scores is None else (scores.name, scores.by_bot)
@@ -173,7 +178,8 @@ def print_reports(
     elif how.csv and shown.table is None and (scores is not None or not is_one):
         from predibot.reports.views.evaluation_csv import csv_of
 
-        typer.echo(csv_of(comparison_rows(comparison, agreements=scores is not None)), nl=False)
+        beside, agreed = side_by_side_rows(comparison.boards), agreement_rows(comparison.agreements)
+        typer.echo(csv_of(beside if scores is None else agreed), nl=False)
     elif how.csv and not is_one:
         raise typer.BadParameter(f"--csv is one table, and there are {len(found)} boards; say which --venue is meant")
     else:

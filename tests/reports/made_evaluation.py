@@ -26,7 +26,7 @@ from predibot.scoring.metrics.calibration import CalibrationBins, MurphyDecompos
 from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.consistency import Consistency
 from predibot.scoring.records.edge import EdgeCurve
-from predibot.scoring.records.replicates import ReplicateScores, Spread
+from predibot.scoring.records.replicates import ReplicateScores, ReplicateSpread
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 _HORIZON = (
@@ -184,7 +184,7 @@ def made_evaluation(grouping: str | None = "category") -> Evaluation:
     consistency = tuple(
         made.made(Consistency, bot="sharp", between=between, **again) for between in ("replicates", "days")
     )
-    spread = made.made(ReplicateScores, count=3, edge=made.made(Spread), brier=None)
+    spread = made.made(ReplicateScores, count=3, edge=made.made(ReplicateSpread), brier=None)
     coherence = tuple(
         made.made(CoherenceScore, name=bot, interval=made.estimate(), difference=None) for bot in ("sharp", "=doubtful")
     )

@@ -100,7 +100,7 @@ def account_document(statement: AccountStatement, conversation_of: ConversationO
     }
 
 
-class Snapshot(NamedTuple):
+class AccountSnapshot(NamedTuple):
     """An account at a valuation; of an account of no cohort there are no resolved bets."""
 
     at: datetime
@@ -113,16 +113,16 @@ class Snapshot(NamedTuple):
     """Of the confidence that the sizes of these bets imply."""
 
 
-def _snapshots(statement: AccountStatement) -> Iterator[Snapshot]:
+def _snapshots(statement: AccountStatement) -> Iterator[AccountSnapshot]:
     """Yield an account at its valuations, oldest first, with the bets that its journal had resolved by then."""
     after = () if statement.cohort is None else statement.cohort.resolved
     for row in statement.valuations:
         worth = row.at, row.cash_usd, row.value_usd - row.cash_usd, row.value_usd
         if not after:
-            yield Snapshot(*worth, None, None)
+            yield AccountSnapshot(*worth, None, None)
             continue
         bets = after[min(row.journal_number, len(after)) - 1]
-        yield Snapshot(*worth, sum(bet.won is not None for bet in bets), implied_confidence_brier(bets))
+        yield AccountSnapshot(*worth, sum(bet.won is not None for bet in bets), implied_confidence_brier(bets))
 
 
 def _snapshots_grid(statement: AccountStatement, *, full: bool) -> Table:

@@ -5,8 +5,8 @@ from functools import partial
 
 from predibot.reports import figures
 from predibot.reports.document import Document
-from predibot.reports.table import Column, Table, ends, table_of
-from predibot.scoring.evaluation.comparison import Agreement, BoardFigures, Comparison
+from predibot.reports.table import Column, Table, ends, table_of, words
+from predibot.scoring.evaluation.comparison import Agreement, BoardFigures, SideBySide
 from predibot.scoring.metrics.correlation import Correlations
 
 _WRITERS: Mapping[str, Callable[[float | None], str]] = {
@@ -28,18 +28,15 @@ _SHORT = {
 _RANGE = "Fisher's interval over bots; none for fewer than four, or where all stand in one line"
 
 
-def comparison_document(comparison: Comparison) -> Document:
+def comparison_document(comparison: SideBySide) -> Document:
     """Return a comparison as JSON has it; the values side by side only where there are several boards."""
     beside = {"side_by_side": list(side_by_side_rows(comparison.boards))} if len(comparison.boards) > 1 else {}
-    return {**beside, "agreements": list(agreement_rows(comparison.agreements))}
-
-
-def comparison_rows(comparison: Comparison, *, agreements: bool) -> Iterator[Document]:
-    """Yield the rows for CSV: the agreements, or the values side by side."""
-    if not agreements:
-        yield from side_by_side_rows(comparison.boards)
-    for row in agreement_rows(comparison.agreements) if agreements else ():
-        yield {name: value for name, value in row.items() if name != "points"}
+    points = (
+        [{"bot": bot, "one": one, "other": other} for bot, (one, other) in each.points.items()]
+        for each in comparison.agreements
+    )
+    rows = zip(agreement_rows(comparison.agreements), points, strict=True)
+    return {**beside, "agreements": [{**row, "points": own} for row, own in rows]}
 
 
 def side_by_side_rows(boards: Sequence[BoardFigures]) -> Iterator[Document]:
@@ -64,18 +61,17 @@ def agreement_rows(agreements: Sequence[Agreement]) -> Iterator[Document]:
             for suffix, value in (("", found.value), ("_low", found.low), ("_high", found.high))
         }
         about = {"game": each.game, "figure": each.figure, "one": each.one, "other": each.other}
-        points = [{"bot": bot, "one": one, "other": other} for bot, (one, other) in each.points.items()]
-        yield {**about, "n": each.found.n, **ends, "points": points}
+        yield {**about, "n": each.found.n, **ends}
 
 
-def comparison_tables(comparison: Comparison) -> Iterator[Table]:
+def comparison_tables(comparison: SideBySide) -> Iterator[Table]:
     """Yield the tables of a comparison: the figures of each game side by side, and the agreements."""
     rows = list(side_by_side_rows(comparison.boards)) if len(comparison.boards) > 1 else []
     for game in dict.fromkeys(row["game"] for row in rows):
         own = [row for row in rows if row["game"] == game]
         shown = [figure for figure in own[0] if figure not in ("game", "bot", "board", "baseline")]
         columns = (
-            Column("bot", "", lambda row: f"{row['bot']}{'*' * row['baseline']}", 0, kind="name"),
+            Column("bot", "", lambda row: words(row["bot"]) + "*" * row["baseline"], 0, kind="name"),
             Column("board", "board", drop=0, kind="name"),
             *(Column(short_figure(figure), figure, writer_of(figure), index) for index, figure in enumerate(shown, 1)),
         )

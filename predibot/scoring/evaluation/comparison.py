@@ -67,7 +67,7 @@ def board_figures(name: str, evaluation: Evaluation) -> BoardFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SideBySide:
     """Boards beside each other, and how far they agree with each other and with a score from outside."""
 
     boards: tuple[BoardFigures, ...]
@@ -76,7 +76,7 @@ class Comparison:
 
 def compare(
     evaluations: Iterable[tuple[str, Evaluation]], outside: tuple[str, Mapping[str, float]] | None = None
-) -> Comparison:
+) -> SideBySide:
     """Return evaluations beside each other, and the agreement in each figure that both of two boards have.
 
     Args:
@@ -86,7 +86,7 @@ def compare(
     boards = tuple(board_figures(name, evaluation) for name, evaluation in evaluations)
     found = [each for board in boards if outside is not None for each in _with_outside(board, *outside)]
     found += [each for one, other in combinations(boards, 2) for each in _between(one, other)]
-    return Comparison(boards, tuple(found))
+    return SideBySide(boards, tuple(found))
 
 
 def _with_outside(board: BoardFigures, name: str, scores: Mapping[str, float]) -> Iterator[Agreement]:

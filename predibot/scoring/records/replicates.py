@@ -15,7 +15,7 @@ from predibot.scoring.records.track_record import TrackRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ReplicateSpread:
     """How far the same score of a bot's replicates lies apart."""
 
     mean: float
@@ -39,8 +39,8 @@ class ReplicateScores:
     """The scores of a bot's replicates, each by itself."""
 
     count: int
-    edge: Spread | None
-    brier: Spread | None
+    edge: ReplicateSpread | None
+    brier: ReplicateSpread | None
 
 
 def join_replicates(record: TrackRecord) -> TrackRecord:
@@ -84,7 +84,9 @@ def replicate_scores(record: TrackRecord) -> Mapping[str, ReplicateScores]:
     scores = {}
     for row in np.unique(cells[0][cells[1] > 0]).tolist():
         own: NDArray[np.bool_] = (cells[0] == row) & (cells[1] > 0)
-        scores[record.bots[row]] = ReplicateScores(int(own.sum()), Spread.of(edge[own]), Spread.of(brier[own]))
+        scores[record.bots[row]] = ReplicateScores(
+            int(own.sum()), ReplicateSpread.of(edge[own]), ReplicateSpread.of(brier[own])
+        )
     return scores
 
 

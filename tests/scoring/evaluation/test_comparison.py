@@ -41,6 +41,12 @@ def test_a_score_from_outside_is_set_beside_every_figure_also_of_a_baseline_it_n
     assert table.rows[0][:5] == ("Brier", "events", "arena", "x", "4")
 
 
+def test_a_name_that_would_steer_a_screen_is_plain_text() -> None:
+    evil = {"a\x1b[2J": 0.1, "b": 0.2}
+    tables = list(comparison_tables(compare([("x\x07", evaluation(evil)), ("y", evaluation(evil))])))
+    assert not [cell for table in tables for row in table.rows for cell in row if not cell.isprintable()]
+
+
 def test_a_missing_figure_is_missing() -> None:
     found = compare([("x", evaluation({"a": None})), ("y", evaluation({"a": None}))])
     assert found.agreements == ()

@@ -8,7 +8,7 @@ import pytest
 from predibot.scoring import TrackRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 from predibot.scoring.inference.uncertainty import Uncertainty
-from predibot.scoring.records.replicates import Spread, join_replicates, replicate_scores
+from predibot.scoring.records.replicates import ReplicateSpread, join_replicates, replicate_scores
 from tests.scoring.evaluation.test_joined import AS_OF
 from tests.scoring.made_records import Bet, Made, Paid, record_of
 
@@ -64,8 +64,8 @@ def test_a_replicate_without_a_sibling_and_a_bot_without_replicates_stay_as_they
     found = record("x#1", "y")
     assert join_replicates(found) is found
     assert replicate_scores(found) == {}
-    assert Spread.of(np.array([np.nan])) is None
-    assert Spread.of(np.array([0.5, np.nan])) == Spread(0.5, 0.5, 0.5, None)
+    assert ReplicateSpread.of(np.array([np.nan])) is None
+    assert ReplicateSpread.of(np.array([0.5, np.nan])) == ReplicateSpread(0.5, 0.5, 0.5, None)
 
 
 def test_a_bot_and_its_later_replicates_are_one_bot_whose_spread_is_of_the_replicates() -> None:

@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, floats, numbers, same_length
+from predibot.scoring.arguments import Floats, floats
+from predibot.scoring.metrics.agreement import linear_correlation
 from predibot.scoring.relatedness.relevance import relevance_class
 
 
@@ -50,23 +51,10 @@ def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
     pairs = []
     for one, other in combinations(range(table.shape[1]), 2):
         both = ~np.isnan(table[:, [one, other]]).any(axis=1)
-        pairs.append((one, other, pearson(table[both, one], table[both, other]), int(both.sum())))
+        value = linear_correlation(table[both, one], table[both, other]) if both.any() else math.nan
+        pairs.append((one, other, value, int(both.sum())))
     whole = table[~np.isnan(table).any(axis=1)]
     return RaterAgreement(tuple(pairs), *_icc(whole), len(whole))
-
-
-def pearson(a: ArrayLike, b: ArrayLike) -> float:
-    """Return Pearson's correlation; NaN below two values, or where a series does not vary.
-
-    Examples:
-        >>> round(pearson([1, 2, 3], [2, 4, 7]), 4)
-        0.9934
-    """
-    one, other = numbers("a", a), numbers("b", b)
-    same_length(a=one, b=other)
-    if one.size < 2 or np.ptp(one) == 0.0 or np.ptp(other) == 0.0:
-        return math.nan
-    return float(np.corrcoef(one, other)[0, 1])
 
 
 def _icc(table: Floats) -> tuple[float, float]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from predibot.related.features import FEATURES
 from predibot.related.weights import fit_weights
+from predibot.scoring.metrics.agreement import linear_correlation
 from predibot.scoring.study_table import Cell, StudyTable
-from predibot.studies.beliefbench.scores.raters import most_say, pearson, rater_agreement
+from predibot.studies.beliefbench.scores.raters import most_say, rater_agreement
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, Values, pair_scores
 
 _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
@@ -213,7 +214,7 @@ def _people(readings: PairReadings, people: PeoplesRatings) -> tuple[StudyTable,
     for name, score in scores:
         both = [pair for pair in pairs if pair in score]
         values = (
-            pearson([score[pair] for pair in both], [said[pair] for pair in both]) if both else math.nan
+            linear_correlation([score[pair] for pair in both], [said[pair] for pair in both]) if both else math.nan
             for said in (means, majority)
         )
         against.append((name, len(both), *values))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from predibot.studies.beliefbench.scores.raters import most_say, pearson, rater_agreement
+from predibot.studies.beliefbench.scores.raters import most_say, rater_agreement
 
 SHROUT_AND_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 
@@ -35,8 +35,9 @@ def test_what_one_did_not_rate_is_in_the_pairs_of_the_others_alone() -> None:
 
 
 def test_where_nothing_varies_nothing_is_said() -> None:
-    assert math.isnan(pearson([1, 1], [1, 2]))
-    assert math.isnan(pearson([1], [2]))
+    assert math.isnan(rater_agreement([[1, 1], [1, 2]]).pearson[0][2])
+    assert math.isnan(rater_agreement([[1, 2]]).pearson[0][2])
+    assert math.isnan(rater_agreement([[1, math.nan]]).pearson[0][2])
     assert math.isnan(rater_agreement([[1, 2]]).icc)
     assert math.isnan(rater_agreement([[3, 3], [3, 3]]).icc)
 
