@@ -68,6 +68,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "demo": (Command, "run the main job over a simulated world and print the report"),
     "init": (Command, "write a recipe to start from"),
     "bots": (Command, "list the strategies, their arguments, and tools"),
+    "studies": (Command, "list the papers that can be repeated, and the command of each"),
     "prompts": (Command, "list the prompts and their fields, or print one to begin from"),
     "trust": (Command, "let a folder's settings and recipes do what only you may allow"),
     "notify": (Command, "show whom predibot tells of runs, and try it with --test"),

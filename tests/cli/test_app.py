@@ -51,6 +51,7 @@ COMMANDS = (
     "init",
     "bots",
     "prompts",
+    "studies",
     "doctor",
     "notify",
     "runs",

@@ -47,13 +47,14 @@ def _collect(
     )
     columns = (
         Column("domain", "0", kind="name"),
-        *(Column(label, f"1.{label}", figures.count) for label in LABELS),
-        Column("all", "1", lambda counts: figures.count(sum(counts.values()))),
+        *(Column(label, str(place), figures.count) for place, label in enumerate(LABELS, start=1)),
+        Column("all", "", lambda row: figures.count(sum(row[1:]))),
     )
+    rows = [(name, *counts.values()) for name, counts in about.pairs.items()]
     return StudyReport(
         {"folder": str(folder), **asdict(about)},
         (f"{plain(str(folder))}: as of {about.as_of}", *funnel_lines(about.funnel)),
-        (table_of("Pairs by how related they are", columns, about.pairs.items()),),
+        (table_of("Pairs by how related they are", columns, rows),),
     )
 
 

@@ -21,6 +21,7 @@ from predibot.studies.beliefbench.pairs import ACROSS, LABELS, PAIR_FILES, About
 from predibot.studies.beliefbench.venues.pairs import PAIRS
 from predibot.venues.archive.layout import snapshot_name
 from predibot.venues.archive.reader import Archive
+from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.tiny import decide_on, nobody, recipe_of, request_of, track_on
 from tests.related.made import scores_of
 from tests.studies.beliefbench.recorded import ENDS, write_markets
@@ -140,6 +141,15 @@ def test_a_ledger_has_the_markets_that_were_played_and_what_was_observed_of_them
     days = [int((known.known.beliefs.prices.market == row).sum()) for row in range(known.known.beliefs.n)]
     assert set(days) == ({5, 1} if "1" in played else {5})
     assert before.known.beliefs.prices.day.max() == known.known.beliefs.prices.day.max() - 2
+
+
+def test_the_command_counts_the_pairs_of_each_label(tmp_path: Path) -> None:
+    archive = write_markets(tmp_path / "archive")
+    printed = said_here("collect", "pairs", f"archive:{archive}", str(tmp_path / "pairs")).out
+    document = done_here("collect", "pairs", f"archive:{archive}", str(tmp_path / "again"), "--json").document
+    for domain, counts in document["pairs"].items():
+        (line,) = (line.split() for line in printed.splitlines() if line.startswith(f"{domain} "))
+        assert [*counts.values(), sum(counts.values())] == [int(each) for each in line[1:] if each.isdigit()]
 
 
 def test_the_data_set_reads_back_as_a_venue_with_a_digest_of_all_of_it(tmp_path: Path) -> None:
