@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _BAR_TEXT_CELLS = 40
+_NAMED_BOTS = 5
 
 
 def say(text: str) -> None:
@@ -159,6 +160,8 @@ def print_reports(
     scores: "OutsideScores | None" = None,
 ) -> None:
     """Print evaluations on stdout, several of them side by side, and how far they and scores from outside agree."""
+    from predibot.domain.spelling import first_of
+    from predibot.reports.table import words
     from predibot.reports.views.comparison import (
         agreement_rows,
         comparison_document,
@@ -170,6 +173,8 @@ def print_reports(
     named = None if scores is None else (scores.name, scores.by_bot)
     comparison = compare([(each.label(among=found), each.evaluation) for each in found], named)
     is_one = len(found) == 1
+    if scores is not None and (missing := [bot for bot in scores.by_bot if bot not in comparison.bots]):
+        say(f"no board has a figure of: {words(first_of(missing, _NAMED_BOTS))}")
     if how.json:
         documents = [_report_document(each) for each in found]
         boards = [{"venue": it.venue, "ledger": it.ledger, **each} for it, each in zip(found, documents, strict=True)]

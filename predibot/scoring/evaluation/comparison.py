@@ -73,6 +73,12 @@ class SideBySide:
     boards: tuple[BoardFigures, ...]
     agreements: tuple[Agreement, ...]
 
+    @property
+    def bots(self) -> frozenset[str]:
+        """Return the bots that have a figure on some board."""
+        games = (figures for board in self.boards for figures in board.games.values())
+        return frozenset(bot for figures in games for values in figures.values() for bot in values)
+
 
 def compare(
     evaluations: Iterable[tuple[str, Evaluation]], outside: tuple[str, Mapping[str, float]] | None = None
