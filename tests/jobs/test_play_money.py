@@ -96,13 +96,14 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
     assert "=== sandbox_mana" in screen and "Side by side: portfolio_weights" in screen
     with_another = said_here("report", "--ledger", ledger, "--venue", VENUE, "--with", ledger, "--csv").out
     assert {line.split(",")[2] for line in with_another.splitlines()[1:]} == {"sandbox_mana of both.db"}
-    (tmp_path / "arena.csv").write_text("bot,arena\none_shot,1400\nequal_weights,2\n", encoding="utf-8")
+    (tmp_path / "arena.csv").write_text("bot,arena\none_shot,1400\nequal_weights,2\nabsent,3\n", encoding="utf-8")
     outside = ("--outside", "arena.csv", "--venue", VENUE, "--ledger", ledger)
     found_here = done_here("report", "--json", *outside).document["agreements"]
     assert {(each["one"], each["n"], each["spearman"]) for each in found_here} <= {
         ("arena", 2, None),
         ("arena", 0, None),
     }
+    assert "no board has a figure of: absent" in said_here("report", *outside).err
 
 
 def test_a_screen_says_mana_where_it_is_and_dollars_of_what_models_cost(
