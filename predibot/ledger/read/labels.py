@@ -17,8 +17,8 @@ from predibot.ledger.write.runs import StoredRun, read_runs, runs, with_decision
 
 
 def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
-    """Return name, cutoff and members of a run's bots in order of entry; members' answers are shown to it."""
-    statement: Select[Any] = select(bots.c.name, bots.c.knowledge_cutoff, bots.c.members_json)
+    """Return name, model, cutoff and members of a run's bots in order of entry; members' answers are shown to it."""
+    statement: Select[Any] = select(bots.c.name, bots.c.model, bots.c.knowledge_cutoff, bots.c.members_json)
     return connection.execute(statement.where(bots.c.run_id == run_id).order_by(bots.c.id)).all()
 
 
@@ -96,6 +96,19 @@ def list_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
         .order_by(bots.c.id, subjects.c.subject_id)
     )
     return connection.execute(statement).all()
+
+
+def label_reasons(connection: Connection, run_id: int) -> Mapping[str, Mapping[str, str]]:
+    """Return the reasons for labels by bot and item; a label without any is left out."""
+    statement = (
+        with_decisions(bots.c.name.label("bot"), subjects.c.subject_id, decisions.c.rationale)
+        .where(decisions.c.run_id == run_id, decisions.c.status == "recorded", decisions.c.rationale != "")
+        .order_by(bots.c.id, subjects.c.subject_id)
+    )
+    found: dict[str, dict[str, str]] = {}
+    for row in connection.execute(statement):
+        found.setdefault(row.bot, {})[row.subject_id] = row.rationale
+    return found
 
 
 @dataclass(frozen=True, slots=True)

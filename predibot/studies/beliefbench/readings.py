@@ -8,13 +8,14 @@ from sqlalchemy import Connection
 
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
-from predibot.ledger.read.labels import frozen_items, labelling_bots
+from predibot.ledger.read.labels import frozen_items, label_reasons, labelling_bots
 from predibot.ledger.store import Store
 from predibot.reports.study import StudyTables
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from predibot.studies.beliefbench.people import read_ratings
 from predibot.studies.beliefbench.pictures import beliefbench_pictures
+from predibot.studies.beliefbench.scores.cases import case_tables
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
 from predibot.whole_file import whole_file
@@ -39,7 +40,7 @@ def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None
     with store.blame_rows():
         key, items, readings, notes = store.run_read(lambda connection: _readings(connection, run_key))
     said = None if people is None else read_ratings(people, items.__contains__)
-    tables = beliefbench_tables(readings, said)
+    tables = (*beliefbench_tables(readings, said), *case_tables(readings))
     return StudyTables(key, tables, tuple(notes), FIRST, _MORE, cells=beliefbench_pictures(tables))
 
 
@@ -101,6 +102,8 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
         cutoffs={name: bot.knowledge_cutoff for name, bot in bots.items() if name in said and bot.knowledge_cutoff},
         judged={name: Judgement(judge.of, kinds[name]) for name, judge in judges.items()},
         reasonings=REASONINGS,
+        models={name: bot.model for name, bot in bots.items() if name in said and bot.model},
+        reasons={name: of_pair for name, of_pair in label_reasons(connection, run.id).items() if name in said},
     )
     return run.key, items, readings, [*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())]
 
@@ -122,4 +125,5 @@ def _fact(item: PairItem) -> PairFact:
         events=(first.event, second.event),
         created_on=max(first.first_on, second.first_on),
         features=item.truth.features,
+        titles=(first.title, second.title),
     )

@@ -135,6 +135,10 @@ def test_a_judge_is_asked_about_the_reasons_of_those_who_gave_a_label(whole: Who
     everything = tables["reasons"].rows[0]
     assert everything[:4] == ("reasons", "judge", "(all)", len(judged))
     assert everything[4:] == tuple(list(judged.values()).count(kind) / len(judged) for kind in REASONINGS)
+    # "direct" asks the same model for a label alone.
+    compared = with_reasons.keys() & labels_of(whole, "direct").keys()
+    assert tables["hops"].rows[0][:4] == ("reasons", "direct", "(all)", len(compared))
+    assert tables["cases"].rows and all("Both are of" in row[-1] for row in tables["cases"].rows)
 
 
 def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
@@ -196,7 +200,7 @@ def test_tables_fit_on_a_screen_of_80_columns(whole: Whole) -> None:
         print_tables(console, STUDY, pair_tables(store), full=True)
     lines = console.export_text().splitlines()
     headers = [line for line in lines if line.startswith(("bot ", "domain "))]
-    assert len(headers) == 6
+    assert len(headers) == 8
     shown = [line for line in lines if line.startswith(("bot ", "domain ", "direct ", "Crypto ", "reasons "))]
     assert max(map(len, shown)) <= 80
     assert all(name in headers[0] for name in ("answers", "Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE"))

@@ -30,6 +30,7 @@ class PairFact:
     """The date of the first price of the younger market."""
     features: tuple[float | None, ...] = ()
     """In the order of `FEATURES`; None where one is missing."""
+    titles: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,10 @@ class PairReadings:
     """By judge."""
     reasonings: tuple[str, ...] = ()
     """The labels of a judge."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """By bot that asked a model, in order of entry."""
+    reasons: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By bot and pair, the reasons for a label; absent without any."""
 
     def of(self, bot: str, pairs: Iterable[str]) -> PairScores:
         """Return the scores of a bot's answers on some pairs."""
