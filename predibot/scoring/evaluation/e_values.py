@@ -216,6 +216,9 @@ def record_evidence(
     A forecast stakes `kelly_fraction` over the number of markets asked of the event
     and slot; markets without an answer stake nothing. Dollars are staked as they
     were bet; the bets of a decision above one dollar are scaled down to one.
+    Decisions of a bot on one event and slot, as those of its replicates are, share
+    the stake equally: the event's account is the mean of theirs, whose mean is one
+    at fair prices too, and copies of a bot have the bot's e-values.
 
     Args:
         record: The record.
@@ -230,17 +233,19 @@ def record_evidence(
     if marks is not None:
         instance_of("marks", marks, Marks)
     marks = (record_marks(record) if marks is None else marks).of_whole_days(record.as_of)
-    said, staked = _forecast_stakes(record), _dollar_stakes(record)
+    cell = record.cells()
+    part = 1.0 / np.maximum(np.bincount(cell[record.scored_mask()], minlength=cell.size), 1)[cell][record.bet_decision]
+    said, staked = part * _forecast_stakes(record), part * _dollar_stakes(record)
     counts = record.scored_mask()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
     rows = np.flatnonzero(counts)
     event = _number_events(record.clusters())
     # Bots hold the same markets: their price paths are sorted once.
-    paths = _paths(_of_record(record, rows, said, event), marks)
+    paths = _paths(_of_record(record, rows, said, event, cell), marks)
     bot = record.decision_bot[record.bet_decision[rows]]
     found = []
     for number, name in enumerate(record.bots):
         own = np.flatnonzero(bot == number)
-        positions = _of_record(record, rows[own], said, event)
+        positions = _of_record(record, rows[own], said, event, cell)
         moves = paths.moves(own, positions)
         of_dollars = _evidence(replace(positions, stake=staked[rows[own]]), marks, moves) if dollars else None
         found.append(BotEvidence(name, _evidence(positions, marks, moves), of_dollars))
@@ -267,12 +272,12 @@ def _number_events(events: Ints) -> Ints:
     return cluster_codes(events) if events.size else events
 
 
-def _of_record(record: TrackRecord, rows: Ints, stakes: Floats, event: Ints) -> "_Positions":
+def _of_record(record: TrackRecord, rows: Ints, stakes: Floats, event: Ints, cell: Ints) -> "_Positions":
     decision = record.bet_decision[rows]
     return _Positions(
         stakes[rows],
         record.bet_price_yes[rows],
-        decision,
+        cell[decision],
         event[decision],
         record.bet_market[rows],
         record.decided_at[decision],

@@ -170,9 +170,5 @@ def _latest(record: TrackRecord, decision: Ints, market: Ints, gap: float) -> tu
 
 
 def _cells(record: TrackRecord, decision: Ints) -> tuple[Ints, Ints]:
-    of = np.zeros(record.decided_at.size, dtype=np.int64)
-    for labels in (record.slots(), record.decision_event, record.decision_bot):
-        codes, code = np.unique(labels, return_inverse=True)
-        of = np.unique(of * max(codes.size, 1) + code, return_inverse=True)[1].astype(np.int64)
-    _, first, cell = np.unique(of[decision], return_index=True, return_inverse=True)
+    _, first, cell = np.unique(record.cells()[decision], return_index=True, return_inverse=True)
     return decision[first], cell.astype(np.int64)

@@ -171,6 +171,14 @@ class TrackRecord:
             return self.decision_slot
         return np.multiply(self.decision_day, DAY_SECONDS, dtype=np.float64)
 
+    def cells(self) -> Ints:
+        """Return a number for the bot, event and slot of each decision, (n_d,): decisions of one cell are averaged."""
+        cell = np.zeros(self.decided_at.size, dtype=np.int64)
+        for labels in (self.slots(), self.decision_event, self.decision_bot):
+            codes, code = np.unique(labels, return_inverse=True)
+            cell = np.unique(cell * max(codes.size, 1) + code, return_inverse=True)[1].astype(np.int64)
+        return cell
+
     def only(self, kept: NDArray[np.bool_]) -> Self:
         """Return the record of some decisions, (n_d,) booleans, with their bets; all else stays."""
         row = np.cumsum(kept) - 1

@@ -107,7 +107,8 @@ def test_every_interval_and_e_value_is_that_of_a_record_of_which_clusters_are_th
     """What is compared stays as it was; where that plays no part, clusters are the events of another record."""
     made = record()
     cluster = made.decision_event // 3
-    renamed = replace(made, decision_event=cluster, decision_slot=made.slots())
+    # A second apart: decisions on one event and slot would be averaged.
+    renamed = replace(made, decision_event=cluster, decision_slot=made.slots() + made.decision_event % 3)
     joined = joined_of(made, cluster)
     assert record_evidence(replace(made, decision_cluster=cluster)) == record_evidence(renamed)
     ours, theirs = joined.evaluation, evaluated(renamed)

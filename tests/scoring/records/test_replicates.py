@@ -1,16 +1,19 @@
 """Replicates in a record: joined they are one bot, apart they have a spread."""
 
+import math
 from datetime import UTC, datetime
+from itertools import product
 
 import numpy as np
 import pytest
 
 from predibot.scoring import TrackRecord
+from predibot.scoring.evaluation.e_values import record_evidence
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.replicates import ReplicateSpread, join_replicates, replicate_scores
 from tests.scoring.evaluation.test_joined import AS_OF
-from tests.scoring.made_records import Bet, Made, Paid, record_of
+from tests.scoring.made_records import Bet, Made, Paid, Seen, record_of
 
 QUESTION = Question(uncertainty=Uncertainty(resamples=200), wanted=("evidence", "intervals", "pairs"))
 EVENTS = 12
@@ -35,7 +38,8 @@ def evaluated(found: TrackRecord) -> Evaluation:
 
 def test_copies_of_a_bot_score_as_the_bot_and_are_ranked_once() -> None:
     (alone,) = evaluated(record("x")).cards
-    found = evaluated(join_replicates(record("x#1", "x#2", "x#3")))
+    copies = join_replicates(record("x#1", "x#2", "x#3"))
+    found = evaluated(copies)
     (joined,) = found.cards
     assert (joined.bot, joined.edge.n, joined.edge.clusters, found.pairs) == ("x", EVENTS, EVENTS, ())
     for name in ("edge.edge", "edge.interval.low", "edge.interval.high", "brier"):
@@ -45,6 +49,30 @@ def test_copies_of_a_bot_score_as_the_bot_and_are_ranked_once() -> None:
         assert other == pytest.approx(one), name
     for label, score in alone.horizons.items():
         assert joined.horizons[label].mean_return == pytest.approx(score.mean_return)
+    for name in ("better", "worse", "book"):
+        one, other = (getattr(record_evidence(each)[0].forecasts, name) for each in (record("x"), copies))
+        assert (other.now, other.largest) == pytest.approx((one.now, one.largest)), name
+
+
+def test_the_e_value_of_replicates_has_a_mean_of_one_over_all_worlds_in_which_prices_are_right() -> None:
+    """Two events, two days, a price that moves between them: E of every world before its root G, by its probability."""
+    said = {"x#1": (0.7, 0.2), "x#2": (0.45, 0.55), "x#3": (0.9, 0.5)}
+    mean = 0.0
+    # A price of .4 goes to .2 or to .6 alike, and what it is then is the probability of YES.
+    for second in product((0.2, 0.6), repeat=2):
+        made = [
+            Made(bot, at=at + 0.1 * row, event=event, bets=(Bet(event, price, price, probability=forecast[event]),))
+            for row, (bot, forecast) in enumerate(said.items())
+            for event in (0, 1)
+            for at, price in ((0.1, 0.4), (1.1, second[event]))
+        ]
+        seen = [Seen(event, 1.05, price) for event, price in enumerate(second)]
+        for payouts in product((0.0, 1.0), repeat=2):
+            paid = {event: Paid(2.5, payout) for event, payout in enumerate(payouts)}
+            (found,) = record_evidence(join_replicates(record_of(made, as_of=5.0, seen=seen, paid=paid)))
+            likely = math.prod(0.5 * (p if paid else 1.0 - p) for p, paid in zip(second, payouts, strict=True))
+            mean += likely * found.forecasts.better.now ** (found.forecasts.dependence or 0.0)
+    assert mean == pytest.approx(1.0)
 
 
 def test_the_spread_is_that_of_each_replicate_scored_by_itself() -> None:
