@@ -75,7 +75,7 @@ def test_a_bot_is_told_with_its_curve_scores_and_best_and_worst(played: Predibot
         "Curve",
         "Mean return of a decision of one dollar",
         "Forecasts by category",
-        "Calibration: what was said beside what happened",
+        "Calibration: forecasts beside what happened",
         "The decisions that brought most",
         "The decisions that cost most",
     )

@@ -103,7 +103,7 @@ def _calibrations(calibrations: Calibrations) -> "Figure":
         axes.set_ylim(-_BELOW, 1.02)
         axes.set_xticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
         axes.set_yticks([0.0, 0.5, 1.0], ["0%", "50%", "100%"])
-        axes.set_xlabel(f"said; {panel.n:,} forecasts, {panel.events:,} events")
+        axes.set_xlabel(f"forecast; {panel.n:,} of {panel.events:,} events")
         axes.set_aspect("equal")
     _label_left(panels, "happened")
     return figure
@@ -156,10 +156,19 @@ def _cohorts(cohorts: Cohorts) -> "Figure":
 def _scatter(scatter: Scatter) -> "Figure":
     figure, panels = _grid(len(scatter.panels), scatter.title, scatter.note, 1.9)
     for axes, panel in zip(panels, scatter.panels, strict=True):
+        middle = sum(across for across, _ in panel.points.values()) / len(panel.points)
         for bot, (across, up) in panel.points.items():
             axes.plot(across, up, marker="o", color=BLUE, markersize=3.0, linestyle="")
+            # Names lead to the middle, so that none leaves the panel.
+            aside, side = (-3, "right") if across > middle else (3, "left")
             axes.annotate(
-                label(bot, _LEGEND_CELLS), (across, up), (2, 2), textcoords="offset points", fontsize=4.5, color=GREY
+                label(bot, _LEGEND_CELLS),
+                (across, up),
+                (aside, 2),
+                textcoords="offset points",
+                fontsize=5.0,
+                color=GREY,
+                ha=side,
             )
         axes.margins(0.15)
         axes.set_title(label(panel.name, _NAME_CELLS))
@@ -170,7 +179,7 @@ def _scatter(scatter: Scatter) -> "Figure":
 
 def _prices(market: MarketHistory) -> "Figure":
     asked = market.market
-    note = "Line: the price. Rings: what was said. Crosses: prices at which bets were booked. Diamond: what it paid."
+    note = "Line: the price. Rings: forecasts. Crosses: prices at which bets were booked. Diamond: what it paid."
     figure = _figure(2.7, label(asked.question or asked.title, _TITLE_CELLS), note)
     axes = figure.subplots()
     at = _days([seconds for seconds, _ in market.prices])
@@ -186,6 +195,8 @@ def _prices(market: MarketHistory) -> "Figure":
         paid = {1.0: "YES", 0.0: "NO"}.get(market.payout_yes, f"paid {market.payout_yes:.2f}")
         axes.annotate(paid, (settled, market.payout_yes), (5, 0), textcoords="offset points", va="center")
     axes.set_ylim(-0.04, 1.04)
+    # Room for the words beside the last mark.
+    axes.margins(x=0.1)
     axes.set_ylabel("price of YES")
     axes.grid(axis="y")
     _format_dates(axes)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from textwrap import shorten
 
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, points_of
 from predibot.jobs.histories.event import MarketHistory
@@ -345,7 +346,10 @@ def _weights(history: WeightsHistory) -> Curves:
     left_out = f"Left out: {figures.things(never, 'bot')} that never held it." if never else ""
     texts = ["Shares of the account after the fills of each slot.", left_out, _scale_note(panels)]
     texts.append(_cut_note(len(panels)))
-    news = [f"{number}: {title[:_TITLE_CHARACTERS]}" for number, (_, title) in enumerate(history.news, start=1)]
+    news = [
+        f"{number}: {shorten(title, _TITLE_CHARACTERS, placeholder=' …')}"
+        for number, (_, title) in enumerate(history.news, start=1)
+    ]
     if news:
         texts.append(f"Dotted lines: the last news before the slots at which bots moved most. {'; '.join(news)}")
     title = f"Weights over time: {history.question}"

@@ -88,7 +88,7 @@ def print_reliability(console: Console, scored: ScoredBot) -> None:
     if bins is None:
         return
     console.print()
-    print_line(console, "Calibration: what was said beside what happened", "bold")
+    print_line(console, "Calibration: forecasts beside what happened", "bold")
     for line in reliability_lines(bins):
         print_line(console, line)
     print_line(console, LEGEND, "dim")
