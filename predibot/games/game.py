@@ -11,6 +11,7 @@ from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Price, PricePoint
+from predibot.domain.terms import ModelSettings
 from predibot.errors import AnswerError, UsageError
 from predibot.games.answers import Words
 from predibot.games.cohorts import CohortRules
@@ -180,6 +181,16 @@ class Game(Protocol):
     def view_fields(self) -> Mapping[str, bool]:
         """Return the names of `Words.parts`, and whether a prompt without the whole view must have them."""
         return {}
+
+    @property
+    def judge_fields(self) -> Mapping[str, bool]:
+        """Return what `view_fields` is for a judge of another bot's answers: a strategy with models and members."""
+        return self.view_fields
+
+    @property
+    def model_settings(self) -> ModelSettings:
+        """Return how its study has models answer; a bot that is named by its model alone answers so."""
+        return ModelSettings()
 
     @property
     def most_view_tokens(self) -> int | None:

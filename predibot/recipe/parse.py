@@ -305,7 +305,7 @@ def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) ->
             if key in RecipeTable.model_fields:
                 what = f"{key!r} does not belong in [[bots]]; it belongs at the top of the file"
             raise where.error((*path, key), what)
-        text = "" if prompt is None else _read_prompt(prompt, game, (*path, "prompt"), where)
+        text = "" if prompt is None else _read_prompt(prompt, game, spec.needs, (*path, "prompt"), where)
         return BotSpec(name, spec, _model_terms(table, settings), text)
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
@@ -318,9 +318,9 @@ def _unmet_needs(needs: Needs, game: Game) -> str:
     return " and ".join(name for name, is_needed in wants.items() if is_needed and name not in game.offers)
 
 
-def _read_prompt(name: str, game: Game, path: KeyPath, where: RecipeText) -> str:
+def _read_prompt(name: str, game: Game, needs: Needs, path: KeyPath, where: RecipeText) -> str:
     try:
-        return read_prompt(name, where.folder, game)
+        return read_prompt(name, where.folder, game, judges=bool(needs.members))
     except ValueError as error:
         raise where.error(path, f"'prompt' in [[bots]] is {name[:60]!r}, and {error}") from None
 

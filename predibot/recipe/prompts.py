@@ -16,13 +16,14 @@ from predibot.plugins.games import game_names, make_game
 MAX_PROMPT_BYTES = 64_000
 
 
-def read_prompt(name: str, folder: Path | None, game: Game) -> str:
+def read_prompt(name: str, folder: Path | None, game: Game, *, judges: bool = False) -> str:
     """Return the text of a prompt file.
 
     Args:
         name: A path below the folder.
         folder: The folder of the recipe; None for a packaged one.
         game: The game whose fields it may have.
+        judges: Whether it is for a judge of other bots' answers.
 
     Raises:
         ValueError: The message says what is wrong with the file, and what to do.
@@ -42,7 +43,7 @@ def read_prompt(name: str, folder: Path | None, game: Game) -> str:
         # A loop of links is a RuntimeError.
         what = error.strerror if isinstance(error, OSError) else "its links lead to each other"
         raise ValueError(f"it cannot be read: {what}. Name another file") from None
-    if problem := prompt_problem(text, game):
+    if problem := prompt_problem(text, game, judges=judges):
         raise ValueError(problem)
     return text
 

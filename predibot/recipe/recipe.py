@@ -180,8 +180,9 @@ class Recipe:
         name = re.sub(r"[^A-Za-z0-9._-]", "-", model)
         if not is_name(name):
             raise UsageError(f"{model[:90]!r} is no name of a model; write provider/model, such as openai/gpt-5")
-        strategy = "tool_agent" if "tools" in self.make_game().offers else "one_shot"
-        return BotSpec(name, spec_of(strategy, {"model": model}).playing(self.game))
+        game = self.make_game()
+        spec = spec_of("tool_agent" if "tools" in game.offers else "one_shot", {"model": model})
+        return BotSpec(name, spec.playing(self.game), ModelTerms(settings=game.model_settings))
 
     def _find_bot(self, name: str) -> BotSpec:
         own = next((bot for bot in self.bots if bot.name == name), None)

@@ -14,6 +14,7 @@ from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event
 from predibot.domain.price import Instrument, Price
+from predibot.domain.terms import ModelSettings
 from predibot.errors import UsageError
 from predibot.games.answers import LABEL, AnswerComplaint, final_answer, quoted
 from predibot.games.fills import FillModel
@@ -117,6 +118,7 @@ class LabelGame(Game):
     stake_usd: ClassVar = 0.0
     scores: ClassVar = ("labels",)
     has_items: ClassVar = True
+    model_settings: ClassVar = ModelSettings(temperature=0.0)
     offers: ClassVar = ("other bots",)
     """A judge reads another bot's reasons."""
     repairs: ClassVar = 0

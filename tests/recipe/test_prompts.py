@@ -2,17 +2,22 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from predibot.agents.prompts.fields import FIELDS, PROMPTS, game_fields, prompt_problem
-from predibot.agents.prompts.render import fields_of, packaged_prompt
+from predibot.agents.prompts.render import fields_of, fill_prompt, packaged_prompt
+from predibot.contracts import no_history
 from predibot.errors import RecipeError
 from predibot.plugins.games import make_game
-from predibot.recipe.parse import load_recipe
+from predibot.recipe.parse import load_recipe, parse_recipe
 from predibot.recipe.prompts import MAX_PROMPT_BYTES, list_prompts
 from predibot.recipe.recipe import Recipe
+from predibot.recipe.text import RecipeText
+from predibot.studies.beliefbench.games.beliefbench.rules import PairForm
+from predibot.studies.beliefbench.pairs import PairItem
 
 BOT = '[[bots]]\nstrategy = "one_shot"\nmodel = "openai/gpt-5"\n'
 MARKS = "{{fence_open}} {{fence_close}}"
@@ -123,3 +128,42 @@ def test_a_text_game_may_be_asked_about_by_the_parts_of_its_view() -> None:
     both = make_game("stakebench", tasks=("G2", "G3"))
     assert "'topic'" in prompt_problem(f"{{{{view}}}} {{{{topic}}}} {MARKS}", both)
     assert {"side", "size"} < {*game_fields(make_game("stakebench", tasks=("G3", "G3f")))}
+
+
+def test_a_judges_prompt_shows_the_reasons_and_may_name_the_parts_that_a_judge_is_shown(tmp_path: Path) -> None:
+    recipe = (
+        'game = "beliefbench"\n[[bots]]\nname = "reasons"\nstrategy = "one_shot"\nmodel = "openai/gpt-5"\n'
+        'chain_of_thought = true\n[[bots]]\nstrategy = "reasoning_judge"\nmodel = "openai/gpt-5"\nof = "reasons"\n'
+    )
+    whole = f"{{{{first}}}} {{{{second}}}} {{{{reasons}}}} {MARKS}"
+    write(tmp_path, whole, recipe=recipe)
+    assert load_recipe("r.toml", tmp_path).bots[1].prompt == whole
+    write(tmp_path, whole.replace("{{reasons}}", ""), recipe=recipe)
+    assert "Add the field {{view}}, or {{first}} and {{second}} and {{reasons}}" in mistake(tmp_path)
+    assert "'reasons'" in prompt_problem(whole, make_game("beliefbench"))
+    pair = PairItem("p", (("A {{first}}?", "a"), ("B?", "b")))
+    form = PairForm(pair).judging("because {{second}}")
+    words = form.words(history=no_history, untrusted=str.upper)
+    assert (
+        fill_prompt("{{reasons}}|{{first}}|{{second}}", words.parts) == "BECAUSE {{SECOND}}|A {{FIRST}}?\n  A|B?\n  B"
+    )
+
+
+@pytest.mark.parametrize(
+    ("game", "settings"),
+    [
+        ("dollar_per_event", {}),
+        ("portfolio_weights", {"temperature": 0.3, "max_tokens": 16_000}),
+        ("weekly_cohort", {"temperature": 0.0, "max_tokens": 16_000}),
+        ("stakebench", {"temperature": 0.0}),
+        ("beliefbench", {"temperature": 0.0}),
+    ],
+)
+def test_a_bot_that_is_named_by_its_model_alone_answers_as_the_study_has_it(
+    game: str, settings: Mapping[str, float]
+) -> None:
+    recipe = 'game = "dollar_per_event"\n[[bots]]\nstrategy = "market_price"\n'
+    *_, added = (
+        replace(parse_recipe(RecipeText(recipe, "r", "r")), game=game).with_overrides(models=("openai/gpt-5",)).bots
+    )
+    assert added.terms.settings.explicit == settings

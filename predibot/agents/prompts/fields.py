@@ -35,26 +35,30 @@ FIELDS: Mapping[str, str] = {
 _MARKS = ("fence_open", "fence_close")
 
 
-def game_fields(game: Game) -> tuple[str, ...]:
-    """Return the fields that a prompt may have in a game."""
+def game_fields(game: Game, *, judges: bool = False) -> tuple[str, ...]:
+    """Return the fields that a prompt may have in a game, or one of a judge of other bots' answers."""
     names = ("label",) if game.has_items else ("decide", "one_shot", "report")
     common = {"answer_shape", *(field for name in names for field in fields_of(packaged_prompt(name)))}
-    return (*(field for field in FIELDS if field in common), *game.view_fields)
+    return (*(field for field in FIELDS if field in common), *_parts(game, judges=judges))
 
 
-def prompt_problem(text: str, game: Game) -> str:
+def _parts(game: Game, *, judges: bool) -> Mapping[str, bool]:
+    return game.judge_fields if judges else game.view_fields
+
+
+def prompt_problem(text: str, game: Game, *, judges: bool = False) -> str:
     """Return why a prompt cannot be used in a game, or no text.
 
     It shows the whole view or its essential parts, and says how words of strangers are marked.
     """
     if any(unicodedata.category(each) == "Cc" and each not in "\n\t" for each in text):
         return "it holds control characters. Save it as plain text"
-    fields, known = fields_of(text), game_fields(game)
+    fields, known = fields_of(text), game_fields(game, judges=judges)
     if unknown := [field for field in fields if field not in known]:
         return f"it has the field {unknown[0][:40]!r}, which game {game.name!r} does not fill. " + did_you_mean(
             unknown[0], known
         )
-    essential = [field for field, is_essential in game.view_fields.items() if is_essential]
+    essential = [field for field, is_essential in _parts(game, judges=judges).items() if is_essential]
     if "view" not in fields and not (essential and {*essential} <= {*fields}):
         parts = f", or {' and '.join(f'{{{{{field}}}}}' for field in essential)}" if essential else ""
         return f"it shows nothing of what is asked about. Add the field {{{{view}}}}{parts}"

@@ -11,6 +11,7 @@ from predibot.domain.account_past import AccountPast
 from predibot.domain.decision import BookedOrder, Booking, Decision, Order, Subject
 from predibot.domain.event import Event, prices_of
 from predibot.domain.price import Instrument, Price
+from predibot.domain.terms import ModelSettings
 from predibot.errors import UsageError
 from predibot.games.answers import AnswerComplaint, join_complaints, number_of, quoted, show_value
 from predibot.games.fills import FillModel
@@ -33,6 +34,7 @@ class PortfolioWeights(PortfolioTerms, Game):
     name: ClassVar = "portfolio_weights"
     scores: ClassVar = ("value",)
     news_window: ClassVar = (timedelta(days=3), timedelta(days=1))
+    model_settings: ClassVar = ModelSettings(temperature=0.3, max_tokens=16_000)
     """News is shown from three days to one day before the decision."""
 
     @property

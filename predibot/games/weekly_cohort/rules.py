@@ -12,6 +12,7 @@ from predibot.domain.category import category_of
 from predibot.domain.decision import Booking, Decision, Subject
 from predibot.domain.event import Event, Market
 from predibot.domain.price import Instrument, Price
+from predibot.domain.terms import ModelSettings
 from predibot.errors import UsageError
 from predibot.games.cohorts import COHORT, CohortRules, cohort_start, decision_week
 from predibot.games.fills import FillModel
@@ -50,6 +51,7 @@ class WeeklyCohort(Game):
     most_view_tokens: ClassVar = VIEW_TOKENS
     offers: ClassVar = ()
     repairs: ClassVar = 1
+    model_settings: ClassVar = ModelSettings(temperature=0.0, max_tokens=16_000)
     """How many answers may follow a refused one; then the system holds."""
     methodology: Version = "v1"
     """`v1` is Forecaster Arena's as it was published; `v2` has a cap for all bets together, and the next two."""

@@ -1,5 +1,6 @@
 """The page of a bot: its scores, best and worst decisions, costs, and setup."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -193,8 +194,15 @@ def _setup_rows(setup: Row[Any]) -> list[tuple[str, str]]:
 
 
 def _indent_json(text: str) -> str:
+    """Return JSON over several lines, with digests in place of prompts, which may be long."""
     try:
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
+        return json.dumps(json.loads(text, object_hook=_digest_prompt), ensure_ascii=False, indent=1)
     except (ValueError, RecursionError):
         # No JSON: it is shown as it is.
         return text
+
+
+def _digest_prompt(data: dict[str, Any]) -> dict[str, Any]:
+    if "strategy" not in data or not isinstance(prompt := data.get("prompt"), str):
+        return data
+    return {**data, "prompt": f"SHA-256 {hashlib.sha256(prompt.encode(errors='replace')).hexdigest()}"}

@@ -36,6 +36,8 @@ _REASONS = (
 
 _FIELDS = ("first", "second")
 """The events, for prompts of the user's own."""
+_REASONS_FIELD = "reasons"
+"""What a judge is asked about, for its prompt."""
 
 
 def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
@@ -55,7 +57,7 @@ def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
         LABELS,
         report_about="on these two events",
         extract_about="about two events",
-        parts=dict(zip(_FIELDS, map(untrusted, _texts(item)), strict=True)),
+        parts=_event_parts(item, untrusted),
     )
 
 
@@ -75,11 +77,16 @@ def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]
         REASONINGS,
         report_about="on these reasons",
         extract_about="about somebody's reasons",
+        parts={**_event_parts(item, untrusted), _REASONS_FIELD: told},
     )
 
 
 def _label_list(labels: tuple[str, ...], meanings: tuple[str, ...]) -> str:
     return "\n".join(f'- "{label}": {meaning}' for label, meaning in zip(labels, meanings, strict=True))
+
+
+def _event_parts(item: PairItem, untrusted: Callable[[str], str]) -> dict[str, str]:
+    return dict(zip(_FIELDS, map(untrusted, _texts(item)), strict=True))
 
 
 def _pair(item: PairItem, untrusted: Callable[[str], str]) -> str:
@@ -245,6 +252,11 @@ class Beliefbench(LabelGame):
     def view_fields(self) -> Mapping[str, bool]:
         """Return the two events."""
         return dict.fromkeys(_FIELDS, True)
+
+    @property
+    def judge_fields(self) -> Mapping[str, bool]:
+        """Return the two events and the reasons, without which there is nothing to judge."""
+        return dict.fromkeys((*_FIELDS, _REASONS_FIELD), True)
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
         """Return the items of a run as events to be frozen, and notes.
