@@ -31,6 +31,8 @@ class Panel:
     columns: tuple[str, ...]
     values: tuple[tuple[float | None, ...], ...]
     """By row and column; None for a missing one, which is left empty."""
+    marked: frozenset[tuple[int, int]] = frozenset()
+    """Row and column, from 0, of the numbers that have an asterisk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,15 @@ class CellPicture:
     title: str
     panels: tuple[Panel, ...]
     drawn: Literal["shade", "bar"]
-    """Shaded from 0 to 1, or with bars from zero to the left and right, the longest as wide as half a cell."""
+    """Shaded from 0 to 1, or with bars from zero to the left and right."""
     note: str
+    reach: float | None = None
+    """What a bar over half a cell stands for; None for the largest value."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is no number in it."""
+        return all(value is None for panel in self.panels for row in panel.values for value in row)
 
     @property
     def width(self) -> float:
@@ -59,9 +68,8 @@ class CellPicture:
 def draw_cells(picture: CellPicture) -> str:
     """Return the drawing as an SVG element without style."""
     parts, top = [], 0.0
-    longest = (
-        max((abs(v) for p in picture.panels for row in p.values for v in row if v is not None), default=0.0) or 1.0
-    )
+    largest = max((abs(v) for p in picture.panels for row in p.values for v in row if v is not None), default=0.0)
+    reach = picture.reach or largest or 1.0
     for panel in picture.panels:
         parts.append(f'<text x="4" y="{top + 16:g}" font-weight="bold">{_text(panel.name, 60)}</text>')
         for place, column in enumerate(panel.columns):
@@ -73,7 +81,8 @@ def draw_cells(picture: CellPicture) -> str:
             for place, (column, value) in enumerate(zip(panel.columns, values, strict=True)):
                 if value is not None:
                     said = _text(f"{row}, {column}: {value:.3f}", 200)
-                    box = _cell(_NAME_WIDTH + place * _CELL_WIDTH, y, value, longest, picture.drawn)
+                    words = f"{value:.2f}{'*' if (number, place) in panel.marked else ''}"
+                    box = _cell(_NAME_WIDTH + place * _CELL_WIDTH, y, value, words, reach, picture.drawn)
                     parts.append(f"<g><title>{said}</title>{box}</g>")
         top += _HEAD + _CELL_HEIGHT * len(panel.rows)
     label = _text(picture.title, 200).replace('"', "&quot;")
@@ -107,15 +116,15 @@ def write_cells(pictures: Iterable[CellPicture], folder: Path) -> list[Path]:
     return found
 
 
-def _cell(x: float, y: float, value: float, longest: float, drawn: str) -> str:
+def _cell(x: float, y: float, value: float, said: str, reach: float, drawn: str) -> str:
     height, middle = _CELL_HEIGHT - 4.0, x + _CELL_WIDTH / 2.0
-    words = f'<text x="{middle:g}" y="{y + 15:g}" text-anchor="middle">{value:.2f}</text>'
+    words = f'<text x="{middle:g}" y="{y + 15:g}" text-anchor="middle">{said}</text>'
     if drawn == "shade":
         # Never so dark that the number on it could not be read.
         opacity = 0.05 + 0.55 * min(1.0, max(0.0, value))
         shade = f'width="{_CELL_WIDTH - 4:g}" height="{height:g}" fill-opacity="{opacity:.2f}"'
         return f'<rect class="shade" x="{x + 2:g}" y="{y + 2:g}" {shade}/>{words}'
-    wide = abs(value) / longest * (_CELL_WIDTH / 2.0 - 3.0)
+    wide = abs(value) / reach * (_CELL_WIDTH / 2.0 - 3.0)
     left = middle if value >= 0.0 else middle - wide
     size = f'width="{wide:.1f}" height="{height:g}" fill-opacity="0.45"'
     return (

@@ -53,17 +53,17 @@ class RunAnswers:
     """By bot, the reasons for missing answers."""
     abstained: dict[str, set[str]]
     """By bot, the items on which its model said that it can say nothing; their label is None."""
-    models: set[str]
-    """The bots that asked a model."""
+    models: dict[str, str]
+    """The model of each bot that asked one."""
 
 
 def read_answers(connection: Connection, run_id: int, judges: Collection[str] = ()) -> RunAnswers:
     """Return the answers of a run, with bots in order of entry; an unreadable answer of a judge is a missing one."""
-    found = RunAnswers({}, {}, {}, {}, set())
+    found = RunAnswers({}, {}, {}, {}, {})
     for each in list_labels(connection, run_id):
         labels = found.labels.setdefault(each.bot, {})
         if each.model is not None:
-            found.models.add(each.bot)
+            found.models[each.bot] = each.model
         if each.status != "recorded" and (each.bot in judges or not _is_unread(each)):
             found.silent.setdefault(each.bot, Counter())[each.message or each.status] += 1
             continue

@@ -34,18 +34,31 @@ class DataSetKind:
     """Returns the instant of a row; the data set is played as of the last one."""
     made_by: str
 
-    def folder(self, argument: str) -> Path:
-        """Return the absolute folder of a data set, so that one folder is one venue.
+    def folders(self, argument: str) -> tuple[Path, ...]:
+        """Return the absolute folders of a data set, so that one folder, or a set of them, is one venue.
+
+        Args:
+            argument: A folder, or several with commas between them.
 
         Raises:
-            VenueMissing: If there is none.
+            VenueMissing: If one is none.
+            UsageError: If one is named twice.
         """
-        folder = Path(argument).expanduser().resolve()
-        if not argument or not (folder / f"{self.dated}.jsonl").is_file():
+        found = [self._folder(argument)] if self._is_folder(argument) else [*map(self._folder, argument.split(","))]
+        if len({*found}) < len(found):
+            raise UsageError(f"{argument[:200]!r} names a folder twice; name each once")
+        return tuple(sorted(found))
+
+    def _folder(self, name: str) -> Path:
+        folder = Path(name).expanduser().resolve()
+        if not self._is_folder(name):
             raise VenueMissing(
                 f"there is no data set of {self.name} in {folder}. Look at the path, or make one with `{self.made_by}`"
             )
         return folder
+
+    def _is_folder(self, name: str) -> bool:
+        return bool(name) and (Path(name).expanduser() / f"{self.dated}.jsonl").is_file()
 
 
 def data_set_venue(kind: DataSetKind, item: type[LabelItem], item_noun: str) -> VenuePlugin:
@@ -55,13 +68,13 @@ def data_set_venue(kind: DataSetKind, item: type[LabelItem], item_noun: str) -> 
         live=False,
         usage=f"{kind.name}:FOLDER",
         needs_argument=True,
-        check=lambda argument: str(kind.folder(argument)),
+        check=lambda argument: ",".join(map(str, kind.folders(argument))),
         payloads=PayloadReader(partial(_refuse_event, item_noun), lambda _: "", item.public_json),
     )
 
 
 def _open(kind: DataSetKind, request: VenueRequest) -> OpenVenue:
-    venue = DataSet(kind.folder(request.argument), kind)
+    venue = DataSet(kind.folders(request.argument), kind)
     return OpenVenue(request.spec, venue, request.as_of or venue.last_at)
 
 
@@ -74,9 +87,9 @@ class DataSet(Venue):
 
     live = False
 
-    def __init__(self, folder: Path, kind: DataSetKind) -> None:
-        """Open a folder; files are read when needed."""
-        self.folder, self.kind = folder, kind
+    def __init__(self, folders: Sequence[Path], kind: DataSetKind) -> None:
+        """Open folders as one data set; files are read when needed."""
+        self.folders, self.kind = folders, kind
 
     @property
     def name(self) -> str:
@@ -85,11 +98,15 @@ class DataSet(Venue):
 
     @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of the files and their names."""
+        """Return the SHA-256 of the files and their names; the order of folders and where they lie do not count."""
+        found = sorted(map(self._digest, self.folders))
+        return found[0] if len(found) == 1 else hashlib.sha256("\n".join(found).encode()).hexdigest()
+
+    def _digest(self, folder: Path) -> str:
         whole = hashlib.sha256()
         for name in sorted(self.kind.files):
             of_file = hashlib.sha256()
-            with self._open(name) as file:
+            with _open_lines(folder / f"{name}.jsonl") as file:
                 while block := file.read(_BLOCK):
                     of_file.update(block)
             whole.update(f"{name} {of_file.hexdigest()}\n".encode())
@@ -100,7 +117,8 @@ class DataSet(Venue):
         """Return the last instant, as of which the data set is played."""
         last = max(map(self.kind.instant_of, self.rows(self.kind.dated)), default=None)
         if last is None:
-            raise UsageError(f"{self.folder / self.kind.dated}.jsonl has no line; make it with `{self.kind.made_by}`")
+            where = self.folders[0] / f"{self.kind.dated}.jsonl"
+            raise UsageError(f"{where} has no line; make it with `{self.kind.made_by}`")
         return datetime.fromisoformat(last)
 
     def rows(self, name: str) -> Iterator[Any]:
@@ -114,24 +132,22 @@ class DataSet(Venue):
         if name not in self.kind.files:
             raise UsageError(f"a data set of {self.name} has no {name}; name another venue, or another recipe")
         kind: TypeAdapter[Any] = TypeAdapter(self.kind.files[name])
-        with self._open(name) as file:
+        for folder in self.folders:
+            yield from self._rows(folder / f"{name}.jsonl", kind)
+
+    def _rows(self, path: Path, kind: TypeAdapter[Any]) -> Iterator[Any]:
+        with _open_lines(path) as file:
             for number, line in enumerate(iter(partial(file.readline, _MAX_LINE_BYTES + 1), b""), start=1):
                 try:
                     if len(line) > _MAX_LINE_BYTES:
-                        raise VenueChanged(f"{self.folder / name}.jsonl, line {number} is longer than 32 MiB")
+                        raise VenueChanged(f"{path}, line {number} is longer than 32 MiB")
                     yield kind.validate_json(line)
                 except ValidationError as error:
                     first = error.errors(include_url=False)[0]
                     where = ".".join(map(str, first["loc"])) or "the line"
                     said = first["msg"].removeprefix("Value error, ")
-                    what = f"{self.folder / name}.jsonl, line {number}: {where}: {said}"
+                    what = f"{path}, line {number}: {where}: {said}"
                     raise VenueChanged(f"{what}. Make the data set again: `{self.kind.made_by}`") from None
-
-    def _open(self, name: str) -> Any:
-        try:
-            return open_plain(self.folder / f"{name}.jsonl")
-        except OSError as error:
-            raise VenueMissing(f"{self.folder / name}.jsonl cannot be read: {error.strerror}") from None
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return no event: the game draws the items."""
@@ -140,6 +156,13 @@ class DataSet(Venue):
     def event(self, event_id: str, as_of: datetime) -> Event:
         """Refuse, as there is no event."""
         raise UsageError(f"a data set of {self.name} has no event {event_id[:60]!r}")
+
+
+def _open_lines(path: Path) -> Any:
+    try:
+        return open_plain(path)
+    except OSError as error:
+        raise VenueMissing(f"{path} cannot be read: {error.strerror}") from None
 
 
 def funnel_lines(funnel: Mapping[str, int]) -> Iterator[str]:

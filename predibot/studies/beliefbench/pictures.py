@@ -46,11 +46,7 @@ def beliefbench_pictures(tables: Sequence[StudyTable]) -> tuple[CellPicture, ...
             change_note,
         ),
     )
-    return tuple(
-        each
-        for each in found
-        if any(value is not None for panel in each.panels for row in panel.values for value in row)
-    )
+    return tuple(each for each in found if not each.is_empty)
 
 
 def _by(records: Iterable[_Record], column: str) -> Iterable[tuple[str, list[_Record]]]:

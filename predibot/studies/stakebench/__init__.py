@@ -30,7 +30,7 @@ def _describe(caller: "Caller", *, folder: str) -> StudyReport:
     from predibot.studies.stakebench.statistics import describe
     from predibot.studies.stakebench.venues.comments import COMMENTS
 
-    tables = describe(DataSet(COMMENTS.folder(folder), COMMENTS).rows)
+    tables = describe(DataSet(COMMENTS.folders(folder), COMMENTS).rows)
     document = tables_document(StudyTables("", tables, (), (), ""))["tables"]
     return StudyReport({"tables": document}, (), tuple(table_grid(STUDY, each) for each in tables))
 
@@ -105,7 +105,7 @@ STUDY = Study(
         ),
         "describe": StudyCommand(
             "print what a data set of comments is made of",
-            (StudyParameter("folder", "the folder of a data set", "FOLDER"),),
+            (StudyParameter("folder", "the folder of a data set, or several with commas", "FOLDER"),),
             _describe,
         ),
     },

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -14,21 +14,13 @@ from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_text
-from predibot.reports.pictures.series import Scatter, ScatterPanel
 from predibot.reports.study import StudyItem, StudyTables
 from predibot.scoring.study_table import StudyTable
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.stakebench.cleaning import MONEY_SIGNS
+from predibot.studies.stakebench.pictures import figure_2, scatter_pictures
 from predibot.studies.stakebench.positions import ACTION_HOURS
-from predibot.studies.stakebench.scores.chain import (
-    LINKS,
-    Family,
-    case_table,
-    chain_tables,
-    scores_by_bot,
-    split_texts,
-)
-from predibot.studies.stakebench.scores.significance import rank_test
+from predibot.studies.stakebench.scores.chain import Family, case_table, chain_tables, family_of, split_texts
 from predibot.studies.stakebench.scores.tables import Fact, Readings, stakebench_tables
 from predibot.studies.stakebench.tasks import CROWD, NEUTRAL, TASKS, Item, stake_sign
 
@@ -36,6 +28,9 @@ GAME = "stakebench"
 FIRST = ("3", "13")
 """The scores of each bot, and the compared pairs."""
 _MOST_BYTES, _SHOWN = 1 << 20, 100
+_BY_NAME = (
+    "A family is the first word of a model's name, its size the number before a b; --families FILE states others."
+)
 _MORE = "--full adds intervals, tests, audits, gaps and what each split was like"
 
 
@@ -48,18 +43,20 @@ def run_tables(
         store: The ledger.
         run_key: The key of the run.
         pairs: Bots to compare, each as `A:B`.
-        families: A CSV of bot, family and, where it is known, billions of parameters.
+        families: A CSV of bot, family and, where it is known, billions of parameters; left out: what the names of
+            models say.
 
     Raises:
         UsageError: If there is no such run, a pair names no two bots of it, or the file of families is none.
     """
-    of_family = {} if families is None else read_families(families)
+    stated = None if families is None else read_families(families)
     with store.blame_rows():
-        readings, key, notes, cases = store.run_read(lambda connection: _readings(connection, run_key))
+        readings, key, notes, cases, models = store.run_read(lambda connection: _readings(connection, run_key))
+    of_family = {bot: family_of(model) for bot, model in models.items()} if stated is None else stated
     tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs])
-    chain = chain_tables(tables[0], of_family)
-    pictures = tuple(_pictures(tables[0], of_family))
-    return StudyTables(key, (*tables, cases, *chain), tuple(notes), FIRST, _MORE, pictures)
+    chain = chain_tables(tables[0], of_family, note=_BY_NAME if stated is None else "")
+    pictures = tuple(scatter_pictures(tables[0], of_family))
+    return StudyTables(key, (*tables, cases, *chain), tuple(notes), FIRST, _MORE, pictures, tuple(figure_2(*chain)))
 
 
 def read_families(file: Path) -> dict[str, Family]:
@@ -90,31 +87,9 @@ def read_families(file: Path) -> dict[str, Family]:
     return found
 
 
-def _pictures(main: StudyTable, families: Mapping[str, Family]) -> Iterator[tuple[str, Scatter]]:
-    """Yield the pictures of Figure 2: scores against G2 DA, and scores against sizes."""
-    bots = scores_by_bot(main)
-    sizes = {bot: each.billions for bot, each in families.items() if each.billions is not None and bot in bots}
-    for name, title, across, of in (
-        (
-            "chain",
-            "Which side is revealed, against the other tasks",
-            "G2 DA",
-            {bot: bots[bot]["G2 DA"] for bot in bots},
-        ),
-        ("scale", "Size of models against scores", "billions of parameters", sizes),
-    ):
-        panels = []
-        for score in (each for each in LINKS if each != across):
-            points = {bot: (x, bots[bot][score]) for bot, x in of.items() if not math.isnan(x + bots[bot][score])}
-            if len(points) > 1:
-                rho, p, n = rank_test(*zip(*points.values(), strict=True))
-                known = f"rank correlation {rho:.2f}, p = {p:.3f}, " if n > 2 else ""
-                panels.append(ScatterPanel(score, points, f"{known}{n} bots"))
-        if panels:
-            yield name, Scatter(title, across, tuple(panels), "Each point is a bot; rank correlations are Spearman's.")
-
-
-def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, str, list[str], StudyTable]:
+def _readings(
+    connection: Connection, run_key: str | None
+) -> tuple[Readings, str, list[str], StudyTable, dict[str, str]]:
     run = find_run(connection, GAME, run_key, venue="comments")
     facts: dict[str, Fact] = {}
     crowds: dict[str, tuple[int, int]] = {}
@@ -145,7 +120,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[Readings, st
     for name, payload in frozen_items(connection, run.id, [*cases]):
         item = Item.from_json(payload)
         shown[name] = (title_line(item.question)[:_SHOWN], title_line(item.texts[0])[:_SHOWN])
-    return readings, run.key, notes, case_table(readings, cases, shown)
+    return readings, run.key, notes, case_table(readings, cases, shown), answers.models
 
 
 def fact_of(item: Item) -> Fact:

@@ -17,6 +17,7 @@ from predibot.studies.stakebench.windows import stake_weighted_direction
 TaskName = Literal["G1", "G2", "G2before", "G3", "G3f", "G3d", "G4"]
 SubjectKind = Literal["comment", "window"]
 NEUTRAL = "NEUTRAL"
+_MEND = "collect the data set again, or name folders that share no market"
 CROWD = "O2"
 """No task for bots: how often the side with the larger stakes won in the markets of a split."""
 
@@ -155,10 +156,17 @@ def draw_items(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int)
 
     G1 has as many comments with a position as without. A split with fewer than
     twelve items is left out of a task, and a note says so. The files are read
-    twice; only drawn items and one market are held in memory.
+    twice; only drawn items, the ids of markets and one market's comments are held
+    in memory.
+
+    Raises:
+        ValueError: If a market or an item is there more than once.
     """
-    draw, crowds = _Draw(seed, per_split), dict[str, tuple[int, int]]()
-    for _, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):
+    draw, crowds, known = _Draw(seed, per_split), dict[str, tuple[int, int]](), set[tuple[str, str]]()
+    for key, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):
+        if key in known:
+            raise ValueError(f"market {key[1][:40]!r} of {key[0]} is there more than once; {_MEND}")
+        known.add(key)
         comments = list(market)
         _offer_market(draw, comments, tasks)
         split = _split(comments[0])
@@ -216,7 +224,7 @@ def _items(chosen: Iterable[tuple[str, Any]], rows: Rows) -> tuple[Item, ...]:
     said = {row.comment: row for row in rows("comments") if row.comment in wanted} if wanted else {}
     items = tuple(_window(row, said) if task == "G4" else _comment(task, *row) for task, row in chosen)
     if twice := [name for name, times in Counter(item.subject_id for item in items).items() if times > 1]:
-        raise ValueError(f"{twice[0]} is there more than once; collect the data set again")
+        raise ValueError(f"{twice[0]} is there more than once; {_MEND}")
     return items
 
 

@@ -156,14 +156,14 @@ def test_the_data_set_reads_back_as_a_venue_with_a_digest_of_all_of_it(tmp_path:
     from predibot.studies.data_set import DataSet
 
     made(write_markets(tmp_path / "archive"), tmp_path / "pairs")
-    venue = DataSet(PAIRS.folder(str(tmp_path / "pairs")), PAIRS)
+    venue = DataSet(PAIRS.folders(str(tmp_path / "pairs")), PAIRS)
     assert venue.last_at == ENDS
     assert len(list(venue.rows("pairs"))) == 28
     with pytest.raises(UsageError, match="has no comments"):
         next(venue.rows("comments"))
     digest = venue.digest
     (tmp_path / "pairs" / "about.jsonl").write_text((tmp_path / "pairs" / "about.jsonl").read_text() + " ")
-    assert DataSet(tmp_path / "pairs", PAIRS).digest != digest
+    assert DataSet([tmp_path / "pairs"], PAIRS).digest != digest
 
 
 def test_recorded_markets_have_the_same_labels_each_time(shared_data: Path, tmp_path: Path) -> None:

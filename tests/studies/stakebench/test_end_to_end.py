@@ -165,7 +165,9 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
     assert {row["right"] for row in tables["5"]} == {0.0, 0.5}
     assert {row["scores"] for row in tables["chain"]} >= {"G1 Acc and G2 DA", "G2 DA and G4 PLA"}
     drawn = done_here(*told, "--figures", "pictures", "--json").document["files"]
-    assert drawn == ["pictures/chain.svg", "pictures/chain.png"]
+    # Two bots have no rank correlation, and one model is a family of its own.
+    assert drawn == ["pictures/chain.svg", "pictures/chain.png", "pictures/figure_2b.svg"]
+    assert [(row["family"], row["bots"]) for row in tables["families"]] == [("reader", 1)]
     (player.folder / "families.csv").write_text("bot,family,billions\nreader,open,8\nmajority,none,\n")
     more = done_here(*told, "--families", "families.csv", "--json").document["tables"]
     assert [row["family"] for table in more if table["name"] == "families" for row in table["rows"]] == ["open", "none"]
@@ -184,6 +186,7 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
             titles = {
                 (each["name"], each["title"]) for each in document["tables"] if each["rows"] and each["name"] != "13"
             }
+            assert "Means of families of models (Figure 2b)" in page and "G4 PLA by G2 DA" in page
             assert shown == {f"Table {name}. {title}" if name.isdigit() else title for name, title in titles}
         assert browser.get("/comments?run=none").status_code == 404
     done_here("report", "--ledger", whole.ledger, "--html", "site")
@@ -280,6 +283,8 @@ def test_another_data_set_is_another_run_and_the_same_is_the_same(player: Progra
     other = done_here(*asked(player.ledger, *more)).document["run"]["key"]
     assert first.partition("@")[0] == other.partition("@")[0] == "texts"
     assert first != other
+    shared = said_here(*asked(player.ledger, "--bots", "majority", "--venue", f"comments:{texts},{moved}"))
+    assert "is there more than once; collect the data set again, or name folders" in shared.out
     assert done_here(*asked(player.ledger, "--bots", "majority")).document["run"]["key"] == first
 
 

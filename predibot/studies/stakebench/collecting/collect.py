@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -80,9 +81,9 @@ def read_or_make_salt(path: Path) -> bytes:
     return salt
 
 
-def salted_id(salt: bytes, kind: str, name: str) -> str:
-    """Return the exported form of the id of a person, comment or market."""
-    return hmac.new(salt, f"{kind}|{name}".encode(), hashlib.sha256).hexdigest()[:24]
+def salted_id(salt: bytes, platform: str, kind: str, name: str) -> str:
+    """Return the exported form of the id of a person, comment or market, which no other platform has."""
+    return hmac.new(salt, f"{platform}|{kind}|{name}".encode(), hashlib.sha256).hexdigest()[:24]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,7 @@ def join_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) 
 def label_market(joined: MarketTrades, source: CommentSource, salt: bytes) -> tuple[list[LabelledComment], Windows]:
     """Return the labelled comments of a market, oldest first, and its windows."""
     found, positioned = [], []
+    exported = partial(salted_id, salt, source.platform)
     for comment in joined.comments:
         changes = joined.traded.changes.get(comment.user, ())
         held = holdings_at(changes, comment.at)
@@ -155,10 +157,10 @@ def label_market(joined: MarketTrades, source: CommentSource, salt: bytes) -> tu
             LabelledComment(
                 platform=source.platform,
                 split=joined.split,
-                market=salted_id(salt, "market", joined.market.id),
+                market=exported("market", joined.market.id),
                 question=joined.market.question,
-                comment=salted_id(salt, "comment", f"{joined.market.id}|{comment.id}"),
-                user=salted_id(salt, "user", comment.user),
+                comment=exported("comment", f"{joined.market.id}|{comment.id}"),
+                user=exported("user", comment.user),
                 at=format_instant(comment.at),
                 text=comment.text,
                 side=position.side,

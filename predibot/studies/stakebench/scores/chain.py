@@ -2,6 +2,7 @@
 bots split."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from predibot.studies.stakebench.scores.tables import Readings
 
 LINKS = ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 PLA")
 """The scores that are compared, in the order of the tasks."""
+_FAMILY, _SIZE = re.compile(r"[a-z]{2,}|[^-:]+"), re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z0-9])")
 CASES = 3
 """Texts of each task."""
 
@@ -28,6 +30,20 @@ class Family:
     """Of parameters."""
 
 
+def family_of(model: str) -> Family:
+    """Return the family and the size that the name of a model says.
+
+    Examples:
+        >>> family_of("openai/Qwen3-30B-A3B")
+        Family(name='qwen', billions=30.0)
+        >>> family_of("ollama/llama3.2:3b").billions, family_of("openai/o3-mini").name
+        (3.0, 'o3')
+    """
+    name = model.rpartition("/")[2].casefold()
+    family, size = _FAMILY.match(name), _SIZE.search(name)
+    return Family(family[0] if family else name, float(size[1]) if size else None)
+
+
 def scores_by_bot(main: StudyTable) -> dict[str, dict[str, float]]:
     """Return the scores of the main table by bot and score, NaN for a missing one; strict readings are no bots."""
     rows = (dict(zip(main.columns, row, strict=True)) for row in main.rows)
@@ -38,8 +54,14 @@ def scores_by_bot(main: StudyTable) -> dict[str, dict[str, float]]:
     }
 
 
-def chain_tables(main: StudyTable, families: Mapping[str, Family]) -> tuple[StudyTable, ...]:
-    """Return the numbers of the paper's Figure 2; those of families and sizes only for bots that are in `families`."""
+def chain_tables(main: StudyTable, families: Mapping[str, Family], *, note: str = "") -> tuple[StudyTable, ...]:
+    """Return the numbers of the paper's Figure 2; those of families and sizes only for bots that are in `families`.
+
+    Args:
+        main: The paper's Table 3.
+        families: Of models by bot.
+        note: Where they are from.
+    """
     bots = scores_by_bot(main)
     chain = [
         _ranked(f"{one} and {other}", _column(bots, one), _column(bots, other)) for one, other in combinations(LINKS, 2)
@@ -52,13 +74,13 @@ def chain_tables(main: StudyTable, families: Mapping[str, Family]) -> tuple[Stud
         (name, *(_mean(_column(own, score)) for score in ("Agg", *LINKS)), len(own)) for name, own in groups.items()
     ]
     sizes = [math.nan if (size := families[bot].billions) is None else size for bot in known]
-    scale = [_ranked(name, sizes, _column(known, name)) for name in ("Agg", *LINKS)]
+    scale = [_ranked(name, sizes, _column(known, name)) for name in ("Agg", *LINKS) if known]
     of_ranks = ("rank correlation", "p", "bots")
-    note = "Spearman's rank correlation over bots."
+    ranked = "Spearman's rank correlation over bots."
     return (
-        StudyTable.of("chain", "Figure 2a. Scores of one task and of another", ("scores", *of_ranks), chain, note),
-        StudyTable.of("families", "Figure 2b. Means of families", ("family", "Agg", *LINKS, "bots"), means),
-        StudyTable.of("scale", "Figure 2c. Parameters and scores", ("score", *of_ranks), scale if known else (), note),
+        StudyTable.of("chain", "Figure 2a. Scores of one task and of another", ("scores", *of_ranks), chain, ranked),
+        StudyTable.of("families", "Figure 2b. Means of families", ("family", "Agg", *LINKS, "bots"), means, note),
+        StudyTable.of("scale", "Figure 2c. Parameters and scores", ("score", *of_ranks), scale, ranked),
     )
 
 

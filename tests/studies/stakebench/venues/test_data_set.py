@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from predibot.errors import VenueChanged
+from predibot.errors import UsageError, VenueChanged, VenueMissing
 from predibot.studies.data_set import DataSet
 from predibot.studies.stakebench.venues.comments import COMMENTS
 from tests.studies.stakebench.rows import a_comment, a_window
@@ -19,7 +19,7 @@ def written(folder: Path, name: str, *changes: dict[str, Any]) -> DataSet:
     row = asdict(a_comment(1, 1, **HELD) if name == "comments" else a_window(1, ["c"]))
     lines = [json.dumps(row | change) for change in ({}, *changes)]
     (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    return DataSet(folder, COMMENTS)
+    return DataSet([folder], COMMENTS)
 
 
 def test_whole_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -52,3 +52,21 @@ def test_a_damaged_row_is_named_by_its_line(tmp_path: Path, name: str, change: d
     venue = written(tmp_path, name, change)
     with pytest.raises(VenueChanged, match=rf"{name}\.jsonl, line 2: .*{said}.*Make the data set again"):
         list(venue.rows(name))
+
+
+def test_folders_are_one_data_set_in_any_order(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in ("poly", "mani", "a,b")]
+    for number, name in enumerate(names):
+        Path(name).mkdir()
+        written(Path(name), "comments", {"comment": str(number)})
+        written(Path(name), "windows")
+    poly, mani, comma = map(Path, names)
+    assert COMMENTS.folders(names[2]) == (comma,)
+    assert COMMENTS.folders(f"{poly},{mani}") == COMMENTS.folders(f"{mani},{poly}") == (mani, poly)
+    one, other = DataSet([poly, mani], COMMENTS), DataSet([mani, poly], COMMENTS)
+    assert {row.comment for row in one.rows("comments")} >= {"0", "1"}
+    assert one.digest == other.digest != DataSet([mani], COMMENTS).digest
+    with pytest.raises(UsageError, match="names a folder twice"):
+        COMMENTS.folders(f"{poly},{poly}")
+    with pytest.raises(VenueMissing, match=r"there is no data set of comments in .*none"):
+        COMMENTS.folders(f"{poly},{tmp_path / 'none'}")
