@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -78,13 +78,50 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
 _GROUPS = ("runs", "schedule", "import", "collect", "tables", "study", "ledger")
 """Each group is the `GROUP` of the module of its name, but those of studies."""
 _OF_STUDIES = ("collect", "tables", "study")
+_PURPOSES = {
+    "Play": ("demo", "init", "decide", "replay", "select", "schedule"),
+    "Score": ("track", "evaluate", "report", "score"),
+    "Look": ("status", "serve", "trace", "runs", "account", "cohort", "relate", "graph"),
+    "Studies": ("studies", "collect", "tables", "study"),
+    "Keep": ("verify", "record", "export", "import", "ledger"),
+    "Set up": ("doctor", "bots", "prompts", "notify", "trust"),
+}
+"""Every command by what it is for, as the help lists them: a newcomer's twelve come first."""
+_MEANT = {
+    "backtest": "replay",
+    "dashboard": "serve",
+    "eval": "evaluate",
+    "leaderboard": "report",
+    "run": "decide",
+    "ui": "serve",
+    "version": "--version",
+    "view": "serve",
+    "web": "serve",
+}
+"""What other programs call a command, and its name here."""
+
+
+class _Program(CommandGroup):
+    """The program itself, whose help has its commands by what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands."""
+        for purpose, names in _PURPOSES.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{name:<8}", self.commands[name].get_short_help_str(80)) for name in names])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named; a name of other programs is answered with ours."""
+        if meant := _MEANT.get(args[0]):
+            ctx.fail(f"No such command {args[0]!r}; here it is `predibot {meant}`.")
+        return super().resolve_command(ctx, args)
 
 
 def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
     """Return the program with these commands; others are not loaded, as all of them take a tenth of a second."""
     app = Commands(
         name="predibot",
-        cls=CommandGroup,
+        cls=_Program,
         help="let bots bet on the future, and say honestly how good they are",
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,

@@ -108,6 +108,8 @@ def test_help_fits_and_cuts_nothing_off(predibot: Predibot, monkeypatch: pytest.
     ("arguments", "message"),
     [
         (["decde"], "No such command 'decde'. Did you mean 'decide'? See `predibot --help`"),
+        (["leaderboard"], "No such command 'leaderboard'; here it is `predibot report`. See"),
+        (["version"], "No such command 'version'; here it is `predibot --version`."),
         (["select", "--events", "x"], "See `predibot select --help`"),
         (["select", "--as-of", "soon"], "'soon' is not an instant; write it like 2026-02-13T19:30:00Z"),
         (["decide", "--venue", ""], "it is empty; give it a value, or leave it out"),
@@ -127,7 +129,10 @@ def test_misuse_exits_with_2_and_one_line_or_one_document(
 def test_without_a_command_the_help_is_shown_as_misuse(predibot: Predibot) -> None:
     said = predibot()
     assert (said.code, said.out) == (2, "")
-    assert "Commands:" in said.err
+    purposes = [line for line in said.err.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert purposes == ["Options:", "Play:", "Score:", "Look:", "Studies:", "Keep:", "Set up:", "Exit codes:"]
+    listed = [line.split()[0] for line in said.err.splitlines() if line.startswith("  ")]
+    assert {*COMMANDS} <= {*listed} and all(listed.count(name) == 1 for name in COMMANDS)
 
 
 @pytest.mark.parametrize(
