@@ -31,6 +31,7 @@ def board_document(board: AccountBoard) -> Document:
             }
             | ({} if score.behaviour.sectors is None else {"sectors": dict(score.behaviour.sectors)})
             | {"periods_basis": score.periods_basis, "values_usd": list(score.values)}
+            | document(score, "replicates")
             for score, cells in zip(board.scores, account_cells(board), strict=True)
         ],
         "comparisons": [document(pair, _PAIR) for pair in board.pairs],
@@ -45,7 +46,7 @@ def account_rows(boards: Sequence[AccountBoard]) -> Iterator[Document]:
     for board in boards:
         for score, cells in zip(board.scores, account_cells(board), strict=True):
             delays = {f"delay_{each}": number(value_of(score.delays.get(each), "difference")) for each in DELAYS}
-            yield {**document(board, _NAMED), **cells, **document(score, _ENDS), **delays}
+            yield {**document(board, _NAMED), **cells, **document(score, f"{_ENDS} {_REPLICATES}"), **delays}
 
 
 def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
@@ -72,6 +73,10 @@ def account_cells(board: AccountBoard) -> Iterator[Document]:
 
 _INTERVALS = ("cumulative_return", "sharpe", "max_drawdown")
 _ENDS = " ".join(f"{each}_{end}=intervals.{each}.{end}" for each in _INTERVALS for end in ("low", "high"))
+_REPLICATES = (
+    "replicates=replicates.count replicates_return_low=replicates.cumulative_return.low "
+    "replicates_return_high=replicates.cumulative_return.high"
+)
 _EQUITY = (
     "cumulative_return annualized_return volatility sharpe sortino max_drawdown calmar win_rate value_at_risk "
     "longest_losing_run periods_per_year ddof risk_free_rate value_at_risk_level"
@@ -125,7 +130,7 @@ def cohort_board_document(board: CohortBoard) -> Document:
     return {
         **document(board, f"{_OF_COHORTS} cohorts complete"),
         "archived_left_out": board.archived,
-        "leaderboard": [_cohort_cells(board, score) for score in board.scores],
+        "leaderboard": [{**_cohort_cells(board, each), **document(each, "replicates")} for each in board.scores],
         "conclusions": list(cohort_conclusions(board)),
         "notes": list(board.notes),
     }
@@ -134,7 +139,8 @@ def cohort_board_document(board: CohortBoard) -> Document:
 def cohort_rows(boards: Sequence[CohortBoard]) -> Iterator[Document]:
     """Yield a row for each bot of each board, all with the same columns."""
     for board in boards:
-        yield from ({**document(board, _OF_COHORTS), **_cohort_cells(board, score)} for score in board.scores)
+        named = document(board, _OF_COHORTS)
+        yield from ({**named, **_cohort_cells(board, each), **document(each, _OF_REPLICATES)} for each in board.scores)
 
 
 def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
@@ -172,6 +178,10 @@ _COHORT = (
     "overlap=score.returns.overlap effective_cohorts=score.returns.effective waves=score.returns.waves "
     "resolved=score.resolved brier_stated=stated.score brier_stated_n=stated.n "
     f"{_IMPLIED}=implied.score {_IMPLIED}_n=implied.n cannot_bet bankrupt owing"
+)
+_OF_REPLICATES = (
+    "replicates=replicates.count replicates_return_low=replicates.mean_return.low "
+    "replicates_return_high=replicates.mean_return.high"
 )
 _COHORT_AFTER = "failed_share cost_usd cost_known_usd verdict"
 

@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
+import numpy as np
+
 from predibot.scoring.accounts.record import Contestant, SizedBet
+from predibot.scoring.accounts.replicates import CohortReplicates
 from predibot.scoring.inference.overlap import OverlapInterval, longest_overlap, overlap_interval
 from predibot.scoring.metrics.probability import brier_score
 from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.replicates import ReplicateSpread
 from predibot.scoring.standing import left_out_notes, places
 
 Verdict = Literal["gains", "unclear", "loses", "too few"]
@@ -60,6 +64,20 @@ class Brier:
 
     score: float
     n: int
+
+
+def mean_result(results: Sequence[CohortResult]) -> CohortResult:
+    """Return the result of an account with an equal part in each account of one cohort; positions are counted all."""
+    n = len(results)
+    return replace(
+        results[0],
+        end=max(each.end for each in results),
+        stake_usd=math.fsum(each.stake_usd for each in results) / n,
+        value_usd=math.fsum(each.value_usd for each in results) / n,
+        won=sum(each.won for each in results),
+        lost=sum(each.lost for each in results),
+        cancelled=sum(each.cancelled for each in results),
+    )
 
 
 def cohort_score(
@@ -152,6 +170,21 @@ class CohortBot(Contestant):
     """The number of cohorts in which a reversed payout left it in debt."""
     deviation: float = 0.0
     """The standard deviation of its mean return that prices imply."""
+    results_apart: tuple[tuple[CohortResult, ...], ...] = ()
+    """The results of each replicate, of which `results` are the means; () for a bot without."""
+
+    @property
+    def accounts(self) -> int:
+        """Return the number of its accounts."""
+        return sum(map(len, self.results_apart)) or len(self.results)
+
+    @property
+    def replicates(self) -> CohortReplicates | None:
+        """Return the spread of its replicates; None for a bot without."""
+        if not self.results_apart:
+            return None
+        means = [math.fsum(one.profit_usd / one.stake_usd for one in each) / len(each) for each in self.results_apart]
+        return CohortReplicates(len(means), ReplicateSpread.of(np.array(means)))
 
     @property
     def stated(self) -> Brier | None:

@@ -81,6 +81,8 @@ class AccountRecord(AccountState):
     cash_usd: Floats
     targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
     """By row of `slot`: instruments and weights of the orders filled there; the rest is cash."""
+    replicates: "tuple[AccountRecord, ...]" = ()
+    """The accounts that it is the mean of; () for an account of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

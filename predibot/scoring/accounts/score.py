@@ -11,6 +11,7 @@ from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover, weights_held
 from predibot.scoring.accounts.implied import ImpliedRisk, days_of, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, AccountState
+from predibot.scoring.accounts.replicates import AccountReplicates
 from predibot.scoring.accounts.rolling_delay import RollingDelay, rolling_delays
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.inference.blocks import (
@@ -23,9 +24,11 @@ from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.metrics.conventions import Convention
 from predibot.scoring.metrics.equity import EquityScore, equity_score, owing_score, score_of_curve
 from predibot.scoring.metrics.periods import spacing_days
+from predibot.scoring.records.replicates import ReplicateSpread
 
 PAPER = "livetradebench_paper"
 NO_SECTOR = "no sector"
+_MEANS = ("cash_share", "turnover", "concentration", "net_exposure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class AccountScore(AccountState):
     days: int = 0
     repeats: str = ""
     """The baseline whose weights it had; mostly empty."""
+    replicates: AccountReplicates | None = None
+    """The spread of its replicates, of whose accounts this is the mean; None for a bot without."""
 
     @property
     def dates(self) -> int:
@@ -154,7 +159,18 @@ def account_score(
         behaviour=_behaviour(record, account),
         implied=prices_say,
         days=days,
+        replicates=_replicates(record, account, convention) if account.replicates else None,
     )
+
+
+def _replicates(record: AccountsRecord, account: AccountRecord, convention: Convention) -> AccountReplicates:
+    found = [_equity([record.at[n] for n in each.slot], each.value_usd, convention)[0] for each in account.replicates]
+
+    def spread(name: str) -> ReplicateSpread | None:
+        of = [np.nan if each is None or getattr(each, name) is None else getattr(each, name) for each in found]
+        return ReplicateSpread.of(np.array(of, dtype=np.float64))
+
+    return AccountReplicates(len(found), spread("cumulative_return"), spread("sharpe"), spread("max_drawdown"))
 
 
 def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> tuple[EquityScore | None, str, str]:
@@ -206,6 +222,18 @@ def _first_carried_out(record: AccountsRecord) -> int:
 
 
 def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
+    """Return how an account was divided; that of replicates is the mean of theirs, as their sum is more divided."""
+    if account.replicates:
+        each = [_behaviour(record, one) for one in account.replicates]
+        names = sorted({name for one in each for name in one.sectors or ()})
+        return Behaviour(
+            **{name: _mean_known([getattr(one, name) for one in each]) for name in _MEANS},
+            slots_in_drawdown=slots_in_drawdown(account.value_usd),
+            slots=min(one.slots for one in each),
+            sectors={name: sum((one.sectors or {}).get(name, 0.0) for one in each) / len(each) for name in names}
+            if record.sectors is not None and names
+            else None,
+        )
     prices = record.prices[account.slot][:, account.held]
     weights = weights_held(prices, account.shares, account.cash_usd)
     drifted = weights_held(prices, account.shares_before, account.cash_before_usd)
@@ -253,6 +281,10 @@ def _turnovers(account: AccountRecord, rows: Ints, drifted: Floats) -> Floats:
 
 def _with_cash(weights: Floats) -> Floats:
     return np.column_stack([weights, 1.0 - weights.sum(axis=1)])
+
+
+def _mean_known(values: Sequence[float | None]) -> float | None:
+    return _mean(np.array([each for each in values if each is not None], dtype=np.float64))
 
 
 def _mean(values: Floats) -> float | None:

@@ -6,6 +6,7 @@ import pytest
 
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.store import Store
+from predibot.reports.terminal.boards.accounts import cohort_grid
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.scoring.accounts.cohorts import CohortBot, CohortsRecord, cohort_board
 from predibot.scoring.accounts.record import SizedBet
@@ -78,6 +79,29 @@ def test_the_board_has_both_brier_scores_and_no_rank(store: Store) -> None:
     assert two.implied is not None and (two.implied.score, two.implied.n) == (pytest.approx(0.24**2), 1)
     assert board.ranks == {} and {each.verdict for each in board.scores} == {"too few"}
     assert "2 cohorts, of which up to 2 overlap, count as 1, and 30 are needed" in " ".join(cohort_conclusions(board))
+
+
+def test_replicates_are_one_bot_with_the_mean_of_their_accounts_and_a_spread(store: Store) -> None:
+    weeks = Weeks(store)
+    first = weeks.start(0, ("one#1", "one#2", "two"))
+    weeks.prices.update(a=0.4, b=0.5)
+    weeks.decide(0, first, "one#1", {**bets(("a", "YES", 1_000.0)), "probabilities": {"a": 0.7}})
+    weeks.decide(0, first, "one#2", {**bets(("b", "YES", 500.0)), "probabilities": {"a": 0.9}})
+    weeks.decide(0, first, "two", HOLD)
+    weeks.paid.update(a=1.0, b=0.0)
+    weeks.value(SUNDAY + WEEK)
+    (board,) = map(cohort_board, records(store))
+    one, two = board.scores
+    assert (one.bot, one.display_name, two.bot, two.replicates) == ("one", "one", "two", None)
+    # One made $1,500 of $10,000, the other lost $500.
+    assert (one.score.profit_usd, one.score.cohorts, one.accounts) == (pytest.approx(500.0), 1, 2)
+    assert (one.score.win_rate, one.decisions["recorded"]) == (0.5, 2)
+    assert one.stated is not None and one.stated.score == pytest.approx((0.3**2 + 0.1**2) / 2)
+    assert one.replicates is not None and one.replicates.mean_return is not None
+    assert (one.replicates.mean_return.low, one.replicates.mean_return.high) == pytest.approx((-0.05, 0.15))
+    (alone,) = records(store, part=Part(bots=("one#2",)))[0].bots
+    assert (alone.bot, alone.results[0].value_usd) == ("one#2", pytest.approx(9_500.0))
+    assert "2: -5.0% to +15%" in cohort_grid(board).rows[0]
 
 
 def test_what_the_system_held_has_failed_and_the_board_says_so(store: Store) -> None:

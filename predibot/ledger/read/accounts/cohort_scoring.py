@@ -1,12 +1,14 @@
 """Results of cohorts for scoring: returns on stakes, forecasts, bets, and costs."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 import numpy as np
 from sqlalchemy import Connection, literal, select
 
+from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.games.positions import list_resolved_bets
 from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort, cohorts_as_of
 from predibot.ledger.read.accounts.scoring import (
@@ -22,7 +24,7 @@ from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs
-from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord
+from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord, mean_result
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 
@@ -94,27 +96,40 @@ def _cohort_bots(
     strategies: Mapping[tuple[int, str], str],
     as_of: datetime,
 ) -> Iterator[CohortBot]:
-    """Yield each bot with its accounts, apart where its models can have known something else."""
+    """Yield each bot, replicates as one, with its accounts, apart where its models can have known something else."""
+    joined = joined_bots({each.bot for each in members})
     of_account = {int(row): decided[decided["account_id"] == row] for row in np.unique(decided["account_id"])}
     alike: defaultdict[tuple[str, Knowledge], list[MemberAccount]] = defaultdict(list)
     for each in members:
         known = of_account.get(each.row, decided[:0])["knowledge"]
-        alike[each.bot, KNOWLEDGE[int(known.max(initial=0))]].append(each)
+        bot, _ = split_replicate(each.bot)
+        alike[bot if bot in joined else each.bot, KNOWLEDGE[int(known.max(initial=0))]].append(each)
     counted = {key: [each for each in own if each.value_usd is not None] for key, own in alike.items()}
+    # The return of a bot is the mean over its cohorts of the mean over its accounts in each.
+    sizes = {key: Counter(each.cohort for each in own) for key, own in counted.items()}
     parts = {
-        key: [(each.known.rows, 1.0 / (each.stake_usd * len(own))) for each in own] for key, own in counted.items()
+        key: [(each.known.rows, 1.0 / (each.stake_usd * len(sizes[key]) * sizes[key][each.cohort])) for each in own]
+        for key, own in counted.items()
     }
     implied = price_deviations(connection, venue, parts, as_of)
     for (bot, knowledge), own in sorted(alike.items()):
         latest = max(own, key=lambda each: cohorts[each.cohort].start)
         names = {member.bot_id: member.display_name for member in cohorts[latest.cohort].members}
+        results = defaultdict[str, list[CohortResult]](list)
+        for each in own:
+            if (result := _result(each, cohorts[each.cohort], as_of)) is not None:
+                results[each.bot].append(result)
+        of_cohorts = defaultdict[datetime, list[CohortResult]](list)
+        for result in chain.from_iterable(results.values()):
+            of_cohorts[result.start].append(result)
         rows = np.concatenate([of_account.get(each.row, decided[:0]) for each in own])
         own_forecasts = forecast_rows[np.isin(forecast_rows["account_id"], [each.row for each in own])]
         yield CohortBot(
             bot=bot,
-            display_name=names.get(bot, bot),
-            strategy=strategies.get((cohorts[latest.cohort].run_id, bot), ""),
-            results=tuple(result for each in own if (result := _result(each, cohorts[each.cohort], as_of)) is not None),
+            display_name=split_replicate(names.get(latest.bot, bot))[0] if bot in joined else names.get(bot, bot),
+            strategy=strategies.get((cohorts[latest.cohort].run_id, latest.bot), ""),
+            results=tuple(map(mean_result, of_cohorts.values())),
+            results_apart=tuple(map(tuple, results.values())) if len(results) > 1 else (),
             forecasts=tuple(
                 zip(own_forecasts["probability"].tolist(), own_forecasts["payout_yes"].tolist(), strict=True)
             ),

@@ -32,6 +32,7 @@ from predibot.ledger.write.prices_and_resolutions import price_paths, resolution
 from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
+from predibot.scoring.accounts.replicates import join_accounts
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.records.knowledge import KNOWLEDGE
@@ -62,6 +63,8 @@ def account_records(
 ) -> tuple[AccountsRecord, ...]:
     """Return the accounts that had a turn, by recipe, game, mode and subject, as known at the instant.
 
+    Those of a bot's replicates are joined.
+
     Args:
         as_of: Nothing that was booked, valued, observed or settled later is read.
         part: Only accounts of its recipe, bots and mode.
@@ -88,7 +91,8 @@ def account_records(
     for each in named:
         if ledger.of("turns", each.id).size and ledger.of("valuations", each.id).size:
             groups[each.recipe, each.game, each.mode, each.subject_id].append(each)
-    return tuple(_account_record_group(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
+    found = (_account_record_group(connection, group, of, ledger, as_of) for group, of in sorted(groups.items()))
+    return tuple(join_accounts(each) for each in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from predibot.reports.table import Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.text import plain
 from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
+from predibot.scoring.accounts.replicates import AccountReplicates, CohortReplicates
 from predibot.scoring.accounts.score import AccountScore
 
 _CURVE_CELLS = 6
@@ -85,6 +86,16 @@ def _share(value: float | None) -> str:
 
 
 _BOT = Column("bot", "bot", kind="name")
+
+
+def _replicates(found: AccountReplicates | CohortReplicates) -> str:
+    spread = found.cumulative_return if isinstance(found, AccountReplicates) else found.mean_return
+    if spread is None:
+        return f"{found.count}: {figures.MISSING}"
+    return f"{found.count}: {figures.short_percent(spread.low)} to {figures.short_percent(spread.high)}"
+
+
+_REPLICATES = "how many were asked independently, and their lowest and highest return; all else is of the mean of them"
 _BOARD = (
     Column(
         "#",
@@ -101,6 +112,9 @@ _BOARD = (
     ),
     Column(
         "return", "score.cumulative_return", _bounded_percent, 0, "value at the last slot beside the cash at the start"
+    ),
+    Column(
+        "replicates", "score.replicates", _replicates, 6, _REPLICATES, lambda row: row["score"].replicates is not None
     ),
     Column(
         "low",
@@ -222,6 +236,7 @@ def cohort_grid(board: CohortBoard) -> Table:
         Column("#", "", lambda each: figures.count(ranks.get((each.bot, each.knowledge)))),
         Column("bot", "", _cohort_bot_with_marks, 0, kind="name"),
         Column("return", "score.returns.mean", figures.short_percent, 0, stakes),
+        Column("replicates", "replicates", _replicates, 3, _REPLICATES, lambda each: each.replicates is not None),
         Column("low", "score.returns.low", figures.short_percent, 0, ends_of_it),
         Column("high", "score.returns.high", figures.short_percent, 0),
         Column("P/L", "score.profit_usd", figures.whole_gain_usd, meaning="over all cohorts"),
@@ -247,7 +262,7 @@ def _cohort_footnotes(board: CohortBoard) -> Iterator[str]:
         for each in board.scores
         if (
             texts := [
-                f"{words} in {n} of {each.score.cohorts}"
+                f"{words} in {n} of {each.accounts}"
                 for words, n in (("bankrupt", each.bankrupt), ("cannot bet", each.cannot_bet), ("owing", each.owing))
                 if n
             ]
