@@ -10,7 +10,7 @@ from predibot.domain.untrusted_text import one_line
 from predibot.errors import UsageError
 from predibot.whole_file import whole_file
 
-_NAME_WIDTH, _CELL_WIDTH, _CELL_HEIGHT, _HEAD = 190.0, 84.0, 22.0, 46.0
+_LETTER, _CELL_WIDTH, _CELL_HEIGHT, _HEAD = 6.8, 84.0, 22.0, 46.0
 _NAME, _HEADER = 28, 12
 """Most characters of the name of a row, and of a column."""
 STYLE = (
@@ -55,9 +55,15 @@ class CellPicture:
         return all(value is None for panel in self.panels for row in panel.values for value in row)
 
     @property
+    def name_width(self) -> float:
+        """Return the width of the names of rows."""
+        longest = max((len(row) for panel in self.panels for row in panel.rows), default=0)
+        return 10.0 + _LETTER * min(longest, _NAME)
+
+    @property
     def width(self) -> float:
         """Return the width of the drawing."""
-        return _NAME_WIDTH + _CELL_WIDTH * max((len(panel.columns) for panel in self.panels), default=0)
+        return self.name_width + _CELL_WIDTH * max((len(panel.columns) for panel in self.panels), default=0)
 
     @property
     def height(self) -> float:
@@ -69,11 +75,11 @@ def draw_cells(picture: CellPicture) -> str:
     """Return the drawing as an SVG element without style."""
     parts, top = [], 0.0
     largest = max((abs(v) for p in picture.panels for row in p.values for v in row if v is not None), default=0.0)
-    reach = picture.reach or largest or 1.0
+    reach, begins = picture.reach or largest or 1.0, picture.name_width
     for panel in picture.panels:
         parts.append(f'<text x="4" y="{top + 16:g}" font-weight="bold">{_text(panel.name, 60)}</text>')
         for place, column in enumerate(panel.columns):
-            x = _NAME_WIDTH + (place + 0.5) * _CELL_WIDTH
+            x = begins + (place + 0.5) * _CELL_WIDTH
             parts.append(f'<text x="{x:g}" y="{top + 38:g}" text-anchor="middle">{_text(column, _HEADER)}</text>')
         for number, (row, values) in enumerate(zip(panel.rows, panel.values, strict=True)):
             y = top + _HEAD + number * _CELL_HEIGHT
@@ -82,7 +88,7 @@ def draw_cells(picture: CellPicture) -> str:
                 if value is not None:
                     said = _text(f"{row}, {column}: {value:.3f}", 200)
                     words = f"{value:.2f}{'*' if (number, place) in panel.marked else ''}"
-                    box = _cell(_NAME_WIDTH + place * _CELL_WIDTH, y, value, words, reach, picture.drawn)
+                    box = _cell(begins + place * _CELL_WIDTH, y, value, words, reach, picture.drawn)
                     parts.append(f"<g><title>{said}</title>{box}</g>")
         top += _HEAD + _CELL_HEIGHT * len(panel.rows)
     label = _text(picture.title, 200).replace('"', "&quot;")
@@ -118,18 +124,22 @@ def write_cells(pictures: Iterable[CellPicture], folder: Path) -> list[Path]:
 
 def _cell(x: float, y: float, value: float, said: str, reach: float, drawn: str) -> str:
     height, middle = _CELL_HEIGHT - 4.0, x + _CELL_WIDTH / 2.0
-    words = f'<text x="{middle:g}" y="{y + 15:g}" text-anchor="middle">{said}</text>'
     if drawn == "shade":
         # Never so dark that the number on it could not be read.
         opacity = 0.05 + 0.55 * min(1.0, max(0.0, value))
         shade = f'width="{_CELL_WIDTH - 4:g}" height="{height:g}" fill-opacity="{opacity:.2f}"'
+        words = f'<text x="{middle:g}" y="{y + 15:g}" text-anchor="middle">{said}</text>'
         return f'<rect class="shade" x="{x + 2:g}" y="{y + 2:g}" {shade}/>{words}'
-    wide = abs(value) / reach * (_CELL_WIDTH / 2.0 - 3.0)
-    left = middle if value >= 0.0 else middle - wide
+    wide = min(1.0, abs(value) / reach) * (_CELL_WIDTH / 2.0 - 3.0)
+    is_up = value >= 0.0
+    left = middle if is_up else middle - wide
     size = f'width="{wide:.1f}" height="{height:g}" fill-opacity="0.45"'
+    # The number stands on the other side of the line, where there is no bar.
+    end = f'x="{middle - 4:g}" text-anchor="end"' if is_up else f'x="{middle + 4:g}" text-anchor="start"'
     return (
-        f'<rect class="{"good" if value >= 0.0 else "bad"}" x="{left:.1f}" y="{y + 2:g}" {size}/>'
-        f'<line class="zero" x1="{middle:g}" x2="{middle:g}" y1="{y:g}" y2="{y + _CELL_HEIGHT:g}"/>{words}'
+        f'<rect class="{"good" if is_up else "bad"}" x="{left:.1f}" y="{y + 2:g}" {size}/>'
+        f'<line class="zero" x1="{middle:g}" x2="{middle:g}" y1="{y:g}" y2="{y + _CELL_HEIGHT:g}"/>'
+        f'<text {end} y="{y + 15:g}">{said}</text>'
     )
 
 

@@ -76,7 +76,7 @@ def read_answers(connection: Connection, run_id: int, judges: Collection[str] = 
 
 
 def add_strict(labels: dict[str, dict[str, T]], lenient: Mapping[str, Collection[str]], unread: T) -> list[str]:
-    """Add a bot `NAME (strict)` for each bot that put words around labels, and return a note for each.
+    """Add a bot `NAME (strict)` for each bot that put words around labels, and return a note about them.
 
     Args:
         labels: By bot and item.
@@ -85,10 +85,10 @@ def add_strict(labels: dict[str, dict[str, T]], lenient: Mapping[str, Collection
     """
     for bot, items in lenient.items():
         labels[f"{bot} (strict)"] = {item: unread if item in items else label for item, label in labels[bot].items()}
-    return [
-        f"{bot}: {len(items):,} labels read leniently, with marks or words around them; unread in '{bot} (strict)'"
-        for bot, items in lenient.items()
-    ]
+    if not lenient:
+        return []
+    counts = ", ".join(f"{bot} {len(items):,}" for bot, items in lenient.items())
+    return [f"labels read leniently, with marks or words around them, and unread in 'NAME (strict)': {counts}"]
 
 
 def _is_unread(answer: Row[Any]) -> bool:

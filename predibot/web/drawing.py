@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from predibot.domain.untrusted_text import one_line
 from predibot.reports import figures
+from predibot.reports.pictures.labels import LabelPlace, place_labels
 from predibot.reports.pictures.series import Cohorts, Curves, Picture, ScatterPanel
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.scoring.metrics.calibration import CalibrationBins
@@ -294,13 +296,16 @@ class Dots:
     """Bots by two figures, in a box of 320 by 200."""
 
     title: str
-    dots: tuple[tuple[float, float, str, str], ...]
-    """x, y, name and words of each; a text of others."""
+    dots: tuple[tuple[float, float, str, str, LabelPlace | None], ...]
+    """x, y, name and words of each, and where its name stands; a text of others."""
     note: str
 
 
+_NAME = 24
+
+
 def dots_of(panel: ScatterPanel, across: str) -> Dots:
-    """Return the dots of a panel; one value for all lies in the middle."""
+    """Return the dots of a panel; one value for all lies in the middle, and names without room are in the note."""
     pairs = list(panel.points.values())
     ends = [(min(values), max(values)) for values in zip(*pairs, strict=True)]
 
@@ -308,16 +313,15 @@ def dots_of(panel: ScatterPanel, across: str) -> Dots:
         low, high = ends[place]
         return 0.5 if low == high else (value - low) / (high - low)
 
+    points = [(round(12.0 + 296.0 * share(0, x), 1), round(188.0 - 168.0 * share(1, y), 1)) for x, y in pairs]
+    names = [one_line(bot)[:_NAME] for bot in panel.points]
+    places = place_labels(points, names, width=320.0, height=200.0, letter=6.3, line=11.0)
     dots = tuple(
-        (
-            round(12.0 + 296.0 * share(0, one), 1),
-            round(188.0 - 168.0 * share(1, other), 1),
-            bot,
-            f"{bot}: {across} {one:,.6g}, {panel.name} {other:,.4g}",
-        )
-        for bot, (one, other) in panel.points.items()
+        (x, y, name, f"{bot}: {across} {one:,.6g}, {panel.name} {other:,.4g}", place)
+        for (x, y), name, place, (bot, (one, other)) in zip(points, names, places, panel.points.items(), strict=True)
     )
-    spans = [f"{low:,.4g} to {high:,.4g}" if high < 1_000 else f"{low:,.0f} to {high:,.0f}" for low, high in ends]
-    return Dots(
-        f"{panel.name} by {across}", dots, f"{across} across, {spans[0]}; {panel.name} up, {spans[1]}; {panel.note}"
-    )
+    spans = [f"{low:,.3g} to {high:,.3g}" if high < 1_000 else f"{low:,.0f} to {high:,.0f}" for low, high in ends]
+    nameless = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)
+    texts = [f"{across} across, {spans[0]}", f"{panel.name} up, {spans[1]}", panel.note]
+    texts += [f"no room for the names of {nameless}"] if nameless else []
+    return Dots(f"{panel.name} by {across}", dots, "; ".join(texts))

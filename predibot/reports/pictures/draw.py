@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from predibot.jobs.histories.event import MarketHistory, PricedDecision
 from predibot.reports.pictures.canvas import BLUE, GREEN, GREY, RED, WIDTH_INCHES, label
+from predibot.reports.pictures.labels import LabelPlace, place_labels
 from predibot.reports.pictures.series import Calibrations, Cohorts, Curves, Picture, Returns, Scatter
 from predibot.scoring.evaluation.running import RunningPoint
 
@@ -27,6 +28,10 @@ _BELOW, _STRIP = 0.3, 0.16
 _LOGARITHMIC_FROM = 20.0
 _FAINT = "#aaaaaa"
 _LEGEND_CELLS = 22
+_PANEL_WIDTH, _PANEL_HEIGHT = 156.0, 130.0
+"""Of a scatter plot, in hundredths of an inch; about, as the layout is made while it is drawn."""
+_PANEL_CHARACTERS = 38
+_SCATTER_MARGIN = 0.15
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 
 
@@ -154,27 +159,36 @@ def _cohorts(cohorts: Cohorts) -> "Figure":
 
 
 def _scatter(scatter: Scatter) -> "Figure":
-    figure, panels = _grid(len(scatter.panels), scatter.title, scatter.note, 1.9)
+    from textwrap import wrap
+
+    figure, panels = _grid(len(scatter.panels), scatter.title, scatter.note, 2.1)
     for axes, panel in zip(panels, scatter.panels, strict=True):
-        middle = sum(across for across, _ in panel.points.values()) / len(panel.points)
-        for bot, (across, up) in panel.points.items():
-            axes.plot(across, up, marker="o", color=BLUE, markersize=3.0, linestyle="")
-            # Names lead to the middle, so that none leaves the panel.
-            aside, side = (-3, "right") if across > middle else (3, "left")
-            axes.annotate(
-                label(bot, _LEGEND_CELLS),
-                (across, up),
-                (aside, 2),
-                textcoords="offset points",
-                fontsize=5.0,
-                color=GREY,
-                ha=side,
-            )
-        axes.margins(0.15)
+        axes.plot(*zip(*panel.points.values(), strict=True), marker="o", color=BLUE, markersize=3.0, linestyle="")
+        axes.margins(_SCATTER_MARGIN)
+        names = [label(bot, _LEGEND_CELLS) for bot in panel.points]
+        places = _label_places(list(panel.points.values()), names)
+        for name, place in zip(names, places, strict=True):
+            if place is not None:
+                at = (place.x / _PANEL_WIDTH, 1.0 - place.y / _PANEL_HEIGHT)
+                side = "right" if place.is_left else "left"
+                axes.annotate(name, at, xycoords="axes fraction", fontsize=4.5, color=GREY, ha=side)
         axes.set_title(label(panel.name, _NAME_CELLS))
-        axes.set_xlabel(f"{label(scatter.across, _NAME_CELLS)}\n{panel.note}")
+        nameless = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)
+        note = f"{panel.note}; no room for the names of {nameless}" if nameless else panel.note
+        axes.set_xlabel("\n".join([label(scatter.across, _NAME_CELLS), *wrap(note, _PANEL_CHARACTERS)]))
         axes.grid()
     return figure
+
+
+def _label_places(points: Sequence[tuple[float, float]], names: Sequence[str]) -> tuple[LabelPlace | None, ...]:
+    """Return where names stand in a panel, in hundredths of an inch from its upper left corner."""
+    placed = []
+    for values, size in zip(zip(*points, strict=True), (_PANEL_WIDTH, _PANEL_HEIGHT), strict=True):
+        low, high = min(values), max(values)
+        shares = [0.5 if low == high else (value - low) / (high - low) for value in values]
+        placed.append([size * (_SCATTER_MARGIN + share) / (1.0 + 2.0 * _SCATTER_MARGIN) for share in shares])
+    at = [(x, _PANEL_HEIGHT - y) for x, y in zip(*placed, strict=True)]
+    return place_labels(at, names, width=_PANEL_WIDTH, height=_PANEL_HEIGHT, letter=3.0, line=6.5)
 
 
 def _prices(market: MarketHistory) -> "Figure":

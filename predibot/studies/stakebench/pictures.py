@@ -30,7 +30,7 @@ def figure_2(chain: StudyTable, families: StudyTable, scale: StudyTable) -> Iter
         CellPicture(
             "figure_2c",
             "Size of models and scores (Figure 2c)",
-            tuple(_ranks("correlation with billions of parameters", scale.rows)),
+            tuple(_ranks("billions of parameters", scale.rows)),
             "bar",
             _STARS,
             1.0,
@@ -58,9 +58,11 @@ def _columns(name: str, rows: _Rows, columns: tuple[str, ...]) -> Iterator[Panel
 
 
 def _ranks(name: str, rows: _Rows) -> Iterator[Panel]:
-    for panel in _columns(name, rows, ("size",)):
-        marked = frozenset((place, 0) for place, row in enumerate(rows) if _is_significant(row[2]))
-        yield Panel(panel.name, panel.rows, panel.columns, panel.values, marked)
+    """Yield the correlations of all scores side by side."""
+    if rows:
+        marked = frozenset((0, place) for place, row in enumerate(rows) if _is_significant(row[2]))
+        values = (tuple(_number(row[1]) for row in rows),)
+        yield Panel("rank correlation", (name,), tuple(str(row[0]) for row in rows), values, marked)
 
 
 def _is_significant(p: Cell) -> bool:

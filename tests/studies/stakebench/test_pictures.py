@@ -26,6 +26,6 @@ def test_the_chain_is_a_triangle_and_small_p_values_are_marked() -> None:
     assert chain.reach == scale.reach == 1.0
     assert families.panels[0].rows == ("even", "odd")
     assert families.panels[0].values[1] == (4 / 9, 4 / 9, 4 / 9, 5 / 9, 0.5, 6.5 / 9)
-    assert [value for (value,) in scale.panels[0].values][:4] == [1.0, 1.0, 1.0, -1.0]
+    assert [*scale.panels[0].values[0][:4]] == [1.0, 1.0, 1.0, -1.0]
     # Without sizes and families there is only the chain.
     assert [each.name for each in figure_2(*chain_tables(main, {}))] == ["figure_2a"]
