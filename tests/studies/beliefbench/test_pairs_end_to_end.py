@@ -1,8 +1,7 @@
-"""Pairs end to end: models that are scripted, a judge, baselines, processes that are killed, both databases."""
+"""Pairs end to end: models that are scripted, a judge, baselines, processes."""
 
 import csv
 import json
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import chdir, closing
@@ -21,7 +20,6 @@ from predibot.studies.beliefbench import STUDY
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS
 from predibot.studies.beliefbench.readings import pair_tables
 from tests.acceptance.conftest import done_here, said_here
-from tests.jobs.failpoints import After
 from tests.jobs.program import Program, document_of
 from tests.jobs.tiny import canonical_at
 from tests.studies.beliefbench.pair_readers import RECIPE, PairReader, answer_to, pairs_in
@@ -139,19 +137,6 @@ def test_a_judge_is_asked_about_the_reasons_of_those_who_gave_a_label(whole: Who
     compared = with_reasons.keys() & labels_of(whole, "direct").keys()
     assert tables["hops"].rows[0][:4] == ("reasons", "direct", "(all)", len(compared))
     assert tables["cases"].rows and all("Both are of" in row[-1] for row in tables["cases"].rows)
-
-
-def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
-    whole: Whole, player: Program, reader: Reader, address: str
-) -> None:
-    process = player.start(*asked(address), first=After("labels"))
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    done_here(*asked(address))
-    assert canonical_at(address) == whole.canonical
-    # Two calls were under way, and two answers may not have been written yet: they are asked again, and nothing else.
-    assert len(whole.prompts) <= len(reader.asked) <= len(whole.prompts) + 4
-    assert sorted(set(reader.prompts)) == sorted(set(whole.prompts))
 
 
 def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:

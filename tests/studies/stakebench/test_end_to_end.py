@@ -1,10 +1,9 @@
-"""Text tasks end to end: models that are scripted, real agents, processes that are killed, both databases."""
+"""Text tasks end to end: models that are scripted, real agents, both databases."""
 
 import csv
 import json
 import re
 import shutil
-import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -23,8 +22,7 @@ from predibot.errors import UsageError
 from predibot.ledger.store import Store
 from predibot.web.app import create_app
 from tests.acceptance.conftest import done_here, said_here
-from tests.jobs.failpoints import After
-from tests.jobs.program import Program, document_of
+from tests.jobs.program import Program
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
 from tests.studies.stakebench.readers import (
@@ -123,22 +121,6 @@ def test_labels_are_what_the_model_said_and_what_is_none_is_refused(
     shutil.copy(whole.ledger.removeprefix("sqlite:///"), copy)
     assert done_here(*asked(player.ledger)).document["totals"]["skipped"] == len(whole.document["decisions"])
     assert not reader.asked
-
-
-def test_two_go_on_with_a_run_that_was_killed_and_ask_about_everything_else_once(
-    whole: Whole, player: Program, reader: Reader, address: str
-) -> None:
-    process = player.start(*asked(address), first=After("labels"))
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    before = Counter(reader.prompts)
-    reader.asked.clear()
-    for process in [player.start(*asked(address)), player.start(*asked(address))]:
-        document_of(process)
-    assert canonical_at(address) == whole.canonical
-    # What was under way when it died is asked again, and nothing else.
-    assert Counter(reader.prompts) <= whole.prompts
-    assert 0 <= (before + Counter(reader.prompts)).total() - whole.prompts.total() <= 2
 
 
 def test_a_ledger_of_texts_is_copied_whole(whole: Whole, player: Program, postgres: Postgres) -> None:
