@@ -37,9 +37,9 @@ strategy = "text_baseline"
 """
 
 
-def data_set(folder: Path, *, seed: int = 1) -> Path:
+def data_set(folder: Path, *, seed: int = 1, comments: int = 2_500) -> Path:
     """Collect a small crowd into a folder, and return it."""
-    collected(CrowdHost(crowd(seed, manifold=False, comments=2_500)), folder, manifold=False)
+    collected(CrowdHost(crowd(seed, manifold=False, comments=comments)), folder, manifold=False)
     return folder
 
 
