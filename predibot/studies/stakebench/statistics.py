@@ -41,6 +41,8 @@ class _Platform:
     days_left: list[float] = field(default_factory=list)
     holds: list[bool] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
+    once: dict[int, str] = field(default_factory=dict)
+    """Topic of each comment by a hash of it; markets of one series show the same comments."""
     stakes: list[float] = field(default_factory=list)
     """Of those who hold."""
     months: Counter[str] = field(default_factory=Counter)
@@ -57,6 +59,7 @@ class _Platform:
         self.days_left.append(row.days_left)
         self.holds.append(row.side is not None)
         self.topics.append(row.split)
+        self.once.setdefault(hash((row.user, row.at, row.text)), row.split)
         if row.side is not None:
             self.stakes.append(abs(row.size))
         self.months[row.at[:7]] += 1
@@ -88,7 +91,7 @@ def _platform(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
         middle = (round(median(of.lengths)), round(median(of.markets.values())))
         counts = (sum(of.holds), of.actions, of.windows)
         shares = (sum(of.holds) / n, of.priced / n)
-        yield (name, n, len(of.markets), users, min(of.months), max(of.months), *middle, *shares, *counts)
+        yield (name, n, len(of.once), len(of.markets), users, min(of.months), max(of.months), *middle, *shares, *counts)
 
 
 def _lengths(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
@@ -108,7 +111,9 @@ def _months(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
 
 
 def _topics(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
-    return ((name, topic, n, n / len(of.topics)) for topic, n in Counter(of.topics).most_common())
+    once = Counter(of.once.values())
+    for topic, n in Counter(of.topics).most_common():
+        yield (name, topic, n, n / len(of.topics), once[topic], once[topic] / len(of.once))
 
 
 def _coverage(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
@@ -121,14 +126,15 @@ def _coverage(name: str, of: _Platform) -> Iterator[tuple[Cell, ...]]:
     yield (name, "topic", None, None, None, independence_p_value(of.holds, of.topics))
 
 
-_OF_PLATFORM = ("comments", "markets", "users", "from", "to", "length", "a market", "hold", "priced")
+_OF_PLATFORM = ("comments", "once", "markets", "users", "from", "to", "length", "a market", "hold", "priced")
+_ONCE = "once: without the copies of comments that markets of one series share."
 _TABLES = (
     (
         "1",
         "Platforms",
         ("platform", *_OF_PLATFORM, "positions", "G3", "G4 windows"),
         _platform,
-        "length and a market: medians of characters and of comments. hold and priced: shares of the comments.",
+        f"{_ONCE} length and a market: medians of characters and of comments. hold and priced: shares of the comments.",
     ),
     (
         "16A",
@@ -145,7 +151,7 @@ _TABLES = (
         "",
     ),
     ("18", "Comments by month", ("platform", "month", "n"), _months, ""),
-    ("19", "Comments by topic", ("platform", "topic", "n", "share"), _topics, ""),
+    ("19", "Comments by topic", ("platform", "topic", "n", "share", "once", "once share"), _topics, _ONCE),
     (
         "coverage",
         "Holders against others, of all comments",

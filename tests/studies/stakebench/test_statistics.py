@@ -49,6 +49,14 @@ def test_lengths_stakes_months_and_topics_are_counted() -> None:
     ]
 
 
+def test_a_comment_that_markets_of_a_series_share_is_also_counted_once() -> None:
+    shared = [a_comment(market, 0, text="y" * 40, split=split) for market, split in enumerate(("other", "crypto"))]
+    tables = {table.name: table for table in describe(rows_of([*shared, a_comment(2, 1)]))}
+    counted = dict(zip(tables["1"].columns, tables["1"].rows[0], strict=True))
+    assert (counted["comments"], counted["once"]) == (3, 2)
+    assert {row[1]: row[2:] for row in tables["19"].rows} == {"other": (1, 1 / 3, 1, 0.5), "crypto": (2, 2 / 3, 1, 0.5)}
+
+
 def test_topics_of_holders_are_compared_over_all_comments() -> None:
     many = [
         a_comment(market, n, split=split, **({"side": "YES", "size": 9.0} if n % 10 < holds else {}))
