@@ -161,14 +161,13 @@ def _show_tables(
 
 def _draw(found: StudyTables, folder: Path, *, json: bool) -> None:
     """Draw the pictures of a run into a folder, and print the files."""
-    from predibot.reports.cells import write_cells
     from predibot.reports.pictures.canvas import require_matplotlib
-    from predibot.reports.pictures.files import draw_files
+    from predibot.reports.pictures.files import draw_files, write_svgs
 
     if found.pictures:
         require_matplotlib()
     try:
-        files = [*draw_files(found.pictures, folder), *write_cells(found.cells, folder)]
+        files = [*draw_files(found.pictures, folder), *write_svgs(found.drawings, folder)]
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
     if json:

@@ -118,10 +118,11 @@ def graph_of(
             best[one, other] = Edge(one, other, compared.market_ids[ours], compared.market_ids[theirs], score)
     edges = tuple(sorted(best.values(), key=lambda each: (-each.score, each.first, each.second)))
     events = tuple(dict.fromkeys(compared.event_ids))
-    return BeliefGraph(events, edges, tuple(_groups(events, edges)), at_least, beliefs.n, told)
+    return BeliefGraph(events, edges, tuple(connected_groups(events, edges)), at_least, beliefs.n, told)
 
 
-def _groups(events: tuple[str, ...], edges: tuple[Edge, ...]) -> Iterator[EventGroup]:
+def connected_groups(events: tuple[str, ...], edges: tuple[Edge, ...]) -> Iterator[EventGroup]:
+    """Yield the groups of two and more connected events, the largest first."""
     apart = _distances(events, edges)
     _, group = connected_components(apart, directed=False)
     members = [np.flatnonzero(group == number) for number in np.flatnonzero(np.bincount(group) > 1)]

@@ -1,14 +1,10 @@
 """Pictures of studies: a table whose cells are shaded or have bars, as SVG without script, for a page or a file."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 from xml.sax.saxutils import escape
 
 from predibot.domain.untrusted_text import one_line
-from predibot.errors import UsageError
-from predibot.whole_file import whole_file
 
 _LETTER, _CELL_WIDTH, _CELL_HEIGHT, _HEAD = 6.8, 84.0, 22.0, 46.0
 _NAME, _HEADER = 28, 12
@@ -48,6 +44,7 @@ class CellPicture:
     note: str
     reach: float | None = None
     """What a bar over half a cell stands for; None for the largest value."""
+    folded: ClassVar = False
 
     @property
     def is_empty(self) -> bool:
@@ -70,56 +67,36 @@ class CellPicture:
         """Return the height of the drawing."""
         return sum(_HEAD + _CELL_HEIGHT * len(panel.rows) for panel in self.panels)
 
+    def svg(self) -> str:
+        """Return the drawing as an SVG element without style."""
+        parts, top = [], 0.0
+        largest = max((abs(v) for p in self.panels for row in p.values for v in row if v is not None), default=0.0)
+        reach, begins = self.reach or largest or 1.0, self.name_width
+        for panel in self.panels:
+            parts.append(f'<text x="4" y="{top + 16:g}" font-weight="bold">{_text(panel.name, 60)}</text>')
+            for place, column in enumerate(panel.columns):
+                x = begins + (place + 0.5) * _CELL_WIDTH
+                parts.append(f'<text x="{x:g}" y="{top + 38:g}" text-anchor="middle">{_text(column, _HEADER)}</text>')
+            for number, (row, values) in enumerate(zip(panel.rows, panel.values, strict=True)):
+                y = top + _HEAD + number * _CELL_HEIGHT
+                parts.append(f'<text x="4" y="{y + 15:g}">{_text(row, _NAME)}</text>')
+                for place, (column, value) in enumerate(zip(panel.columns, values, strict=True)):
+                    if value is not None:
+                        said = _text(f"{row}, {column}: {value:.3f}", 200)
+                        words = f"{value:.2f}{'*' if (number, place) in panel.marked else ''}"
+                        box = _cell(begins + place * _CELL_WIDTH, y, value, words, reach, self.drawn)
+                        parts.append(f"<g><title>{said}</title>{box}</g>")
+            top += _HEAD + _CELL_HEIGHT * len(panel.rows)
+        label = _text(self.title, 200).replace('"', "&quot;")
+        size = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" {size} role="img" aria-label="{label}">'
+        return "\n".join([head, *parts, "</svg>"])
 
-def draw_cells(picture: CellPicture) -> str:
-    """Return the drawing as an SVG element without style."""
-    parts, top = [], 0.0
-    largest = max((abs(v) for p in picture.panels for row in p.values for v in row if v is not None), default=0.0)
-    reach, begins = picture.reach or largest or 1.0, picture.name_width
-    for panel in picture.panels:
-        parts.append(f'<text x="4" y="{top + 16:g}" font-weight="bold">{_text(panel.name, 60)}</text>')
-        for place, column in enumerate(panel.columns):
-            x = begins + (place + 0.5) * _CELL_WIDTH
-            parts.append(f'<text x="{x:g}" y="{top + 38:g}" text-anchor="middle">{_text(column, _HEADER)}</text>')
-        for number, (row, values) in enumerate(zip(panel.rows, panel.values, strict=True)):
-            y = top + _HEAD + number * _CELL_HEIGHT
-            parts.append(f'<text x="4" y="{y + 15:g}">{_text(row, _NAME)}</text>')
-            for place, (column, value) in enumerate(zip(panel.columns, values, strict=True)):
-                if value is not None:
-                    said = _text(f"{row}, {column}: {value:.3f}", 200)
-                    words = f"{value:.2f}{'*' if (number, place) in panel.marked else ''}"
-                    box = _cell(begins + place * _CELL_WIDTH, y, value, words, reach, picture.drawn)
-                    parts.append(f"<g><title>{said}</title>{box}</g>")
-        top += _HEAD + _CELL_HEIGHT * len(panel.rows)
-    label = _text(picture.title, 200).replace('"', "&quot;")
-    size = f'viewBox="0 0 {picture.width:g} {picture.height:g}" width="{picture.width:g}" height="{picture.height:g}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" {size} role="img" aria-label="{label}">'
-    return "\n".join([head, *parts, "</svg>"])
-
-
-def cells_file(picture: CellPicture) -> str:
-    """Return the drawing as an SVG file for light and dark, with its title and note in it."""
-    title = f"<title>{_text(f'{picture.title}. {picture.note}', 600)}</title><style>{STYLE}</style>"
-    head, _, rest = draw_cells(picture).partition("\n")
-    return f"{head}\n{title}\n{rest}\n"
-
-
-def write_cells(pictures: Iterable[CellPicture], folder: Path) -> list[Path]:
-    """Write an SVG file for each picture, and return the files.
-
-    Raises:
-        UsageError: If the folder cannot be written.
-    """
-    found = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for picture in pictures:
-            found.append(folder / f"{picture.name}.svg")
-            with whole_file(found[-1]) as file:
-                file.write(cells_file(picture).encode())
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
-    return found
+    def file(self) -> str:
+        """Return the drawing as an SVG file for light and dark, with its title and note in it."""
+        title = f"<title>{_text(f'{self.title}. {self.note}', 600)}</title><style>{STYLE}</style>"
+        head, _, rest = self.svg().partition("\n")
+        return f"{head}\n{title}\n{rest}\n"
 
 
 def _cell(x: float, y: float, value: float, said: str, reach: float, drawn: str) -> str:

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from predibot.errors import PluginError
 from predibot.plugins import registry
 from predibot.plugins.registry import STUDY, Plugin
-from predibot.reports.cells import CellPicture
 from predibot.reports.table import Column, Table
 from predibot.scoring.study_table import StudyTable
 
@@ -57,6 +56,32 @@ class StudyCommand:
     """Takes the `Caller`, and the parameters by their names."""
 
 
+class StudyPicture(Protocol):
+    """A picture that is drawn as SVG, without script; it may hold texts of others."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of its file."""
+
+    @property
+    def title(self) -> str:
+        """Return what it shows."""
+
+    @property
+    def note(self) -> str:
+        """Return how it is read."""
+
+    @property
+    def folded(self) -> bool:
+        """Return whether a page shows it only where it is opened, as it is large."""
+
+    def svg(self) -> str:
+        """Return it as an element without style, for a page."""
+
+    def file(self) -> str:
+        """Return it as a file for light and dark, with title and note."""
+
+
 @dataclass(frozen=True, slots=True)
 class StudyTables:
     """The tables of a run of a study."""
@@ -72,8 +97,8 @@ class StudyTables:
     """What `--full` adds, in a sentence."""
     pictures: tuple[tuple[str, Any], ...] = ()
     """Pictures by the names of their files."""
-    cells: tuple[CellPicture, ...] = ()
-    """Pictures made of marks on a grid, drawn as SVG alone."""
+    drawings: tuple[StudyPicture, ...] = ()
+    """Pictures that are drawn as SVG alone, and are on the study's page too."""
 
 
 @dataclass(frozen=True, slots=True)

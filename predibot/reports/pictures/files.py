@@ -12,6 +12,7 @@ from predibot.reports.pictures.canvas import FORMATS, render_figure, style
 from predibot.reports.pictures.draw import draw_picture
 from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note, svg_of
 from predibot.reports.pictures.series import Picture, agreement_pictures, ledger_pictures
+from predibot.reports.study import StudyPicture
 from predibot.scoring.evaluation.comparison import Agreement
 from predibot.whole_file import whole_file
 
@@ -46,6 +47,24 @@ def draw_files(pictures: Iterable[tuple[str, Picture]], folder: Path) -> list[Pa
                     stream.write(render_figure(figure, form))
                 files.append(file)
     return files
+
+
+def write_svgs(pictures: Iterable[StudyPicture], folder: Path) -> list[Path]:
+    """Write an SVG file for each picture, and return the files.
+
+    Raises:
+        UsageError: If the folder cannot be written.
+    """
+    found = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for picture in pictures:
+            found.append(folder / f"{picture.name}.svg")
+            with whole_file(found[-1]) as file:
+                file.write(picture.file().encode())
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    return found
 
 
 def write_graph(found: LabelledGraph, file: Path | None) -> str:

@@ -1,10 +1,11 @@
 """The graph of related events as a picture: its layout, and an SVG file without any script."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import wrap
+from typing import ClassVar, Literal
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -18,6 +19,7 @@ from predibot.scoring.arguments import Floats
 
 MOST_EVENTS = 120
 """If there are more, the largest groups are drawn."""
+_MOST_COMPARED = 60
 _WIDTH = 1200.0
 _STEP = 120.0
 _LABEL = 26
@@ -28,11 +30,16 @@ _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TITLE_CHARACTERS = 240
 _STYLE = (
     "svg{color-scheme:light dark;font:12px system-ui,sans-serif;background:#fff}"
-    "text{fill:#1b1f24}.edge{stroke:#8c959f}.chain{stroke:#bc4c00}circle{fill:#0969da;stroke:#fff}"
+    "text{fill:#1b1f24}.edge{stroke:#8c959f}.chain,.bot{stroke:#bc4c00}circle{fill:#0969da;stroke:#fff}"
+    ".score{stroke:#0969da;stroke-dasharray:6 4}"
     ".halo{stroke:#fff;stroke-width:5;fill:none}"
     "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}.edge{stroke:#6e7681}"
-    ".chain{stroke:#f0883e}circle{fill:#58a6ff;stroke:#0d1117}.halo{stroke:#0d1117}}"
+    ".chain,.bot{stroke:#f0883e}.score{stroke:#58a6ff}circle{fill:#58a6ff;stroke:#0d1117}.halo{stroke:#0d1117}}"
 )
+
+
+EdgeKind = Literal["edge", "chain", "bot", "score"]
+"""An edge, one of a marked chain, or where a bot's labels are compared with S: one of the bot alone, or of S alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ class EdgeLine:
     x2: float
     y2: float
     width: float
-    in_chain: bool
+    kind: EdgeKind
     said: str
 
 
@@ -73,7 +80,11 @@ class GraphLayout:
 
 
 def layout_graph(
-    graph: BeliefGraph, titles: Mapping[str, str], chain: Sequence[str] = (), most: int = MOST_EVENTS
+    graph: BeliefGraph,
+    titles: Mapping[str, str],
+    chain: Sequence[str] = (),
+    most: int = MOST_EVENTS,
+    compared: Mapping[frozenset[str], tuple[EdgeKind, str]] | None = None,
 ) -> GraphLayout | None:
     """Return the layout of the connected groups, the largest first; None without groups.
 
@@ -84,6 +95,7 @@ def layout_graph(
         titles: Of its events, by id.
         chain: Events of a path to mark; left out, the longest chain of each group.
         most: Most events that are drawn; a group that does not fit is left out whole, unless it is the first.
+        compared: By both ends of an edge, its kind and what is said of it; with it no chain is marked.
     """
     marked = {
         frozenset(pair) for each in ([chain] if chain else [g.chain for g in graph.groups]) for pair in pairwise(each)
@@ -116,11 +128,13 @@ def layout_graph(
             *place[each.first],
             *place[each.second],
             width=round(1.0 + 4.0 * (each.score - graph.at_least) / max(1e-9, 1.0 - graph.at_least), 1),
-            in_chain=frozenset((each.first, each.second)) in marked,
-            said=f"S {each.score:.2f}: {names[each.first]} – {names[each.second]}",
+            kind=kind,
+            said=f"{said}: {names[each.first]} – {names[each.second]}",
         )
         for each in graph.edges
         if each.first in place and each.second in place
+        for ends in [frozenset((each.first, each.second))]
+        for kind, said in [compared[ends] if compared else (_kind(ends in marked), f"S {each.score:.2f}")]
     )
     total = sum(len(group.events) for group in graph.groups)
     return GraphLayout(round(widest, 1), round(top + row_height, 1), nodes, lines, total - len(place))
@@ -133,11 +147,18 @@ def svg_of(drawn: GraphLayout, title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}" role="img">',
         f"<title>{escape(_xml_line(title))}</title><style>{_STYLE}</style>",
+        *_marks(drawn),
     ]
+    for number, words in enumerate(wrap(_xml_line(title), 110)):
+        parts.append(f'<text x="8" y="{drawn.height + 16 * (number + 1):g}">{escape(words)}</text>')
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _marks(drawn: GraphLayout) -> Iterator[str]:
+    """Yield the edges and then the events as elements of SVG."""
     for line in drawn.lines:
-        kind = "chain" if line.in_chain else "edge"
-        parts.append(
-            f'<line class="{kind}" x1="{line.x1:g}" y1="{line.y1:g}" x2="{line.x2:g}" y2="{line.y2:g}" '
+        yield (
+            f'<line class="{line.kind}" x1="{line.x1:g}" y1="{line.y1:g}" x2="{line.x2:g}" y2="{line.y2:g}" '
             f'stroke-width="{line.width:g}"><title>{escape(line.said)}</title></line>'
         )
     for node in drawn.nodes:
@@ -145,15 +166,43 @@ def svg_of(drawn: GraphLayout, title: str) -> str:
             f'x="{node.x:g}" y="{node.y + 20 + 14 * number:g}" text-anchor="middle">{escape(words)}</text>'
             for number, words in enumerate(node.label)
         ]
-        parts.append(
+        yield (
             f'<g><title>{escape(node.title)}</title><circle cx="{node.x:g}" cy="{node.y:g}" r="6"/>'
             + "".join(f'<text class="halo" aria-hidden="true" {each}' for each in texts)
             + "".join(f"<text {each}" for each in texts)
             + "</g>"
         )
-    for number, words in enumerate(wrap(_xml_line(title), 110)):
-        parts.append(f'<text x="8" y="{drawn.height + 16 * (number + 1):g}">{escape(words)}</text>')
-    return "\n".join([*parts, "</svg>\n"])
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPicture:
+    """The graph of a bot's labels beside that of S, as a picture of a study."""
+
+    name: str
+    """Of its file."""
+    title: str
+    note: str
+    graph: BeliefGraph
+    """Of both."""
+    titles: Mapping[str, str]
+    compared: Mapping[frozenset[str], tuple[EdgeKind, str]]
+    folded: ClassVar = True
+
+    def svg(self) -> str:
+        """Return the drawing as an SVG element without style."""
+        drawn = self._layout()
+        size = f'viewBox="0 0 {drawn.width:g} {drawn.height:g}" width="{drawn.width:g}" height="{drawn.height:g}"'
+        label = escape(_xml_line(self.title), {'"': "&quot;"})
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" {size} role="img" aria-label="{label}">'
+        return "\n".join([head, *_marks(drawn), "</svg>"])
+
+    def file(self) -> str:
+        """Return the drawing as an SVG file for light and dark."""
+        return svg_of(self._layout(), f"{self.title}. {self.note}")
+
+    def _layout(self) -> GraphLayout:
+        drawn = layout_graph(self.graph, self.titles, most=_MOST_COMPARED, compared=self.compared)
+        return drawn or GraphLayout(0.0, 0.0, (), (), 0)
 
 
 def graph_title(graph: BeliefGraph, as_of: str) -> str:
@@ -170,6 +219,10 @@ def marks_note(drawn: GraphLayout, chain: Sequence[str]) -> str:
     text = "the chain that was asked for" if chain else "the longest chain of shortest paths in each group"
     rest = f" {drawn.not_drawn:,} more events are not drawn." if drawn.not_drawn else ""
     return f"Marked: {text}.{rest}"
+
+
+def _kind(is_marked: bool) -> EdgeKind:
+    return "chain" if is_marked else "edge"
 
 
 def _xml_line(text: str) -> str:

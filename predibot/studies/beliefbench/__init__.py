@@ -59,14 +59,22 @@ def _collect(
 
 
 def _read(
-    store: "Store", *, run_key: str | None = None, people: Path | None = None, sheet: Path | None = None
+    store: "Store",
+    *,
+    run_key: str | None = None,
+    people: Path | None = None,
+    sheet: Path | None = None,
+    votes: Path | None = None,
+    reasons_sheet: Path | None = None,
 ) -> StudyTables | StudyReport:
-    from predibot.studies.beliefbench.readings import pair_tables, write_sheet
+    from predibot.studies.beliefbench.readings import pair_tables, read_run
+    from predibot.studies.beliefbench.sheets import write_reasons_sheet, write_sheet
 
-    if sheet is None:
-        return pair_tables(store, run_key=run_key, people=people)
-    pairs = write_sheet(store, sheet, run_key=run_key)
-    return StudyReport({"sheet": str(sheet), "pairs": pairs}, (f"{sheet}: {pairs} pairs",))
+    path = sheet or reasons_sheet
+    if path is None:
+        return pair_tables(store, run_key=run_key, people=people, votes=votes)
+    pairs = (write_sheet if sheet else write_reasons_sheet)(read_run(store, run_key), path)
+    return StudyReport({"sheet": str(path), "pairs": pairs}, (f"{path}: {pairs} pairs",))
 
 
 def _item(payload: str) -> StudyItem:
@@ -100,6 +108,9 @@ _COLUMNS = (
     Column("MSE to S", meaning="the same from the label's middle to S itself", drop=1),
     Column("MAE to S", drop=2),
     Column("events", kind="text"),
+    Column("chain", kind="text", drop=0),
+    Column("groups", drop=2),
+    Column("in chain", drop=3),
     Column("hops", kind="key"),
     Column("against", kind="name"),
     *(Column(header, kind="key") for header in ("true", "without", "with")),
@@ -150,7 +161,7 @@ STUDY = Study(
     read=_read,
     runs=_runs,
     item=_item,
-    full="also domains, cutoffs, and which labels were given",
+    full="also domains, cutoffs, labels that were given, case studies and graphs",
     heading="How related questions are",
     menu="Related questions",
     columns={column.header: column for column in _COLUMNS},
@@ -162,8 +173,20 @@ STUDY = Study(
             "FILE",
             Path,
             None,
-            excludes=("people", "csv"),
-            exclusion="--sheet writes a sheet instead of tables; ask for --people and --csv without it",
+            excludes=("people", "votes", "csv", "reasons_sheet"),
+            exclusion="--sheet writes a sheet instead of tables; give it alone",
+        ),
+        StudyParameter(
+            "votes", "people's votes on reasons: a CSV of pair, candidate, rater and vote", "FILE", Path, None
+        ),
+        StudyParameter(
+            "reasons_sheet",
+            "write a CSV of candidate reasons for people to vote on, without their authors",
+            "FILE",
+            Path,
+            None,
+            excludes=("people", "votes", "csv"),
+            exclusion="--reasons-sheet writes a sheet instead of tables; give it alone",
         ),
     ),
 )

@@ -1,7 +1,7 @@
-"""People: their ratings of pairs, read from a CSV file."""
+"""People: their ratings of pairs, and their votes on reasons, read from CSV files."""
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -22,8 +22,7 @@ def read_ratings(path: Path, is_known: Callable[[str], bool]) -> dict[str, dict[
         UsageError: If it cannot be read, or a line is no rating, of no known pair, or there twice.
     """
     said: dict[str, dict[str, float]] = {}
-    for number, row in _rows(path):
-        pair, rater, label = (str(row.get(name) or "").strip() for name in ("pair", "rater", "label"))
+    for number, (pair, rater, label) in _rows(path, ("pair", "rater", "label")):
         # Each copy repeats the header.
         if not label or (rater, label) == ("rater", "label"):
             continue
@@ -55,15 +54,50 @@ def _rating(label: str) -> float | None:
     return number if 0.0 <= number <= 1.0 else None
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def read_votes(path: Path, candidates: Mapping[str, Collection[str]]) -> dict[str, dict[str, set[str]]]:
+    """Return the candidates that people chose, by rater and pair.
+
+    Args:
+        path: A CSV file with the columns pair, candidate, rater and vote; `vote` is 1 for a choice,
+            else 0 or empty.
+        candidates: The ids of the candidate reasons of each pair.
+
+    Raises:
+        UsageError: If it cannot be read, or a line is no vote, on nothing that is known, or there twice.
+    """
+    chosen: dict[str, dict[str, set[str]]] = {}
+    for number, (pair, candidate, rater, vote) in _rows(path, ("pair", "candidate", "rater", "vote")):
+        if vote in ("", "0") or (rater, vote) == ("rater", "vote"):
+            continue
+        if vote != "1":
+            raise UsageError(
+                f"{path}, line {number}: the vote is {vote[:20]!r}; it is 1 for a choice, and 0 or empty else"
+            )
+        if candidate not in candidates.get(pair, ()):
+            raise UsageError(
+                f"{path}, line {number}: pair {pair[:60]!r} has no candidate {candidate[:20]!r}; take out the line"
+            )
+        if not rater:
+            raise UsageError(f"{path}, line {number}: nobody is named under 'rater'; name who said it")
+        of_pair = chosen.setdefault(rater, {}).setdefault(pair, set())
+        if candidate in of_pair:
+            raise UsageError(f"{path}, line {number}: {rater[:40]!r} chose {candidate!r} before; keep one of both")
+        of_pair.add(candidate)
+    if not chosen:
+        raise UsageError(f"{path} has no vote; write 1 under 'vote' beside the reasons that convince most")
+    return chosen
+
+
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     try:
         with TextIOWrapper(open_plain(path, MAX_WHOLE_BYTES), encoding="utf-8-sig", newline="") as file:
             # Strict, as an unclosed quote would swallow all later lines.
             reader = csv.DictReader(file, strict=True)
-            missing = [name for name in ("pair", "rater", "label") if name not in (reader.fieldnames or ())]
+            missing = [name for name in columns if name not in (reader.fieldnames or ())]
             if missing:
-                raise UsageError(f"{path} has no column {missing[0]!r}; its columns are pair, rater and label")
+                known = f"{', '.join(columns[:-1])} and {columns[-1]}"
+                raise UsageError(f"{path} has no column {missing[0]!r}; its columns are {known}")
             for row in reader:
-                yield reader.line_num, row
+                yield reader.line_num, [str(row.get(name) or "").strip() for name in columns]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path} cannot be read as CSV: {error}; name another file") from error

@@ -1,9 +1,12 @@
 """The figures of BeliefBench, from its tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from predibot.related.graph import Edge
 from predibot.reports.cells import CellPicture, Panel
+from predibot.reports.pictures.graph import EdgeKind, GraphPicture
 from predibot.scoring.study_table import Cell, StudyTable
+from predibot.studies.beliefbench.scores.graphs import LabelGraph, label_graph
 
 _METRICS = ("MSE", "MAE", "Acc", "F1", "QWK")
 _ERRORS = ("MSE", "MAE")
@@ -47,6 +50,35 @@ def beliefbench_pictures(tables: Sequence[StudyTable]) -> tuple[CellPicture, ...
         ),
     )
     return tuple(each for each in found if not each.is_empty)
+
+
+def graph_pictures(graphs: Sequence[LabelGraph]) -> Iterator[GraphPicture]:
+    """Yield a picture for each bot beside S, the paper's Figure 6; none where neither has an edge."""
+    for each in graphs[1:]:
+        scores = {_ends(edge): edge for edge in each.of_score.edges}
+        edges = {_ends(edge): edge for edge in each.graph.edges}
+        both = label_graph((scores | edges).values())
+        if both.edges:
+            compared: dict[frozenset[str], tuple[EdgeKind, str]] = {
+                ends: (
+                    "score" if ends not in edges else "edge" if ends in scores else "bot",
+                    f"{each.bot} says {each.said[ends][0]}, S is {each.said[ends][1]:.2f}",
+                )
+                for ends in scores | edges
+            }
+            yield GraphPicture(
+                f"graph_{each.bot}",
+                f"Related questions as {each.bot} labels them, beside S (Figure 6)",
+                "An edge joins two questions of different events that the bot or S finds related by 0.6 or more, of "
+                "the pairs that it labelled. Grey: both; orange: the bot alone; blue and dashed: S alone.",
+                both,
+                each.titles,
+                compared,
+            )
+
+
+def _ends(edge: Edge) -> frozenset[str]:
+    return frozenset((edge.first, edge.second))
 
 
 def _by(records: Iterable[_Record], column: str) -> Iterable[tuple[str, list[_Record]]]:

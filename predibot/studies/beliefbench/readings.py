@@ -2,78 +2,81 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection
 
-from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items, label_reasons, labelling_bots
 from predibot.ledger.store import Store
-from predibot.reports.study import StudyTables
+from predibot.reports.study import StudyPicture, StudyTables
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
-from predibot.studies.beliefbench.people import read_ratings
-from predibot.studies.beliefbench.pictures import beliefbench_pictures
+from predibot.studies.beliefbench.people import read_ratings, read_votes
+from predibot.studies.beliefbench.pictures import beliefbench_pictures, graph_pictures
 from predibot.studies.beliefbench.scores.cases import case_tables
+from predibot.studies.beliefbench.scores.graphs import graph_table, label_graphs
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
-from predibot.whole_file import whole_file
+from predibot.studies.beliefbench.scores.votes import candidates_of, vote_table
 
 GAME = "beliefbench"
-FIRST = ("all", "reasons", "raters", "people", "weights")
-_MORE = "--full adds domains, what came after the models' knowledge cutoff, and which labels were given"
-_COLUMNS = ("pair", "title_1", "description_1", "title_2", "description_2", "rater", "label")
+FIRST = ("all", "reasons", "raters", "people", "weights", "votes")
+_MORE = (
+    "--full adds domains, what came after the models' knowledge cutoff, which labels were given, case studies, and "
+    "graphs of labels"
+)
 
 
-def pair_tables(store: Store, *, run_key: str | None = None, people: Path | None = None) -> StudyTables:
+@dataclass(frozen=True, slots=True)
+class PairRun:
+    """A run over pairs."""
+
+    key: str
+    items: Mapping[str, PairItem]
+    """By pair."""
+    readings: PairReadings
+    notes: tuple[str, ...]
+
+
+def pair_tables(
+    store: Store, *, run_key: str | None = None, people: Path | None = None, votes: Path | None = None
+) -> StudyTables:
     """Return the tables of a run over pairs, the latest by default.
 
     Args:
         store: The ledger.
         run_key: The key of the run.
         people: A CSV file with the columns pair, rater and label.
+        votes: A CSV file with the columns pair, candidate, rater and vote.
 
     Raises:
-        UsageError: If there is no such run, or the file is none.
+        UsageError: If there is no such run, or a file is none.
     """
-    with store.blame_rows():
-        key, items, readings, notes = store.run_read(lambda connection: _readings(connection, run_key))
-    said = None if people is None else read_ratings(people, items.__contains__)
-    tables = (*beliefbench_tables(readings, said), *case_tables(readings))
-    return StudyTables(key, tables, tuple(notes), FIRST, _MORE, cells=beliefbench_pictures(tables))
+    run = read_run(store, run_key)
+    said = None if people is None else read_ratings(people, run.items.__contains__)
+    graphs = label_graphs(run.readings)
+    tables = [*beliefbench_tables(run.readings, said), *case_tables(run.readings), graph_table(graphs)]
+    if votes is not None:
+        candidates = candidates_of(run.readings)
+        tables.append(vote_table(candidates, read_votes(votes, candidates)))
+    drawings: tuple[StudyPicture, ...] = (*beliefbench_pictures(tables), *graph_pictures(graphs))
+    return StudyTables(run.key, tuple(tables), run.notes, FIRST, _MORE, drawings=drawings)
 
 
-def write_sheet(store: Store, path: Path, *, run_key: str | None = None, per_label: int = 10) -> int:
-    """Write a CSV sheet for people to label, and return its number of pairs, the first of each label by id.
-
-    It shows neither labels nor scores. Each rater fills in a copy; `pair_tables`
-    reads the copies one below the other.
+def read_run(store: Store, run_key: str | None) -> PairRun:
+    """Return a run over pairs, or the latest.
 
     Raises:
-        UsageError: If there is no such run, or the file cannot be written.
+        UsageError: If there is none.
     """
     with store.blame_rows():
-        _, items, _, _ = store.run_read(lambda connection: _readings(connection, run_key))
-    taken: Counter[str] = Counter()
-    rows = []
-    for id_, item in sorted(items.items()):
-        label = item.truth.label if item.truth else ""
-        if taken[label] < per_label:
-            taken[label] += 1
-            texts = [spreadsheet_cell(text) for texts in item.texts for text in texts]
-            rows.append([id_, *texts, "", ""])
-    try:
-        with whole_file(path) as file:
-            file.write(b"\xef\xbb\xbf")
-            for row in [_COLUMNS, *rows]:
-                file.write((",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\r\n").encode())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
-    return len(rows)
+        return store.run_read(lambda connection: _read_run(connection, run_key))
 
 
-def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[str, PairItem], PairReadings, list[str]]:
+def _read_run(connection: Connection, run_key: str | None) -> PairRun:
     run = find_run(connection, GAME, run_key, venue="pairs")
     items = {name: PairItem.from_json(payload) for name, payload in frozen_items(connection, run.id)}
     bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
@@ -105,7 +108,7 @@ def _readings(connection: Connection, run_key: str | None) -> tuple[str, dict[st
         models={name: bot.model for name, bot in bots.items() if name in said and bot.model},
         reasons={name: of_pair for name, of_pair in label_reasons(connection, run.id).items() if name in said},
     )
-    return run.key, items, readings, [*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())]
+    return PairRun(run.key, items, readings, (*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())))
 
 
 def _remark(reasons: Counter[str]) -> str:
@@ -126,4 +129,5 @@ def _fact(item: PairItem) -> PairFact:
         created_on=max(first.first_on, second.first_on),
         features=item.truth.features,
         titles=(first.title, second.title),
+        markets=(first.id, second.id),
     )

@@ -14,9 +14,8 @@ from predibot.ledger.read.standing import KnownCost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.reports.accounts.cohort_statement import list_grid
-from predibot.reports.cells import CellPicture, draw_cells
 from predibot.reports.pictures.series import Scatter
-from predibot.reports.study import Study, StudyTables
+from predibot.reports.study import Study, StudyPicture, StudyTables
 from predibot.reports.table import Table
 from predibot.reports.terminal.study_tables import table_grid
 from predibot.reports.views.schedule import schedule_document, status_document
@@ -75,12 +74,12 @@ def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
     # The menu leads here, even if nothing was played.
     found = study.read(cache.store, run_key=run or None) if keys else None
     title, grids, notes, items_of = study.heading, list[Table](), tuple[str, ...](), ""
-    drawn, dots = list[tuple[CellPicture, str]](), list[Dots]()
+    drawn, dots = list[tuple[StudyPicture, str]](), list[Dots]()
     if isinstance(found, StudyTables):
         title, notes = f"{title}: {found.run}", found.notes
         items_of = found.run if item_ids(cache, found.run) else ""
         grids = [table_grid(study, each) for each in found.tables]
-        drawn = [(each, draw_cells(each)) for each in found.cells]
+        drawn = [(each, each.svg()) for each in found.drawings]
         scatters = (picture for _, picture in found.pictures if isinstance(picture, Scatter))
         dots = [dots_of(panel, picture.across) for picture in scatters for panel in picture.panels]
     path = f"/{study.data_set}"

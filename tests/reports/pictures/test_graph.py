@@ -27,7 +27,7 @@ def test_each_event_has_a_place_within_the_picture_and_none_lies_on_another() ->
     for row, one in enumerate(drawn.nodes):
         for two in drawn.nodes[row + 1 :]:
             assert abs(one.x - two.x) > 30.0 or abs(one.y - two.y) > 30.0
-    assert sum(each.in_chain for each in drawn.lines) == 5
+    assert [each.kind for each in drawn.lines].count("chain") == 5
 
 
 def test_the_same_graph_is_the_same_file() -> None:
@@ -46,7 +46,7 @@ def test_titles_are_text_and_nothing_in_the_file_runs_or_leads_anywhere() -> Non
     assert tags == {"svg", "title", "style", "line", "g", "circle", "text"}
     assert not [name for each in root.iter() for name in each.attrib if name.startswith("on") or "href" in name]
     assert len(file) < 20_000 and "prefers-color-scheme:dark" in file and "\x1b" not in file
-    assert [each.in_chain for each in drawn.lines].count(True) == 1
+    assert [each.kind for each in drawn.lines].count("chain") == 1
 
 
 def test_groups_without_room_are_counted() -> None:

@@ -171,6 +171,9 @@ def test_tables_say_how_near_each_bot_came_as_screen_json_and_files(whole: Whole
     # All markets are of one day, so nothing changed after the cutoff.
     assert [name for name in ("domains", "reasons", "after_cutoff") if f"{name}.svg" in drawn] == ["domains", "reasons"]
     assert "Crypto" in (player.folder / "drawn" / "domains.svg").read_text()
+    assert {f"graph_{bot}.svg" for bot in ("direct", "tfidf")} <= {
+        each.name for each in (player.folder / "drawn").iterdir()
+    }
     paths = said_here(*told, "--csv", "out").out.split()
     assert len(paths) == len(document["tables"])
     with (player.folder / "out" / "table_all.csv").open(newline="") as file:
@@ -185,7 +188,7 @@ def test_tables_fit_on_a_screen_of_80_columns(whole: Whole) -> None:
         print_tables(console, STUDY, pair_tables(store), full=True)
     lines = console.export_text().splitlines()
     headers = [line for line in lines if line.startswith(("bot ", "domain "))]
-    assert len(headers) == 8
+    assert len(headers) == 9
     shown = [line for line in lines if line.startswith(("bot ", "domain ", "direct ", "Crypto ", "reasons "))]
     assert max(map(len, shown)) <= 80
     assert all(name in headers[0] for name in ("answers", "Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE"))
@@ -202,6 +205,8 @@ def test_peoples_labels_are_compared_with_each_other_with_S_and_with_the_bots(
     refused = said_here(*told, "--sheet", "none.csv", "--people", "sheet.csv")
     assert "--sheet writes a sheet instead of tables" in " ".join(refused.err.split())
     assert refused.code == 2
+    alone = said_here(*told, "--reasons-sheet", "reasons.csv")
+    assert "no pair has different reasons by two bots" in " ".join(alone.err.split())
     with (player.folder / "sheet.csv").open(newline="", encoding="utf-8-sig") as file:
         sheet = list(csv.DictReader(file))
     truth = {name: item["truth"] for name, item in items_of(whole).items()}

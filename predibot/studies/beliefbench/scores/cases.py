@@ -13,7 +13,7 @@ CASES = 5
 """Most pairs of a bot and a number of hops."""
 REASONS = 300
 """Most characters of reasons in the table; the page of the pair has all."""
-HOPS = {"logical": "1 or more", "causal": "1 or more", "confounding": "0", "narrative": "0"}
+HOPS = {"logical": "1+", "causal": "1+", "confounding": "0", "narrative": "0"}
 """By the kind of a bot's reasons: hops from one event to the other, 0 where both only share a subject."""
 _NOT_JUDGED = "not judged"
 
@@ -46,8 +46,8 @@ def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
                 cases.append((bot, hops, *said, fact.score, kinds.get(pair), events, shorten(reasons, REASONS)))
     columns = ("bot", "against", "hops", "pairs", "Acc", "Acc against", "MAE", "MAE against", "nearer", "further")
     note = (
-        "hops: 0 where a judge says that reasons are confounding or narrative, 1 or more where they are logical or "
-        "causal. nearer and further count the pairs whose label with reasons is nearer to the true one, or further."
+        "hops: 0 where a judge says that reasons are confounding or narrative, 1+ where they are logical or causal. "
+        "nearer and further count the pairs whose label with reasons is nearer to the true one, or further."
     )
     wanted = ("bot", "hops", "true", "without", "with", "S", "kind", "events", "reasons")
     title = "Pairs on which labels with and without reasons differ most"

@@ -31,6 +31,7 @@ class PairFact:
     features: tuple[float | None, ...] = ()
     """In the order of `FEATURES`; None where one is missing."""
     titles: tuple[str, str] = ("", "")
+    markets: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,10 @@ def test_reasons_are_compared_with_none_of_the_same_model_by_hops() -> None:
     assert {hops: row["pairs"] for hops, row in by_hops.items()} == {
         "(all)": 4,
         "0": 1,
-        "1 or more": 2,
+        "1+": 2,
         "not judged": 1,
     }
-    everything, linked = by_hops["(all)"], by_hops["1 or more"]
+    everything, linked = by_hops["(all)"], by_hops["1+"]
     assert (everything["Acc"], everything["Acc against"]) == (0.5, 0.5)
     assert (everything["MAE"], everything["MAE against"]) == (pytest.approx(0.4 / 4), pytest.approx(0.8 / 4))
     assert (everything["nearer"], everything["further"]) == (2, 1)
@@ -51,8 +51,8 @@ def test_cases_are_those_that_differ_most_with_the_beginning_of_the_reasons() ->
     rows = rows_of(case_tables(READINGS)[1])
     assert [(row["events"], row["hops"], row["kind"]) for row in rows] == [
         ("One / p1", "0", "narrative"),
-        ("One / p2", "1 or more", "causal"),
-        ("One / p3", "1 or more", "logical"),
+        ("One / p2", "1+", "causal"),
+        ("One / p3", "1+", "logical"),
     ]
     assert (rows[1]["true"], rows[1]["without"], rows[1]["with"], rows[1]["S"]) == ("some", "none", "some", 0.5)
     assert len(rows[0]["reasons"]) < REASONS + 20
