@@ -13,8 +13,8 @@ pytest = env -u PYTHONDONTWRITEBYTECODE $(python) -m pytest -n $(JOBS) --maxproc
 # Answers no questions, and speaks only of errors.
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
 # uv takes seconds where pip takes minutes, but does not reach every index that pip is set up for.
-install = $(python) -m uv pip install --quiet --python $(python) --require-hashes -r $(1) 2>/dev/null || \
-	$(pip) install --require-hashes -r $(1)
+install = $(python) -m uv pip install --quiet --python $(python) --require-hashes $(1:%=-r %) 2>/dev/null || \
+	$(pip) install --require-hashes $(1:%=-r %)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-quick test-outside dearest lint types bench soak pins docs clean
@@ -68,11 +68,12 @@ clean:  ## remove the environment and caches; runs/out/ stays, it is yours
 	find predibot strategies tools tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # In two steps, because pip checks hashes for pinned files only, not for a folder.
-.venv/.runtime: requirements.txt pyproject.toml
+# With the pages, which a newcomer opens after the demo.
+.venv/.runtime: requirements.txt requirements-web.txt pyproject.toml
 	@.ci/venv $(if $(PYTHON),"$(PYTHON)")
 	@echo "installing into .venv, once" >&2
 	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.txt | $(pip) install --require-hashes -r /dev/stdin 2>/dev/null || true
-	@$(call install,requirements.txt)
+	@$(call install,requirements.txt requirements-web.txt)
 	@$(pip) install --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -33,13 +33,18 @@ def folders_from_environment(kind: str) -> list[str]:
 
 
 def _checkout_folders(kind: str) -> list[str]:
-    """Return the top-level folder of our own checkout, or nothing when installed.
+    """Return the top-level folder of our own checkout, or nothing when installed."""
+    root = checkout()
+    return [] if root is None else [str(root / kind)]
+
+
+def checkout() -> Path | None:
+    """Return the folder of our own checkout; None when installed.
 
     A pyproject.toml alone proves little: badly packed wheels leave one, and a `tools` folder, beside us in
     site-packages.
     """
     root = Path(__file__).resolve().parent.parent
     project = root / "pyproject.toml"
-    if project.is_file() and _OUR_PROJECT in project.read_text(encoding="utf-8").splitlines():
-        return [str(root / kind)]
-    return []
+    is_ours = project.is_file() and _OUR_PROJECT in project.read_text(encoding="utf-8").splitlines()
+    return root if is_ours else None

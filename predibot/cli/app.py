@@ -14,7 +14,9 @@ from typer.main import get_command
 
 from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand, StatusCommand
 from predibot.cli.ending import FAILED, MISUSE, end_on_signals, leave_threads_behind, run_command
+from predibot.cli.place import place_of
 from predibot.environment import SAFE_PATH
+from predibot.reports.terminal.hints import USUAL, in_place
 from predibot.version import __version__
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "OMP_NUM_THREADS")
@@ -160,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.set_threshold(*_COLLECT_AFTER)
         # Processes that multiprocessing starts would import a `multiprocessing.py` of the current folder.
         os.environ.setdefault(SAFE_PATH, "1")  # noqa: TID251 - the interpreter reads it, not the settings
-    with end_on_signals(is_program=is_program):
+    with in_place(place_of(given) if is_program else USUAL), end_on_signals(is_program=is_program):
         code = run_command(lambda: _run(given), given)
         if is_program:
             leave_threads_behind(code)

@@ -93,7 +93,7 @@ def _say_how_to_add_a_model() -> None:
 
     if found := find_model_key():
         name, provider = found
-        output.say(f"{name} is set. To add a bot with a model: predibot decide --model {provider}/MODEL")
+        output.say(f"{name} is set. To add a bot with a model: `predibot decide --model {provider}/MODEL`")
 
 
 def _show(report: "DecideReport", *, as_json: bool) -> int:

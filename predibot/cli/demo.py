@@ -45,7 +45,8 @@ _GAMES: Mapping[_Game, _Demo] = {
         next_steps="""
 {about_bots}
   predibot report --full --ledger {url}
-On real markets, with a network: predibot decide && predibot evaluate""",
+  predibot serve --ledger {url}
+On real markets, with a network: `predibot decide`, later `predibot evaluate`""",
     ),
     "portfolio_weights": _Demo(
         recipes=("sandbox_portfolio",),
@@ -56,8 +57,9 @@ On real markets, with a network: predibot decide && predibot evaluate""",
 {about_bots}
   predibot account script_sharp --ledger {url}
   predibot report --full --ledger {url}
-With all its scripts, for minutes: predibot replay sandbox_portfolio
-On real markets, with a network: predibot decide portfolio""",
+  predibot serve --ledger {url}
+With all its scripts, for minutes: `predibot replay sandbox_portfolio`
+On real markets, with a network: `predibot decide portfolio`""",
         # Reading takes most of the time: few markets, and only one bot that reads.
         overrides={"events": 3},
         bots=(
@@ -75,7 +77,8 @@ A cohort starts every week with $10,000 a bot. To see more of it:
   predibot cohort --ledger {url}
   predibot cohort {cohort} --ledger {url}
   predibot account script_sharp --cohort {cohort} --ledger {url}
-  predibot report --full --ledger {url}""",
+  predibot report --full --ledger {url}
+  predibot serve --ledger {url}""",
     ),
 }
 
@@ -90,8 +93,9 @@ The stocks are simulated, whatever their names; their files lie in {folder}.
 {about_bots}
   predibot account script_sharp --ledger {url}
   predibot report --full --ledger {url}
-With all its scripts, for minutes: predibot replay sandbox_stocks
-On prices of your own: predibot replay stocks --venue stocks:FOLDER""",
+  predibot serve --ledger {url}
+With all its scripts, for minutes: `predibot replay sandbox_stocks`
+On prices of your own: `predibot replay stocks --venue stocks:FOLDER`""",
     # Only one script: each takes as long as all other bots together.
     bots=(
         *("all_cash", "equal_weights", "buy_and_hold", "random_weights"),

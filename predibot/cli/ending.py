@@ -176,7 +176,7 @@ def leave_threads_behind(code: int) -> None:
 
 def resume_advice(arguments: Sequence[str], what: str) -> str:
     """Return how to go on after a command was stopped; the line can be pasted, passwords are `***`."""
-    line = f"predibot {shlex.join(_mask_arguments(arguments))}"
+    line = f"`predibot {shlex.join(mask_arguments(arguments))}`"
     command = next((word for word in arguments if not word.startswith("-")), "")
     if command not in _RESUMABLE:
         return f"{what}. To start over, run again: {line}"
@@ -189,7 +189,8 @@ def mask_passwords(text: str) -> str:
     return _SECRET.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
 
 
-def _mask_arguments(arguments: Sequence[str]) -> list[str]:
+def mask_arguments(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command line with `***` in place of passwords."""
     masked = [mask_passwords(word) for word in arguments]
     for index, word in enumerate(arguments):
         if word == "--ledger" and index + 1 < len(arguments):
@@ -210,9 +211,10 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
 def _report_error(kind: str, message: str, code: int, *, as_json: bool) -> int:
     """Print an error on one line, or as a document, and return the exit code."""
     # Imported here: rich costs a hundredth of a second.
+    from predibot.reports.terminal.hints import runnable
     from predibot.reports.terminal.text import plain, sentence
 
-    message = sentence(environment_secrets().mask(mask_passwords(message)).rstrip())
+    message = sentence(runnable(environment_secrets().mask(mask_passwords(message)).rstrip()))
     if as_json:
         try:
             _print_error(kind, " ".join(message.split()), code)

@@ -30,4 +30,4 @@ def init(
     if json:
         output.print_document({"recipe": str(path)})
     else:
-        output.report_console().print(f"wrote {path}. Next: predibot select {path}", markup=False, soft_wrap=True)
+        output.print_lines(f"wrote {path}. Next: `predibot select {path}`")

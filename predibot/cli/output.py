@@ -37,7 +37,9 @@ _NAMED_BOTS = 5
 
 def say(text: str) -> None:
     """Print a line for the person at the terminal, on stderr, without any key."""
-    typer.echo(environment_secrets().mask(text), err=True)
+    from predibot.reports.terminal.hints import runnable
+
+    typer.echo(environment_secrets().mask(runnable(text)), err=True)
 
 
 def print_document(document: Any, *, exit_code: int | None = None) -> None:

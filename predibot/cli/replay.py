@@ -138,7 +138,7 @@ def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None
     print_replay(console, view)
     if evaluation.as_of is not None:
         # Without --as-of `report` looks from now, when the last prices of a recording are too old to count.
-        command = f"predibot report {plain(view.recipe)} --as-of {format_instant(evaluation.as_of)}"
+        command = f"`predibot report {plain(view.recipe)} --as-of {format_instant(evaluation.as_of)}`"
         print_line(console, f"{command} shows these scores again, from this ledger")
     if found is not None:
         print_look_ahead(output.report_console(), found)

@@ -1,5 +1,6 @@
 """The open ledger: transactions on it, with a database's errors in predibot's words."""
 
+import heapq
 import logging
 import os
 import sqlite3
@@ -38,6 +39,7 @@ _SILENT_SECONDS = 15
 
 It is much longer than any work of ours between two statements, and shorter than a usual lease.
 """
+_NAMED_LEDGERS = 3
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 # The server's operator, or the URL, may have set another time.
 _SET_IDLE_TIMEOUT = text(
@@ -451,8 +453,10 @@ def _prepare_url(address: str, *, create: bool) -> URL:
             f"the ledger {file} cannot be reached: {error.strerror}. Look at the path and its permissions"
         ) from error
     if not (create or is_there):
+        beside = heapq.nsmallest(_NAMED_LEDGERS, file.parent.glob("*.db"))
+        named = f": {' or '.join(f'--ledger sqlite:///{each}' for each in beside)}" if beside else ""
         raise LedgerUnusable(
-            f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant"
+            f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant{named}"
         )
     return url
 

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import struct
+import sys
 import termios
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,8 @@ from tests.forked import predibot_forked
 
 ROOT = Path(__file__).parents[2]
 _ROWS = 25
+
+_PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 
 
 def on_a_terminal(*arguments: str, columns: int, errors: bool = False, **environment: str) -> tuple[int, str]:
@@ -35,7 +38,8 @@ def on_a_terminal(*arguments: str, columns: int, errors: bool = False, **environ
         ended = predibot_forked(
             *arguments,
             streams=(theirs, theirs, theirs if errors else nothing.fileno()),
-            environment={**kept, "TERM": "xterm-256color", **environment},
+            # As in a shell with the environment activated, so that hints are short.
+            environment={**kept, "PATH": _PATH, "TERM": "xterm-256color", **environment},
         )
     os.close(theirs)
     reader.join()
@@ -54,3 +58,9 @@ def _read(terminal: int) -> bytes:
 def without_colours(sent: str) -> list[str]:
     """Return the lines of a screen as they are read."""
     return [line.rstrip() for line in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent).replace("\r\n", "\n").splitlines()]
+
+
+def hints(line: str) -> list[str]:
+    """Return the commands that a line tells people to type, but those with a word in capitals to fill in."""
+    found = re.findall(r"`(\S*predibot [^`]+)`", line) + re.findall(r"^  (\S*predibot .+)$", line)
+    return [each for each in found if not re.search(r" [A-Z]{3,}\b", each)]

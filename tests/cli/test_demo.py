@@ -1,6 +1,8 @@
 """`predibot demo`: the main job from nothing, which may be stopped. That it ends, and how, the README's test shows."""
 
 import os
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import Predibot
-from tests.cli.terminal import on_a_terminal, without_colours
+from tests.cli.terminal import hints, on_a_terminal, without_colours
 from tests.forked import Forked
 
 COLUMNS = 80
@@ -32,7 +34,7 @@ def test_the_demo_starts_from_nothing_whatever_an_earlier_one_left_and_stops_whe
         rest = demo.stderr.read()
         assert demo.wait(timeout=60) == 130, rest
     assert time.monotonic() - began < 30
-    assert "interrupted. To start over, run again: predibot demo" in rest
+    assert re.search("interrupted. To start over, run again: `.*predibot demo`", rest)
     assert "Traceback" not in rest
     runs = predibot("runs", "--ledger", "sqlite:///runs/out/demo.db", "--json").document["runs"]
     assert "sandbox@2026-01-05T00:00Z" in {each["key"] for each in runs}
@@ -52,10 +54,18 @@ def test_the_demo_of_portfolios_shows_a_board_of_80_columns_and_what_to_type_nex
     assert any("script_sharp" in line for line in screen)
     ledger = "sqlite:///runs/out/demo_portfolio.db"
     assert f"  predibot account script_sharp --ledger {ledger}" in screen
+    assert [code for line in screen for hint in hints(line) if (code := _try(predibot, hint))] == []
     found = predibot("account", "script_sharp", "--ledger", ledger, "--json").document["accounts"]
     assert [len(each["allocations"]) for each in found] == [3]
     (board,) = predibot("report", "--ledger", ledger, "--json").document["accounts"]
     assert len(board["leaderboard"]) == 7
+
+
+def _try(predibot: Predibot, hint: str) -> int:
+    """Run a hint and return its exit code; what would not end here, or needs a network, only shows its help."""
+    _, command, *rest = shlex.split(hint)
+    is_long = command in ("serve", "decide", "replay", "evaluate")
+    return predibot(command, *rest, *(["--help"] if is_long else [])).code
 
 
 def test_the_demo_of_weekly_cohorts_shows_their_board_and_what_to_type_next(

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import sqlite3
 import time
@@ -36,7 +37,7 @@ def test_a_signal_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(
     assert time.monotonic() - began < 30
     assert (process.returncode, json.loads(out)["exit_code"]) == (code, code)
     assert json.loads(out)["error"]["kind"] == ("Terminated" if first is signal.SIGTERM else "Interrupted")
-    assert "what is recorded is kept. To go on, run again: predibot decide" in out + err
+    assert re.search(r"what is recorded is kept. To go on, run again: `\S*predibot decide", out + err)
     assert "Traceback" not in err
     assert claimed(program) == 0
     assert outcomes_so_far(program) == ["interrupted"] * 2 + ["recorded"] * 3

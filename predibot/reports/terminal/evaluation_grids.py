@@ -285,7 +285,7 @@ def _effort(evaluation: Evaluation) -> Iterator[Table]:
 def _coherence(evaluation: Evaluation) -> Iterator[Table]:
     if evaluation.coherence:
         title = "Coherence: how far forecasts of one event break the rules of probability"
-        more = "By rule, by event and over time: predibot report --bot NAME."
+        more = "By rule, by event and over time: `predibot report --bot NAME`."
         yield table_of(title, (Column("bot", "name", kind="name"), *COLUMNS["coherence"]), evaluation.coherence, [more])
 
 

@@ -203,7 +203,7 @@ def _footnotes(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
     if apart := [row for row in rows if row.edge_by_event is not None]:
         listed = ", ".join(f"{plain(row.bot)} {figures.thousandths(row.edge_by_event)}" for row in apart[:3])
         yield f"Counting every event once, the edge is another: {listed}."
-    yield "predibot report --full has every table, --table NAME one (-h names them), --worst N the worst decisions."
+    yield "`predibot report --full` has every table, --table NAME one (-h names them), --worst N the worst decisions."
 
 
 def _method_line(evaluation: Evaluation) -> str:

@@ -13,6 +13,7 @@ from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, outcome_of
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.hints import runnable
 from predibot.reports.terminal.text import plain, sentence, within
 from predibot.selection import PassedOver
 
@@ -244,4 +245,4 @@ def print_notes(console: Console, notes: Sequence[str], *, most: int = _SHOWN_NO
 
 def print_line(console: Console, line: str, style: str = "") -> None:
     """Print a line whole: a terminal wraps it by words, a pipe gets it in one piece."""
-    console.print(Text(line, style=style, overflow="fold"), soft_wrap=not console.is_terminal)
+    console.print(Text(runnable(line), style=style, overflow="fold"), soft_wrap=not console.is_terminal)

@@ -189,7 +189,7 @@ def test_without_the_extra_a_run_goes_on_and_who_asks_for_spans_is_told_what_to_
     given = {"environment": around, "first": without, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     for code, *command in ((0, "decide", "r.toml", "--new-run"), (1, "trace", name, "--otlp", "http://127.0.0.1:9")):
         with Forked(*command, folder=Path.cwd(), **given) as process:
-            assert "pip install 'predibot[otel]'" in process.communicate()[1]
+            assert "[otel]'" in process.communicate()[1]
         assert process.returncode == code
 
 

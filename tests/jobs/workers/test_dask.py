@@ -331,4 +331,4 @@ def test_without_the_extra_the_message_names_it(program: Program) -> None:
     (program.folder / "distributed.py").write_text('raise ModuleNotFoundError("none here", name="distributed")')
     command = ("decide", "--venue", "sandbox:events=20", "--events", "1", *LOCAL, "--json")
     document = document_of(program.run("predibot", *command), code=1)
-    assert "pip install 'predibot[distributed]'" in document["error"]["message"]
+    assert "[distributed]'" in document["error"]["message"]

@@ -1,0 +1,64 @@
+"""How the program is called here, and how more of it is installed."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+from itertools import pairwise
+from json import loads
+from pathlib import Path
+
+from predibot._folders import checkout
+from predibot.cli.ending import mask_arguments
+from predibot.reports.terminal.hints import Place
+
+_WITH_LEDGER = (
+    *("account", "cohort", "decide", "doctor", "evaluate", "export", "graph", "import", "relate", "replay", "report"),
+    *("runs", "schedule", "serve", "status", "tables", "trace", "track", "verify"),
+    *("ledger backup", "ledger compact", "ledger prune", "ledger restore", "ledger stats", "ledger upgrade"),
+    "ledger verify",
+)
+"""Commands with an option `--ledger`; those of a group are named by the group where all of them have it."""
+
+
+def place_of(arguments: Sequence[str]) -> Place:
+    """Return how to type commands where the program was called with these arguments."""
+    words = mask_arguments(arguments)
+    ledger = next((f"--ledger {shlex.quote(url)}" for word, url in pairwise(words) if word == "--ledger"), "")
+    ledger = ledger or next((shlex.quote(word) for word in words if word.startswith("--ledger=")), "")
+    return Place(_program(), ledger, _WITH_LEDGER, f"{_as_module('pip')} install {_package()}")
+
+
+def _program() -> str:
+    script = Path(sys.argv[0])
+    if script.name == "__main__.py":
+        script = Path(sys.executable).with_name("predibot")
+        if not script.exists():
+            return _as_module("predibot")
+    found = shutil.which("predibot")
+    return "predibot" if found and Path(found).resolve() == script.resolve() else _typed(script)
+
+
+def _as_module(name: str) -> str:
+    return f"{_typed(Path(sys.executable))} -m {name}"
+
+
+def _package() -> str:
+    """Return what pip installs with an extra: the checkout, the wheel this came from, or the name on an index."""
+    root = checkout()
+    if root is not None:
+        return f"-e '{_typed(root)}[{{extra}}]'"
+    try:
+        origin = loads(distribution("predibot").read_text("direct_url.json") or "{}").get("url", "")
+    except (PackageNotFoundError, ValueError):
+        origin = ""
+    return shlex.quote(f"predibot[{{extra}}] @ {origin}") if origin else "'predibot[{extra}]'"
+
+
+def _typed(path: Path) -> str:
+    """Return a path as it is typed in the current folder; links stay, as a virtual environment is one."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
+    here = Path.cwd()
+    return shlex.quote(str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute))

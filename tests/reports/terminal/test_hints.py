@@ -1,0 +1,70 @@
+"""Hints run as typed where they are read."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from predibot.cli import place
+from predibot.cli.app import program
+from predibot.reports.terminal.hints import Place, in_place, runnable
+
+HERE = Place("bin/predibot", "--ledger sqlite:///my.db", {"report", "ledger verify"}, "bin/pip install '.[{extra}]'")
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("Run `predibot report` first.", "Run `bin/predibot report --ledger sqlite:///my.db` first."),
+        ("`predibot ledger verify` tells", "`bin/predibot ledger verify --ledger sqlite:///my.db` tells"),
+        ("`predibot ledger copy A B`", "`bin/predibot ledger copy A B`"),
+        ("`predibot report --ledger x.db`", "`bin/predibot report --ledger x.db`"),
+        ("See `predibot report --help`", "See `bin/predibot report --help`"),
+        ("  predibot bots", "  bin/predibot bots"),
+        ("see predibot report", "see predibot report"),
+        ("pictures: pip install 'predibot[plots]'", "pictures: bin/pip install '.[plots]'"),
+    ],
+)
+def test_a_command_of_a_text_is_typed_as_the_place_has_it(text: str, typed: str) -> None:
+    with in_place(HERE):
+        assert runnable(text) == typed
+    assert runnable(text) == text
+
+
+def test_each_command_with_a_ledger_is_known_to_hints() -> None:
+    def has_ledger(command: Any) -> bool:
+        return any(option.name == "ledger" for option in command.params)
+
+    whole: Any = get_command(program())
+    found = set[str]()
+    for name, command in whole.commands.items():
+        below = getattr(command, "commands", {})
+        of = {each: has_ledger(one) for each, one in below.items()} or {"": has_ledger(command)}
+        found |= {name} if all(of.values()) else {f"{name} {each}" for each, has in of.items() if has}
+    assert found == {*place._WITH_LEDGER}
+
+
+@pytest.mark.parametrize(
+    ("called", "path", "typed"),
+    [
+        (".venv/bin/predibot", "", ".venv/bin/predibot"),
+        (".venv/bin/predibot", ".venv/bin", "predibot"),
+        ("predibot/__main__.py", "", ".venv/bin/predibot"),
+    ],
+)
+def test_the_program_is_named_as_it_was_called(
+    called: str, path: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / ".venv/bin/predibot"
+    script.parent.mkdir(parents=True)
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / called)])
+    monkeypatch.setattr(sys, "executable", str(script.with_name("python")))
+    monkeypatch.setenv("PATH", str(tmp_path / path) if path else "")
+    found = place.place_of(["report", "--ledger=sqlite:///a b.db"])
+    assert (found.program, found.ledger) == (typed, "'--ledger=sqlite:///a b.db'")
+    assert found.install.startswith(".venv/bin/python -m pip install -e '") and found.install.endswith("[{extra}]'")
