@@ -57,7 +57,7 @@ class PromptCatalogue:
     fields: Mapping[str, str]
     """What each field is filled with."""
     games: Mapping[str, tuple[str, ...]]
-    """The fields that a prompt may have, by game; games that do not load are left out."""
+    """The fields that a prompt may have, by game, and for its judges; games that do not load are left out."""
 
 
 def list_prompts() -> PromptCatalogue:
@@ -65,7 +65,10 @@ def list_prompts() -> PromptCatalogue:
     games = dict[str, tuple[str, ...]]()
     for name in game_names():
         with suppress(PluginError):
-            games[name] = game_fields(make_game(name))
+            game = make_game(name)
+            games[name] = game_fields(game)
+            if game.judge_fields != game.view_fields:
+                games[f"{name}, a judge"] = game_fields(game, judges=True)
     prompts = tuple((name, purpose, fields_of(packaged_prompt(name))) for name, purpose in PROMPTS.items())
     return PromptCatalogue(prompts, FIELDS, games)
 

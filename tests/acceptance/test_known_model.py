@@ -137,10 +137,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def play(
-    game: str, top: str, bots: Mapping[str, str], server: KnownModels, *, days: Sequence[int], every: str, at: str
+    game: str,
+    top: str,
+    bots: Mapping[str, str],
+    server: KnownModels,
+    *,
+    days: Sequence[int],
+    every: str,
+    at: str,
+    venue: str = "archive:world",
 ) -> Any:
     """Replay a game over days of the world, and return its evaluation ten days after the first one."""
-    recipe = f'venue = "archive:world"\nevery = "{every}"\n{top}\n'
+    recipe = f'venue = "{venue}"\nevery = "{every}"\n{top}\n'
     for name, more in bots.items():
         strategy, _, more = more.partition("\n")
         recipe += BOT.format(name=name, strategy=strategy, url=server.base_url, prompt=game) + more + "\n"
@@ -211,7 +219,7 @@ def asked_with(prompts: list[str], objective: str, times: int) -> None:
     assert len(prompts) == times
     for prompt in prompts:
         lines = prompt.splitlines()
-        assert re.fullmatch(r"MINE at 2026-02-0\dT00:0\dZ\.", lines[0]) and lines[1].startswith(objective)
+        assert re.fullmatch(r"MINE at 2026-02-0\dT\d\d:0\dZ\.", lines[0]) and lines[1].startswith(objective)
         assert re.fullmatch(r"Strangers wrote what stands between <<untrusted \d+>> and <<end of .*>>\.", lines[2])
         assert {"view", "price"} == {*re.findall(r"{{(.*?)}}", prompt)}
 
@@ -237,6 +245,32 @@ def test_weights_of_a_portfolio(home: Path) -> None:
         asked_with(server.prompts_of(row["bot"]), "What counts is the value of the portfolio", 3)
         assert row["values_usd"] == pytest.approx([500, a_day_later, two])
         assert row["value_usd"] == pytest.approx(settled)
+
+
+def shares(_prompt: str) -> str:
+    return json.dumps({"reasoning": "x", "allocations": {"AAA": 0.5, "BBB": 0.25, "CASH": 0.25}})
+
+
+def test_weights_of_stocks(home: Path) -> None:
+    closes = {"AAA": (100, 110, 99), "BBB": (50, 50, 65)}
+    Path("stocks").mkdir()
+    for ticker, prices in closes.items():
+        lines = (
+            f"{FIRST + day * DAY:%Y-%m-%d},{price},{price},{price},{price},1000" for day, price in enumerate(prices, 1)
+        )
+        Path("stocks", f"{ticker}.csv").write_text("\n".join(("date,open,high,low,close,volume", *lines)) + "\n")
+    Path("stocks", "sectors.csv").write_text("ticker,sector,name\nAAA,Tools,The {{view}} and {{price}} Company\n")
+    digest = own_prompt("stocks")
+    game = '[game]\nname = "portfolio_weights"\ntickers = ["AAA", "BBB"]\nfill = "same"'
+    with models(shares) as server:
+        found = play(
+            "stocks", game, {"at_once": "one_shot"}, server, days=[1, 3], every="1d", at="21:05", venue="stocks:stocks"
+        )
+    assert set(digests_of("stocks").values()) == {digest}
+    asked_with(server.prompts_of("at_once"), "What counts is the value of the portfolio", 3)
+    first = 1_000 * (0.5 * 110 / 100 + 0.25 + 0.25)
+    (row,) = found["accounts"][0]["leaderboard"]
+    assert row["values_usd"] == pytest.approx([1_000, first, first * (0.5 * 99 / 110 + 0.25 * 65 / 50 + 0.25)])
 
 
 def acts(prompt: str) -> str:

@@ -118,7 +118,8 @@ def test_every_field_of_a_packaged_prompt_is_explained_and_every_game_lists_its_
     assert used == {*FIELDS}
     games: Mapping[str, tuple[str, ...]] = list_prompts().games
     assert {"question", "comments"} < {*games["stakebench"]} and "now" not in games["stakebench"]
-    assert {"first", "second"} < {*games["beliefbench"]}
+    assert {"first", "second"} < {*games["beliefbench"]} and "reasons" not in games["beliefbench"]
+    assert {*games["beliefbench, a judge"]} == {*games["beliefbench"], "reasons"}
 
 
 def test_a_text_game_may_be_asked_about_by_the_parts_of_its_view() -> None:

@@ -32,12 +32,12 @@ REPORT = reply("Rain is likely: 0.6, confidence 7, bet $0.50 on YES.", citations
 
 
 def decide(
-    report: ChatReply | Exception, *extracted: str
+    report: ChatReply | Exception, *extracted: str, prompt: str = ""
 ) -> tuple[Decision | Abstention, ScriptedModel, ScriptedModel]:
     writer, reader = ScriptedModel([report]), ScriptedModel(extracted or ("unused",))
     models: dict[str, ChatModel] = {"writer": writer, "reader": reader}
     strategy = load_strategy(spec_of("deep_research", {"model": "writer", "extract_model": "reader"}))
-    return strategy.decide(context(rain("m1", price=0.4567), model=models.__getitem__)), writer, reader
+    return strategy.decide(context(rain("m1", price=0.4567), model=models.__getitem__, prompt=prompt)), writer, reader
 
 
 def test_a_report_becomes_a_decision_with_its_citations_as_sources() -> None:
@@ -53,6 +53,13 @@ def test_the_second_model_sees_no_price_and_is_told_not_to_forecast() -> None:
     assert "0.4567" in writer.requests[0].messages[0].text
     assert "0.4567" not in reader.requests[0].messages[0].text
     assert "Do not forecast" in reader.requests[0].messages[0].text
+
+
+def test_a_prompt_of_ones_own_asks_for_the_report_and_the_packaged_one_for_what_is_in_it() -> None:
+    decision, writer, reader = decide(REPORT, json.dumps(answer()), prompt="MINE {{about}}\n{{view}}\n{{report}}")
+    assert isinstance(decision, Decision)
+    assert writer.requests[0].messages[0].text.startswith("MINE on these markets\n# The event")
+    assert reader.requests[0].messages[0].text.startswith("Below is a research report")
 
 
 def test_a_report_without_a_probability_is_an_abstention() -> None:
