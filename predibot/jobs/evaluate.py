@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from predibot.ledger.write.runs import (
 from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
+from predibot.scoring.accounts.consistency import account_consistency, cohort_consistency
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 from predibot.scoring.records.coherence import CoherenceScore
@@ -161,6 +163,18 @@ def _with_accounts(
         account_board(each, question.convention, question.uncertainty, currency=found.currency) for each in kept
     )
     of_cohorts = tuple(cohort_board(each) for each in cohorts)
+    if "consistency" in question.wanted:
+        again = partial(account_consistency, uncertainty=question.uncertainty)
+        boards = tuple(replace(board, consistency=again(each)) for board, each in zip(boards, kept, strict=True))
+        of_cohorts = tuple(
+            replace(
+                board,
+                consistency=cohort_consistency(
+                    [(each.bot, each.first_bets) for each in board.scores], question.uncertainty
+                ),
+            )
+            for board in of_cohorts
+        )
     orders = {
         " ".join((each.game, each.recipe, each.mode, each.subject)): [
             score.bot for score in each.scores if not score.baseline

@@ -103,6 +103,12 @@ def test_each_table_of_a_board_can_be_asked_for_alone(played: Predibot) -> None:
         assert "bot_2" in shown
     rows = played("evaluate", "--no-track", "--csv", "--table", "pairs", *LEDGER).out
     assert {row["bot"] for row in csv.DictReader(io.StringIO(rows))} >= {"bot_2"}
+    rows = played("evaluate", "--no-track", "--csv", "--table", "consistency", *LEDGER).out
+    again = [*csv.DictReader(io.StringIO(rows))]
+    assert again and all(row["between"] == "days" and 0.0 <= float(row["difference"]) <= 1.0 for row in again)
+    assert (
+        "how alike a bot divides its money" in played("evaluate", "--no-track", "--table", "consistency", *LEDGER).out
+    )
     rows = played("evaluate", "--no-track", "--csv", "--table", "behaviour", *LEDGER).out
     assert all(row["turnover"] for row in csv.DictReader(io.StringIO(rows)))
 

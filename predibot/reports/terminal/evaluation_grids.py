@@ -8,12 +8,14 @@ from typing import Any
 from predibot.domain.spelling import first_of
 from predibot.reports import figures
 from predibot.reports.table import LAST, Column, Table, ends, table_of, value_of
-from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids
+from predibot.reports.terminal.boards.accounts import account_grids, cohort_grids, consistency_grid
 from predibot.reports.terminal.text import plain, within
 from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.reports.views.evaluation_csv import bot_rows
 from predibot.reports.views.leaderboard import PAIR_VERDICTS, leaderboard
 from predibot.reports.views.metrics import COLUMNS, bin_documents, short_more_events
+from predibot.scoring.accounts.board import AccountBoard
+from predibot.scoring.accounts.cohorts import CohortBoard
 from predibot.scoring.evaluation.counterfactual import Counterfactual
 from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.pairs import MOST_OPEN_STAKES, Pair
@@ -270,6 +272,10 @@ def _consistency(evaluation: Evaluation) -> Iterator[Table]:
         below = f"Hardly moved: by at most {UNCHANGED_PRICE:g} between two days in a row on which it decided."
         title = "Consistency: how alike a bot answers when it is asked the same again"
         yield table_of(title, (_BOT, *COLUMNS["consistency"]), evaluation.consistency, [below])
+    boards: list[AccountBoard | CohortBoard] = [*evaluation.accounts, *evaluation.cohorts]
+    for board in boards:
+        if board.consistency:
+            yield consistency_grid(board)
 
 
 def _effort(evaluation: Evaluation) -> Iterator[Table]:

@@ -1,6 +1,6 @@
 """Boards of accounts and cohorts as data: documents, rows and conclusions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from predibot.reports import figures
 from predibot.reports.document import Document, document, number, under
@@ -35,6 +35,7 @@ def board_document(board: AccountBoard) -> Document:
             for score, cells in zip(board.scores, account_cells(board), strict=True)
         ],
         "comparisons": [document(pair, _PAIR) for pair in board.pairs],
+        "consistency": [document(each, _CONSISTENCY) for each in board.consistency],
         **document(board, "delay_bands"),
         "conclusions": list(conclusions(board)),
         "notes": list(board.notes),
@@ -53,6 +54,14 @@ def account_pairs(boards: Sequence[AccountBoard]) -> Iterator[Document]:
     """Yield a row for each pair of a bot and a baseline."""
     for board in boards:
         yield from ({**document(board, _NAMED), **document(pair, _PAIR)} for pair in board.pairs)
+
+
+def consistency_rows(boards: Iterable[AccountBoard | CohortBoard]) -> Iterator[Document]:
+    """Yield a row for each bot of each board that was asked the same again, and way in which it was."""
+    for board in boards:
+        yield from (
+            {**document(board, "recipe game mode"), **document(each, _CONSISTENCY)} for each in board.consistency
+        )
 
 
 def account_cells(board: AccountBoard) -> Iterator[Document]:
@@ -90,6 +99,11 @@ _BEFORE = (
 )
 """The plain figures of an account, as `document` reads them, before those of its decisions."""
 _AFTER = "missed failed_share pending_orders=pending stale_marks=unpriced_marks cost_usd cost_known_usd"
+_CONSISTENCY = (
+    "bot between n clusters difference=difference.estimate difference_low=difference.low "
+    "difference_high=difference.high in_common=in_common.estimate in_common_low=in_common.low "
+    "in_common_high=in_common.high weight_deviation"
+)
 _INTERVAL = "low high dates=clusters few_dates=few_clusters method resamples_without_value"
 _PAIR = (
     "bot baseline difference=difference.estimate beta correlation low=difference.low high=difference.high "
@@ -131,6 +145,7 @@ def cohort_board_document(board: CohortBoard) -> Document:
         **document(board, f"{_OF_COHORTS} cohorts complete"),
         "archived_left_out": board.archived,
         "leaderboard": [{**_cohort_cells(board, each), **document(each, "replicates")} for each in board.scores],
+        "consistency": [document(each, _CONSISTENCY) for each in board.consistency],
         "conclusions": list(cohort_conclusions(board)),
         "notes": list(board.notes),
     }

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import spreadsheet_cell
 from predibot.reports.document import Document, document
-from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows
+from predibot.reports.views.accounts import account_pairs, account_rows, cohort_rows, consistency_rows
 from predibot.reports.views.effort import effort_documents
 from predibot.reports.views.evaluation_json import coherence_row, consistency_document, pair_document
 from predibot.reports.views.leaderboard import LeaderboardRow, leaderboard
@@ -117,6 +117,8 @@ def evaluation_rows(evaluation: Evaluation, table: str | None = None) -> Iterato
         # A row has all figures of an account, and a column `knowledge` of its own.
         yield from account_rows(evaluation.accounts)
         return
+    if table == "consistency":
+        yield from consistency_rows((*evaluation.accounts, *evaluation.cohorts))
     if table is None:
         rows = [row.cells() for row in score_rows(evaluation)]
     else:

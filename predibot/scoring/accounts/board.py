@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from predibot.domain.price import money_sign
+from predibot.scoring.accounts.consistency import AccountConsistency
 from predibot.scoring.accounts.implied import MOST_DEPENDENCE, MOST_IN_ONE_EVENT, days_of, distance, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore, CurveColumn, account_score, is_curve, returns_of
@@ -86,6 +87,8 @@ class AccountBoard:
     delay_bands: tuple[DelayBand, ...] = ()
     """Over bots that are no baselines, unless there are only baselines."""
     notes: tuple[str, ...] = ()
+    consistency: tuple[AccountConsistency, ...] = ()
+    """How alike bots divided their money when asked the same again; empty where it is not asked for."""
 
     @property
     def standings(self) -> Mapping[str, Standing]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from predibot.scoring.accounts.consistency import AccountConsistency, FirstBets
 from predibot.scoring.accounts.record import Contestant, SizedBet
 from predibot.scoring.accounts.replicates import CohortReplicates
 from predibot.scoring.inference.overlap import OverlapInterval, longest_overlap, overlap_interval
@@ -170,6 +171,8 @@ class CohortBot(Contestant):
     """The number of cohorts in which a reversed payout left it in debt."""
     deviation: float = 0.0
     """The standard deviation of its mean return that prices imply."""
+    first_bets: tuple[FirstBets, ...] = ()
+    """What each of its accounts bet first in its cohort."""
     results_apart: tuple[tuple[CohortResult, ...], ...] = ()
     """The results of each replicate, of which `results` are the means; () for a bot without."""
 
@@ -239,6 +242,8 @@ class CohortBoard(CohortsRecord):
     Those whose models' cutoff is unknown come last.
     """
     notes: tuple[str, ...] = field(kw_only=True)
+    consistency: tuple[AccountConsistency, ...] = field(default=(), kw_only=True)
+    """How alike replicates bet; empty where it is not asked for."""
 
     @property
     def ranks(self) -> Mapping[tuple[str, Knowledge], int]:

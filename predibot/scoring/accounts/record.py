@@ -81,6 +81,11 @@ class AccountRecord(AccountState):
     cash_usd: Floats
     targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
     """By row of `slot`: instruments and weights of the orders filled there; the rest is cash."""
+    answers: Mapping[int, tuple[Ints, Floats] | None] = field(default_factory=dict)
+    """By row of `slot`: the instruments and weights that its decision there asked for; None for what it held.
+
+    An instrument that no account of the record ever held is below zero.
+    """
     replicates: "tuple[AccountRecord, ...]" = ()
     """The accounts that it is the mean of; () for an account of its own."""
 

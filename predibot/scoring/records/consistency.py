@@ -15,7 +15,7 @@ from predibot.scoring.records.track_record import TrackRecord
 
 UNCHANGED_PRICE = 0.01
 """The most that a price may have moved between two days on which a bot was asked the same."""
-_LEAST_MOVE = 1e-9
+LEAST_MOVE = 1e-9
 """A price of 0.35 is unchanged from 0.36, whatever their floats say."""
 Between = Literal["replicates", "days"]
 
@@ -42,14 +42,14 @@ class Consistency:
         """Return the consistency over pairs, of which there is at least one."""
         apart, bets = np.abs(np.diff(pairs.probability, axis=0)[0]), pairs.bet_usd
         alike = (np.sign(bets[0]) == np.sign(bets[1])).astype(np.float64)
-        difference = _estimate(apart, pairs.cluster, uncertainty)
+        difference = estimate_share(apart, pairs.cluster, uncertainty)
         return cls(
             bot,
             between,
             difference.n,
             difference.clusters,
             difference,
-            _estimate(alike, pairs.cluster, uncertainty),
+            estimate_share(alike, pairs.cluster, uncertainty),
             float(np.sqrt(np.mean((bets[0] - bets[1]) ** 2) / 2.0)),
         )
 
@@ -154,12 +154,13 @@ def _between_days(rows: _Answers) -> Iterator[_Pairs]:
     one, other = order[:-1], order[1:]
     again = (rows.market[one] == rows.market[other]) & (rows.replicate[one] == rows.replicate[other])
     later = rows.day[one] < rows.day[other]
-    same = np.abs(rows.price_yes[one] - rows.price_yes[other]) <= UNCHANGED_PRICE + _LEAST_MOVE
+    same = np.abs(rows.price_yes[one] - rows.price_yes[other]) <= UNCHANGED_PRICE + LEAST_MOVE
     kept = again & later & same
     yield _Pairs.of(rows, one[kept], other[kept])
 
 
-def _estimate(values: Floats, clusters: Ints, uncertainty: Uncertainty) -> Estimate:
+def estimate_share(values: Floats, clusters: Ints, uncertainty: Uncertainty) -> Estimate:
+    """Return the mean of shares in [0, 1], (n,), with its interval over clusters, (n,); none on few clusters."""
     found = cluster_bootstrap_mean(
         values, clusters, seed=uncertainty.seed, resamples=uncertainty.resamples, confidence=uncertainty.confidence
     )

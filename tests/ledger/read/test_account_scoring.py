@@ -17,6 +17,7 @@ from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import read_journal
 from predibot.reports.views.accounts import account_rows
 from predibot.scoring.accounts.board import account_board, rank_agreements
+from predibot.scoring.accounts.consistency import account_consistency
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.metrics.conventions import CONVENTIONS
@@ -55,6 +56,30 @@ def test_holdings_before_and_after_each_slot_are_the_fold_of_the_journal_up_to_t
             shares = {name: share for name, share in zip(names, account.shares[row], strict=True) if share}
             assert shares == {each.id: position.shares for each, position in held.positions.items()}
             assert account.cash_usd[row] == pytest.approx(held.cash_usd, abs=1e-9)
+
+
+def test_replicates_are_one_account_with_the_mean_of_theirs_and_what_each_asked_for(played: Store) -> None:
+    apart = {each.bot: each for each in record_of(played).accounts}
+    with played.write() as connection:
+        for table, column in (("accounts", "bot"), ("bots", "name")):
+            for name, number in (("bot_1", 1), ("bot_2", 2)):
+                connection.execute(text(f"UPDATE {table} SET {column} = 'x#{number}' WHERE {column} = '{name}'"))
+        stated = connection.execute(
+            text(
+                "SELECT orders.amount FROM orders JOIN decisions ON decisions.id = orders.decision_id JOIN bots ON "
+                "bots.id = decisions.bot_id WHERE bots.name = 'x#1' AND orders.unit = 'weight' ORDER BY decision_id"
+            )
+        ).scalars()
+        amounts = list(stated)
+    found = {each.bot: each for each in record_of(played).accounts}
+    assert "x" in found and "x#1" not in found and len(found) == len(apart) - 1
+    assert found["x"].value_usd == pytest.approx((apart["bot_1"].value_usd + apart["bot_2"].value_usd) / 2)
+    first, second = found["x"].replicates
+    assert (first.bot, second.bot, len(first.answers)) == ("x#1", "x#2", first.slot.size)
+    assert [w for each in first.answers.values() if each is not None for w in each[1].tolist()] == amounts
+    again = account_consistency(record_of(played), FEW)
+    assert ("x", "replicates", first.slot.size) in [(each.bot, each.between, each.n) for each in again]
+    assert [each.bot for each in record_of(played, part=Part(bots=("x#2",))).accounts] == ["x#2"]
 
 
 def test_values_are_those_of_the_valuations_and_of_what_was_held_before_the_fills(played: Store) -> None:

@@ -9,7 +9,9 @@ from predibot.ledger.store import Store
 from predibot.reports.terminal.boards.accounts import cohort_grid
 from predibot.reports.views.accounts import cohort_conclusions
 from predibot.scoring.accounts.cohorts import CohortBot, CohortsRecord, cohort_board
+from predibot.scoring.accounts.consistency import cohort_consistency
 from predibot.scoring.accounts.record import SizedBet
+from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.part import Part
 from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, VENUE, WEEK, Weeks, bets, sells
 
@@ -102,6 +104,11 @@ def test_replicates_are_one_bot_with_the_mean_of_their_accounts_and_a_spread(sto
     (alone,) = records(store, part=Part(bots=("one#2",)))[0].bots
     assert (alone.bot, alone.results[0].value_usd) == ("one#2", pytest.approx(9_500.0))
     assert "2: -5.0% to +15%" in cohort_grid(board).rows[0]
+    # One bet 10 % on `a`, the other 5 % on `b`; `two` held and has no replicates.
+    assert [dict(each.weights) for each in one.first_bets] == [{"a:YES": 0.1}, {"b:YES": 0.05}]
+    (again,) = cohort_consistency([(each.bot, each.first_bets) for each in board.scores], Uncertainty(resamples=200))
+    assert (again.bot, again.n, again.difference.estimate) == ("one", 1, pytest.approx(0.1))
+    assert (again.in_common.estimate, again.weight_deviation) == (0.0, pytest.approx(((0.1**2 + 0.05**2) / 4) ** 0.5))
 
 
 def test_what_the_system_held_has_failed_and_the_board_says_so(store: Store) -> None:

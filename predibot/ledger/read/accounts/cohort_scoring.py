@@ -2,12 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 
 import numpy as np
 from sqlalchemy import Connection, literal, select
 
+from predibot.domain.decision import STATUSES
 from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.games.positions import list_resolved_bets
 from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort, cohorts_as_of
@@ -20,15 +21,19 @@ from predibot.ledger.read.accounts.scoring import (
     sum_costs,
 )
 from predibot.ledger.read.columns import Columns, read_columns
+from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.write.accounts import accounts
 from predibot.ledger.write.decisions import bots, decisions, forecasts
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import runs
 from predibot.scoring.accounts.cohorts import CohortBot, CohortResult, CohortsRecord, mean_result
+from predibot.scoring.accounts.consistency import FirstBets
 from predibot.scoring.records.knowledge import KNOWLEDGE, Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 
 _Group = tuple[str, str, str, str]
+_RECORDED = STATUSES.index("recorded")
+_WEEK = timedelta(days=7)
 
 
 def cohort_records(
@@ -129,6 +134,11 @@ def _cohort_bots(
             display_name=split_replicate(names.get(latest.bot, bot))[0] if bot in joined else names.get(bot, bot),
             strategy=strategies.get((cohorts[latest.cohort].run_id, latest.bot), ""),
             results=tuple(map(mean_result, of_cohorts.values())),
+            first_bets=tuple(
+                bets
+                for each in own
+                if (bets := _first_bets(each, cohorts[each.cohort], of_account.get(each.row, decided[:0]))) is not None
+            ),
             results_apart=tuple(map(tuple, results.values())) if len(results) > 1 else (),
             forecasts=tuple(
                 zip(own_forecasts["probability"].tolist(), own_forecasts["payout_yes"].tolist(), strict=True)
@@ -143,6 +153,18 @@ def _cohort_bots(
             knowledge=knowledge,
             deviation=implied[bot, knowledge],
         )
+
+
+def _first_bets(member: MemberAccount, cohort: StoredCohort, decided: Columns) -> FirstBets | None:
+    """Return what an account bet in its cohort's first week; None if no answer of it was recorded then."""
+    end = cohort.start + _WEEK
+    if not ((decided["status"] == _RECORDED) & (decided["decided_at"] < to_microseconds(end))).any():
+        return None
+    weights = defaultdict[str, float](float)
+    for row in member.known.rows:
+        if row.kind == "fill" and row.shares > 0.0 and row.instrument is not None and row.at < end:
+            weights[row.instrument.id] -= row.cash_usd / member.stake_usd
+    return FirstBets(cohort.start, dict(weights))
 
 
 def _result(member: MemberAccount, cohort: StoredCohort, as_of: datetime) -> CohortResult | None:

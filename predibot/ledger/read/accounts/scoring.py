@@ -83,6 +83,7 @@ def account_records(
         marks=_read_marks(connection, own, as_of),
         targets=_read_targets(connection, own),
         decisions=decisions_of_accounts(connection, venue, own, as_of),
+        answers=_read_answers(connection, own, as_of),
         pending=_count_pending(connection, own, as_of),
         groups=read_run_markets(connection, venue).groups,
         known=accounts_as_of(connection, own, as_of),
@@ -105,6 +106,7 @@ class _Ledger:
     marks: Columns
     targets: Columns
     decisions: Columns
+    answers: Columns
     pending: Mapping[int, int]
     groups: Mapping[int, tuple[int, str]]
     """Event row and name of the group of each market that excludes others, by market row."""
@@ -190,11 +192,23 @@ def _read_marks(connection: Connection, own: list[int], as_of: datetime) -> Colu
 
 
 def _read_targets(connection: Connection, own: list[int]) -> Columns:
-    filled = select(journal.c.decision_id).where(journal.c.account_id.in_(own), journal.c.kind == "fill").distinct()
+    made = select(decisions.c.id).select_from(join_decisions()).where(accounts.c.id.in_(own))
     statement = (
         select(orders.c.decision_id, orders.c.instrument_row, orders.c.amount)
-        .where(orders.c.decision_id.in_(filled), orders.c.unit == "weight")
+        .where(orders.c.decision_id.in_(made), orders.c.unit == "weight")
         .order_by(orders.c.decision_id)
+    )
+    return read_columns(connection, statement)
+
+
+def _read_answers(connection: Connection, own: list[int], as_of: datetime) -> Columns:
+    """Return account, slot and decision of each answer that was recorded; what the system held is none."""
+    statement = (
+        select(accounts.c.id.label("account_id"), turns.c.slot_at, decisions.c.id.label("decision_id"))
+        .select_from(join_decisions())
+        .where(accounts.c.id.in_(own), decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .where(decisions.c.status == "recorded", func.coalesce(decisions.c.reason_kind, "") != "answer")
+        .order_by(accounts.c.id, turns.c.slot_at)
     )
     return read_columns(connection, statement)
 
@@ -418,6 +432,8 @@ def _account_record(
     decided = ledger.of("decisions", named.id)
     last, marked = ledger.known[named.id], ledger.of("marks", named.id)
     targets = {row: asked[decision] for row, decision in folded.filled.items() if decision in asked}
+    answers = ledger.of("answers", named.id)
+    answered = np.searchsorted(turned["slot_at"], answers["slot_at"]).tolist()
     return AccountRecord(
         bot=named.bot,
         strategy=named.strategy,
@@ -429,6 +445,10 @@ def _account_record(
         shares=folded.shares,
         cash_usd=folded.cash_usd,
         targets=targets,
+        answers={
+            row: asked.get(decision)
+            for row, decision in zip(answered, answers["decision_id"].astype(np.int64).tolist(), strict=True)
+        },
         decisions=count_statuses(decided["status"]),
         last_usd=last.account.cash_usd if last.value_usd is None else last.value_usd,
         last_cash_usd=last.account.cash_usd,

@@ -11,6 +11,7 @@ from predibot.scoring.accounts.board import AccountBoard, RankAgreement
 from predibot.scoring.accounts.cohorts import CohortBoard, CohortBotScore
 from predibot.scoring.accounts.replicates import AccountReplicates, CohortReplicates
 from predibot.scoring.accounts.score import AccountScore
+from predibot.scoring.records.consistency import UNCHANGED_PRICE
 
 _CURVE_CELLS = 6
 _STANDING_WORDS: Mapping[str, str] = {"worse": "worse", "too few": "few"}
@@ -79,6 +80,10 @@ def _account_footnotes(board: AccountBoard) -> Iterator[str]:
 def _bot_with_marks(score: AccountScore) -> str:
     mark = "*" * score.baseline + "=" * bool(score.repeats) + "?" * (score.knowledge == "unknown")
     return plain(score.bot) + mark
+
+
+def _share_interval(low: float | None, high: float | None) -> str:
+    return figures.MISSING if low is None or high is None else f"{figures.percent(low)} to {figures.percent(high)}"
 
 
 def _share(value: float | None) -> str:
@@ -179,6 +184,30 @@ _PAIRS = (
     *_DIFFERENCE,
     Column("better", "better", kind="name"),
 )
+_CONSISTENCY = (
+    _BOT,
+    Column(
+        "again",
+        "between",
+        drop=0,
+        meaning="by replicates at one slot, in a cohort when it starts, or on days between which the prices of what "
+        "was asked for hardly moved",
+        kind="key",
+    ),
+    Column(
+        "difference",
+        "difference.estimate",
+        figures.score,
+        0,
+        "half the sum of the differences of weights, cash too: 0 the same, 1 nothing in common",
+    ),
+    Column("95% of it", "difference", ends(figures.interval), 3),
+    Column("in common", "in_common.estimate", figures.percent, 0, "of what either puts money into, what both do"),
+    Column("95% of common", "in_common", ends(_share_interval), 2),
+    Column("sd of weights", "weight_deviation", figures.score, 4, "of one weight"),
+    Column("pairs", "n", figures.count, 5),
+    Column("dates", "clusters", figures.count, 6),
+)
 _INDICES = (
     _BOT,
     Column("index", "baseline", kind="name"),
@@ -249,6 +278,15 @@ def cohort_grid(board: CohortBoard) -> Table:
     )
     title = f"{of}: {figures.things(board.cohorts, 'cohort')}, {board.complete} complete"
     return table_of(title, columns, board.scores, tuple(_cohort_footnotes(board)))
+
+
+def consistency_grid(board: AccountBoard | CohortBoard) -> Table:
+    """Return how alike the bots of a board divided their money when they were asked the same again."""
+    of = f"{plain(board.game)} of {plain(board.recipe)}, {board.mode}"
+    below = f"Hardly moved: by at most {UNCHANGED_PRICE:g} in the mean by weight, of shares {UNCHANGED_PRICE:.0%}."
+    days = any(each.between == "days" for each in board.consistency)
+    title = f"Consistency, {of}: how alike a bot divides its money when asked the same again"
+    return table_of(title, _CONSISTENCY, board.consistency, [below] if days else [])
 
 
 def _cohort_bot_with_marks(score: CohortBotScore) -> str:
