@@ -42,6 +42,14 @@ _PHRASES: Mapping[Factor, tuple[str, ...]] = MappingProxyType(
             r"|off\s+the\s+table|(?:drawdown|risk|loss)\s+(?:budget|limit)|of\s+the\s+account\b|stop[- ]loss",
             r"(?:weights?|allocations?|sizing|mix)\s+(?:as\s+(?:before|yesterday)|unchanged|stays?|remains?)"
             r"|same\s+(?:weights?|allocation|mix)\s+as",
+            r"(?:kept|keep|left|leave|hold|held)\s+(?:everything|all|it|them|things)\s+(?:as\b|unchanged|where)|(?:everything|all)"
+            r"\s+(?:stays|remains)|(?:let|letting)\s+(?:\w+\s+){1,3}(?:run|ride)\b|(?:fresh|new)\s+(?:money|cash|capital)|than\s+before\b"
+            r"|(?:got|getting|get)\s+in(?:to\s+it)?\s+at\b|(?:trim(?:med|ming)?|lighten(?:ed)?|halve[ds]?)\s+the\s+\w+",
+            r"(?:stay|stays|stayed|sits?|remain|remains|wait|waits|parked|kept|keep)\s+(?:\w+\s+)?in\s+cash|(?:on|to)\s+the\s+sidelines?"
+            r"|(?:cash|small|liquid|safety)\s+(?:reserve|buffer|share|cushion)|reserve\s+for\b",
+            r"(?:grown|grew|swollen|shrunk|drifted)\s+to\s+(?:\w+\s+){1,3}of\s+the\s+(?:book|portfolio|account)"
+            r"|\d[\d,.]*\s+(?:yes\s+|no\s+)?shares\b|(?:yes|no)\s+shares\s+(?:bought|held|from)|(?:over|under)weight\s+in\b"
+            r"|of\s+(?:the|our|my)\s+(?:money|book)\s+(?:already\s+)?(?:is\s+)?in\b|(?:frees?|freeing)\s+(?:up\s+)?(?:money|cash|funds)",
         ),
         "price_history": (
             r"(?:price|odds|quote)\s+(?:history|trend|movement|momentum|action|change|series|path|jump|drop|move|swing|rise"
@@ -68,13 +76,20 @@ _PHRASES: Mapping[Factor, tuple[str, ...]] = MappingProxyType(
             r"|(?:days|weeks|sessions)\s+in\s+a\s+row|historical\s+prices?|every\s+single\s+day",
             r"(?:a|significant|sharp|big|sudden)\s+(?:price\s+)?(?:jump|drop|move|fall)\s+(?:to|of|in|from)\b"
             r"|there\s+was\s+a\s+(?:jump|drop|spike)",
+            r"(?:has|have|had)\s+(?:\w+ly\s+|already\s+|not\s+)?(?:climbed|risen|fallen|dropped|declined|slid|slipped|rallied|surged|soared"
+            r"|plunged|tumbled|crept|drifted|doubled|tripled|halved|outrun|outperformed|underperformed|lagged|sold\s+off)\b"
+            r"|(?:gave|given|giving)\s+back\b|(?:sold|selling)\s+off\b|crept\b|falling\s+knife",
+            r"\b(?:up|down|gained|lost|higher|lower)\s+(?:by\s+)?(?:\w+|\d[\d.]*)\s*(?:%|percent\b|points\b|cents\b)[^.;]{0,30}?\b"
+            r"(?:since|over|within|(?:this|last|in\s+an?)\s+(?:session|day|week|month|quarter|year|fortnight))\b|(?:lower|higher)\s+(?:low|high)\b"
+            r"|(?:sessions|days|weeks)\s+(?:out\s+of|running|in\s+a\s+row)|it\s+went\s+(?:to|from)\s+\d|now\s+(?:quoted|trades?|at)\b",
         ),
         "news": (
             r"news\b|headlines?|articles?\b|reports?\b(?!\s+earnings\s+on)|reported(?:ly)?|announce\w*|according\s+to|press\b"
             r"|coverage|statements?\b|journalists?|media\b|rumou?rs?\b|leak(?:s|ed)\b|interviews?\b|tweet\w*|developments?\b",
             r"\b(?:polls?|surveys?|pollsters?)\s+(?:\w+\s+){0,3}?(?:show\w*|have|has|put|say|out|give|this|released|from|suggest\w*)",
             r"(?:analysts?|broker\w*)\s+(?:\w+\s+)?(?:sentiment|rating\w*|upgrade\w*|downgrade\w*|expect\w*|rais\w*|cut\w*|say|note\w*)"
-            r"|upgrade[ds]?\b|downgrade[ds]?\b|guidance|earnings\b(?!\s+(?:date|are\s+due|season))|quarterly\s+results"
+            r"|upgrade[ds]?\b|downgrade[ds]?\b|guidance"
+            r"|(?<!times )(?<!of )earnings\b(?!\s+(?:date|are\s+due|due|season|per\s+share|on))|quarterly\s+results"
             r"|(?:beat|missed)\s+(?:what|estimates|expectations|forecasts|consensus)|number\s+missed|jobs\s+number",
             r"(?:quit|resigned|stepped\s+down|confirmed|denied|reaffirmed|endors\w+|indict\w+|charged|acquitted|convicted|vetoed"
             r"|ruled\s+(?:out|that|against|in)|sued|signed|withdrew|dropped\s+(?:out|\w+\s+of|the\s+(?:case|charges|bid))|postponed"
@@ -89,6 +104,12 @@ _PHRASES: Mapping[Factor, tuple[str, ...]] = MappingProxyType(
             r"\w{3,}ed\b[^.;,]{0,40}\b(?:yesterday|overnight|this\s+(?:morning|weekend)|(?:on\s+)?" + _DAYS + ")",
             r"donations?\b|court\s+(?:ruling|filing|decision)|ruling\b|verdict\b|injury\b|injuries\b|strikes?\s+(?:on|against)"
             r"|talks\s+(?:in|with|between|have|broke|are)|ceasefire\s+(?:deal|talks)|recent\s+(?:diplomatic|political|legal)",
+            r"(?:remarks|comments|testimony|speech)\b|(?:hawkish|dovish|conciliatory|sharp)\s+(?:tone|words|signals?)"
+            r"|(?:probe|investigation|inquiry|lawsuit|indictment|raid|outage|scandal|walkout)s?\s+(?:by|into|against|of|at)\b|after\s+the\s+\w+"
+            r"\s+(?:on|against|in|of)\b|(?:every|each|all|latest|recent|new)\s+(?:\w+\s+)?(?:polls?|surveys?)\b",
+            r"(?:threw|thrown)\s+(?:\w+\s+){0,3}?out\b|(?:beat|missed)\s+on\b|guided\s+(?:up|down|above|below)|(?:raised|cut|lowered)"
+            r"\s+(?:its|their|the)\s+(?:\w+\s+)?(?:outlook|forecast|targets?|spending)|(?:won|lost)\s+(?:both|all|the|his|her|its|their)\b"
+            r"|(?:has|have|had|was|were|been)\s+(?:\w+\s+)?(?:struck|hit|killed|arrested|released|published|elected|ousted|hurt|leaked)\b",
         ),
     }
 )

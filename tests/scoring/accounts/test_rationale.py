@@ -86,6 +86,15 @@ def test_rules_agree_with_two_readers_of_forty_hard_rationales(factor: str, read
     assert kappa is not None and kappa >= 0.6
 
 
+@pytest.mark.parametrize("factor", FACTORS)
+def test_rules_agree_with_the_reader_of_twenty_rationales_that_they_were_not_mended_on(factor: str) -> None:
+    with (Path(__file__).parent / "rationales" / "later.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))[20:]
+    by_reader = [row[factor.partition("_")[0]] == "1" for row in rows]
+    kappa = cohen_kappa([factor in factors_named(row["rationale"]) for row in rows], by_reader)
+    assert kappa is not None and kappa >= 0.7
+
+
 def test_a_model_is_compared_with_rules_where_it_read_a_rationale() -> None:
     news, price = frozenset({"news"}), frozenset({"price_history"})
     found = factor_shares([(news, news), (price, news), (news, None), (frozenset(), frozenset())])
