@@ -4,9 +4,11 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from predibot.contracts import Progress, ProgressListener
@@ -24,7 +26,7 @@ _log = logging.getLogger(__name__)
 _TICK_SECONDS = 0.2
 """Between two looks at the pool, and before a job that another process has claimed is tried again."""
 _MOST_UNDER_WAY = 300
-"""More than pools have threads: the end of one job costs a look at all that are handed out."""
+"""More than pools have threads: each look at a pool of processes passes all that are handed out."""
 _MOST_LOSSES = 3
 """A job is handed out so often if each time its process is lost without a claim."""
 
@@ -57,14 +59,15 @@ class Dispatch:
         # A job that another process has claimed is tried again, until it is done or that process is gone.
         left = deque((0.0, job) for job in jobs)
         pending: dict[Future[Any], DecideJob] = {}
+        ended: SimpleQueue[Future[Any]] = SimpleQueue()
         while left or pending:
             while left and left[0][0] <= time.monotonic() and len(pending) < _MOST_UNDER_WAY:
                 job = left.popleft()[1]
-                pending[self.pool.submit(function, job)] = job
-            if not pending:
-                time.sleep(_TICK_SECONDS)
-            done, _ = wait(pending, timeout=_TICK_SECONDS, return_when=FIRST_COMPLETED)
-            for future in done:
+                future = self.pool.submit(function, job)
+                pending[future] = job
+                future.add_done_callback(ended.put)
+            with suppress(Empty):
+                future = ended.get(timeout=_TICK_SECONDS)
                 job = pending.pop(future)
                 if not self._settle(job, future):
                     left.append((time.monotonic() + _TICK_SECONDS, job))

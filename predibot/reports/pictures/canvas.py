@@ -88,6 +88,10 @@ def label(text: str, cells: int) -> str:
 def render_figure(figure: "Figure", form: str) -> bytes:
     """Return a figure as a file of one of `FORMATS`, without date and author."""
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",))
+    if figure.get_layout_engine() is not None:
+        # What is placed once stays there in all forms; each of them would be drawn twice for it.
+        figure.draw_without_rendering()
+        figure.set_layout_engine(None)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=form, metadata=metadata)
     return buffer.getvalue()
