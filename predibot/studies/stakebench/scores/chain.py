@@ -99,10 +99,9 @@ def _mean(values: list[float]) -> float:
 
 def split_texts(readings: Readings) -> Iterator[tuple[str, Counter[str]]]:
     """Yield the texts of each task on which the bots' answers lie most evenly, and how many gave each answer."""
-    bots = [bot for bot in readings.labels if not bot.endswith(" (strict)")]
     of_task: dict[str, list[tuple[float, str, Counter[str]]]] = {}
     for item, fact in readings.facts.items():
-        said = Counter(readings.labels[bot][item] or "unread" for bot in bots if item in readings.labels[bot])
+        said = Counter(readings.labels[bot][item] or "unread" for bot in readings.bots if item in readings.labels[bot])
         if fact.label and len(said) > 1:
             n = said.total()
             evenness = -math.fsum(each / n * math.log(each / n) for each in said.values())

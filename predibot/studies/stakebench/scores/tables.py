@@ -80,6 +80,11 @@ class Readings:
     action_hours: tuple[int, ...] = ()
     """Windows in which actions are compared."""
 
+    @property
+    def bots(self) -> tuple[str, ...]:
+        """Return the bots; the strict reading of a bot is none."""
+        return tuple(bot for bot in self.labels if not bot.endswith(" (strict)"))
+
     @cached_property
     def splits(self) -> tuple[str, ...]:
         """Return all splits, in order."""
@@ -106,7 +111,7 @@ class Readings:
 
     def of_all(self, task: str) -> list["Answers"]:
         """Return the answers to a task of each bot that answered."""
-        return [own for bot in self.labels if (own := self.of(bot, task)).facts]
+        return [own for bot in self.bots if (own := self.of(bot, task)).facts]
 
 
 @dataclass(frozen=True)
@@ -236,7 +241,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
         _main(readings, scores),
         _intervals(scores),
         _actions(readings),
-        _reliability(scores),
+        _reliability(readings, scores),
         _horizons(readings),
         *_audits(readings),
         _platforms(readings, scores),
@@ -263,8 +268,8 @@ def _mean(scores: _Scores, bot: str, name: str) -> float:
     return scores[bot, name].mean if (bot, name) in scores else math.nan
 
 
-def _all_of(scores: _Scores, name: str) -> list[Score]:
-    return [each for each in scores.values() if each.name == name]
+def _all_of(readings: Readings, scores: _Scores, name: str) -> list[Score]:
+    return [scores[bot, name] for bot in readings.bots if (bot, name) in scores]
 
 
 def _main(readings: Readings, scores: _Scores) -> StudyTable:
@@ -319,11 +324,11 @@ def _actions(readings: Readings) -> StudyTable:
     return StudyTable.of("4", "G3: recall of each action, and how evenly the answers lie", columns, rows, note)
 
 
-def _reliability(scores: _Scores) -> StudyTable:
+def _reliability(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G3 Acc_d"):
         task, score = _SCORES[name][0], name.partition(" ")[2]
-        found = _all_of(scores, name)
+        found = _all_of(readings, scores, name)
         p_values = [p_value for each in found for p_value in each.answers.p_values(each.marks, task)]
         widths = [each.estimate.width for each in found if each.estimate.width is not None]
         if p_values:
@@ -409,7 +414,7 @@ def _platforms(readings: Readings, scores: _Scores) -> StudyTable:
         )
         places = [[readings.splits.index(f"{each}/{topic}") for topic in topics] for each in platforms]
         for name in ("G1 Acc", "G2 DA", "G3 Acc_act", "G3 Acc_f", "G4 lead"):
-            found = _all_of(scores, name)
+            found = _all_of(readings, scores, name)
             if found and topics:
                 cmp = platform_comparison(*([each.by_split[own] for each in found] for own in places))
                 score = f"{_SCORES[name][0]} {name.partition(' ')[2]}"
@@ -432,7 +437,7 @@ def _odds(readings: Readings, scores: _Scores) -> StudyTable:
     for platform in sorted({fact.platform for fact in readings.facts.values()}):
         places = [place for place, split in enumerate(readings.splits) if split.startswith(f"{platform}/")]
         leads, right = (
-            np.concatenate([np.zeros(0), *(each.by_split[places] for each in _all_of(scores, name))])
+            np.concatenate([np.zeros(0), *(each.by_split[places] for each in _all_of(readings, scores, name))])
             for name in ("G4 lead", "G4 PLA")
         )
         known = ~np.isnan(leads)
@@ -446,7 +451,7 @@ def _odds(readings: Readings, scores: _Scores) -> StudyTable:
 def _difficulty(readings: Readings, scores: _Scores) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for place, split in enumerate(readings.splits):
-        values = [float(each.by_split[place]) for each in _all_of(scores, "G2 DA")]
+        values = [float(each.by_split[place]) for each in _all_of(readings, scores, "G2 DA")]
         known = [value for value in values if not math.isnan(value)]
         if known:
             rows.append((split, fmean(known), stdev(known) if len(known) > 1 else None, min(known), max(known)))

@@ -188,6 +188,19 @@ def test_gaps_pairs_and_platforms_follow_from_the_scores(found: Readings, tables
     assert (platforms["G1 Acc"]["topics"], platforms["G4 lead"]["bots"]) == (2, 2)
 
 
+def test_a_strict_reading_has_rows_of_its_own_and_counts_as_no_bot_where_bots_are_counted() -> None:
+    plain = readings(n=14)
+    # Unlike the bot it belongs to, it answered nothing that can be read.
+    labels = {**plain.labels, "a (strict)": dict.fromkeys(plain.labels["a"])}
+    before, after = (
+        {each.name: each for each in stakebench_tables(Readings(plain.facts, said, plain.crowds, HOURS))}
+        for said in (plain.labels, labels)
+    )
+    assert "a (strict)" in {row["bot"] for row in rows_of(after["3"])}
+    for name in ("6", "7", "12", "14", "17"):
+        assert before[name].rows and after[name].rows == before[name].rows
+
+
 def test_a_bot_that_answered_nothing_has_no_score() -> None:
     some = readings(n=20)
     nothing = Readings(some.facts, {"mute": {}}, some.crowds, HOURS)
