@@ -28,8 +28,10 @@ def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
     compared: list[tuple[Cell, ...]] = []
     cases: list[tuple[Cell, ...]] = []
     for bot, other in _twins(readings):
-        one, two = readings.answers[bot], readings.answers[other]
-        both = sorted(pair for pair in one.keys() & two.keys() if UNREAD not in (one[pair], two[pair]))
+        one, two, why = readings.answers[bot], readings.answers[other], readings.reasons[bot]
+        # Of a label without a word there is nothing to compare.
+        known = why.keys() & one.keys() & two.keys()
+        both = sorted(pair for pair in known if UNREAD not in (one[pair], two[pair]))
         kinds = next((each.kinds for each in readings.judged.values() if each.of == bot), {})
         by_hops: dict[str, list[str]] = {}
         for pair in both:
@@ -40,10 +42,10 @@ def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
         for hops, pairs in sorted(by_hops.items()):
             differ = sorted((-abs(one[pair] - two[pair]), pair) for pair in pairs if one[pair] != two[pair])
             for _, pair in differ[:CASES]:
-                fact, reasons = readings.facts[pair], readings.reasons[bot][pair]
+                fact = readings.facts[pair]
                 said = (readings.labels[each] for each in (fact.label, two[pair], one[pair]))
                 events = " / ".join(fact.titles)
-                cases.append((bot, hops, *said, fact.score, kinds.get(pair), events, shorten(reasons, REASONS)))
+                cases.append((bot, hops, *said, fact.score, kinds.get(pair), events, shorten(why[pair], REASONS)))
     columns = ("bot", "against", "hops", "pairs", "Acc", "Acc against", "MAE", "MAE against", "nearer", "further")
     note = (
         "hops: 0 where a judge says that reasons are confounding or narrative, 1+ where they are logical or causal. "

@@ -1,5 +1,6 @@
 """Case studies: pairs on which labels with and without reasons differ, counted by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,13 @@ def test_cases_are_those_that_differ_most_with_the_beginning_of_the_reasons() ->
     assert (rows[1]["true"], rows[1]["without"], rows[1]["with"], rows[1]["S"]) == ("some", "none", "some", 0.5)
     assert len(rows[0]["reasons"]) < REASONS + 20
     assert CASES >= 2
+
+
+def test_a_label_that_came_without_reasons_is_not_compared() -> None:
+    some = replace(READINGS, reasons={"reasons": {"p2": "Why."}, "other": {}})
+    hops, cases = case_tables(some)
+    assert [row["pairs"] for row in rows_of(hops)] == [1, 1]
+    assert [row["events"] for row in rows_of(cases)] == ["One / p2"]
 
 
 def test_a_model_that_never_gives_reasons_is_in_no_case() -> None:
