@@ -265,9 +265,10 @@ def test_replay_says_what_each_instant_came_to_and_prints_nothing(
 def test_decide_makes_what_is_missing_and_returns_it(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     asked: dict[str, Any] = {"ledger": folder / "decided.db", "as_of": FIRST, "events": 2}
     first = predibot.decide("mine.toml", bots=["random_bet"], **asked)
-    both = predibot.decide("mine.toml", bots=["random_bet", "market_price"], **asked)
+    both = predibot.decide("mine.toml", bots=["random_bet"], models=["sandbox/lazy"], **asked)
     assert [row.status for row in first.decisions] == ["recorded"] * 2
     assert [row.status for row in both.decisions] == ["skipped"] * 2 + ["recorded"] * 2
+    assert both.decisions[-1].bot == "sandbox-lazy"
     assert both.run is not None
     with predibot.open_ledger(folder / "decided.db") as ledger:
         assert [row.run for row in ledger.runs()] == [both.run.key]
@@ -296,6 +297,7 @@ def test_mistakes_are_told_in_our_own_errors(ledger: predibot.Ledger, folder: Pa
         ("A ledger is named by", lambda: predibot.open_ledger("mysql://host/x")),
         ("without a time zone", lambda: ledger.leaderboard(as_of=datetime(2026, 1, 6))),  # noqa: DTZ001
         ("give a list", lambda: ledger.leaderboard(bots="random_bet")),
+        ("models is the text 'a/b'; give a list", lambda: predibot.decide("mine.toml", models="a/b")),
         ("give a datetime with a time zone", lambda: ledger.leaderboard(as_of="2026-01-06")),  # type: ignore[arg-type]
         ("sizings is the text 'flat'", lambda: ledger.evaluate(sizings="flat")),
         ("retry is the text 'failed'", lambda: predibot.decide("mine.toml", retry="failed")),  # type: ignore[arg-type]

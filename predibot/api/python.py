@@ -381,6 +381,7 @@ def decide(
     venue: str | None = None,
     as_of: datetime | None = None,
     bots: Sequence[str] = (),
+    models: Sequence[str] = (),
     events: int | None = None,
     event: str | None = None,
     min_volume_24h_usd: float | None = None,
@@ -402,6 +403,7 @@ def decide(
         venue: As `predibot decide --help` writes them, such as `archive:FOLDER`; None is the recipe's.
         as_of: Nothing later is seen; not for a live venue.
         bots: Only these of the recipe's bots, or of all strategies; empty for all of the recipe.
+        models: A bot is added for each, such as `openai/gpt-5`, as by `--model`.
         events: How many events to play, above 0; None is the recipe's number, as for the next three rules.
         event: The id of the only event to play.
         min_volume_24h_usd: Least volume of the last 24 hours.
@@ -420,7 +422,7 @@ def decide(
         LedgerError: If the ledger fails; what is recorded stays.
     """
     request = replace(
-        _request(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets),
+        _request(recipe, bots, models, events, min_volume_24h_usd, min_hours_left, max_markets),
         event_id=event,
         new_run=new_run,
         strict=strict,
@@ -448,6 +450,7 @@ def replay(
     every: timedelta | None = None,
     as_of: datetime | None = None,
     bots: Sequence[str] = (),
+    models: Sequence[str] = (),
     events: int | None = None,
     min_volume_24h_usd: float | None = None,
     min_hours_left: float | Literal["any"] | None = None,
@@ -461,7 +464,7 @@ def replay(
     It can be repeated after any interruption: stored decisions stay as they are.
 
     Args:
-        recipe: As for `decide`, and so are ledger, bots, events, the limits and retry.
+        recipe: As for `decide`, and so are ledger, bots, models, events, the limits and retry.
         venue: `archive:FOLDER` or `sandbox[:seed=7,...]`; None is the recipe's.
         first: The first instant; None is the first of the venue.
         last: No instant is later; None is the last of the venue.
@@ -478,7 +481,7 @@ def replay(
     """
     if every is not None and not (isinstance(every, timedelta) and every > timedelta(0)):
         raise UsageError(f"every is {every!r}; give a timedelta above 0")
-    request = _request(recipe, bots, events, min_volume_24h_usd, min_hours_left, max_markets)
+    request = _request(recipe, bots, models, events, min_volume_24h_usd, min_hours_left, max_markets)
     plan = plan_replay(
         replace(request, retry=_check_retries(retry)),
         venue=venue,
@@ -497,6 +500,7 @@ def replay(
 def _request(
     recipe: Address | None,
     bots: Sequence[str],
+    models: Sequence[str],
     events: int | None,
     min_volume_24h_usd: float | None,
     min_hours_left: float | Literal["any"] | None,
@@ -509,7 +513,7 @@ def _request(
         "max_markets": max_markets,
     }
     named = None if recipe is None else fspath(recipe)
-    return RunRequest.read(named, overrides, _check_names("bots", bots))
+    return RunRequest.read(named, overrides, _check_names("bots", bots), _check_names("models", models))
 
 
 def _check_retries(retries: Collection[Retry]) -> frozenset[Retry]:

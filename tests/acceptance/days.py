@@ -28,6 +28,7 @@ from tests.studies.stakebench import readers
 
 OPEN_EVENTS = 14
 TICKERS = ("AAPL", "KO", "XOM", "SPY")
+LIMITED = "[limits.run]\nusd = 90\n[[bots]]"
 AGENT = """
 [[bots]]
 name = "{name}"
@@ -47,14 +48,14 @@ def _one(strategy: str) -> str:
 
 
 RECIPES: Mapping[str, str] = {
-    "events": 'venue = "{world}"\nevery = "1d"\n[selection]\nevents = 1\n[limits.run]\nusd = 90\n'
+    "events": 'venue = "{world}"\nevery = "1d"\n[selection]\nevents = 1\n'
     + _agent("sharp", "agent", "tool_agent")
     + _agent("lazy", "lazy")
     + _one("market_price"),
-    "portfolios": 'venue = "{world}"\nevery = "1d"\ngame = {{name = "portfolio_weights"}}\n[limits.run]\nusd = 90\n'
+    "portfolios": 'venue = "{world}"\nevery = "1d"\ngame = {{name = "portfolio_weights"}}\n'
     + _agent("noisy")
     + _one("equal_weights"),
-    "cohorts": 'venue = "{world}"\nevery = "7d"\ngame = {{name = "weekly_cohort"}}\n[limits.run]\nusd = 90\n'
+    "cohorts": 'venue = "{world}"\nevery = "7d"\ngame = {{name = "weekly_cohort"}}\n'
     + _agent("sharp")
     + _one("random_trade"),
     "stocks": 'venue = "stocks:{folder}"\nevery = "1d"\n'
@@ -171,7 +172,7 @@ class Day:
         for name, recipe in RECIPES.items():
             url, folder = self.provider.chat_url, self.data / name
             # Readers cost nothing where other tests play them.
-            paid = recipe.replace("million_tokens = 0", "million_tokens = 10")
+            paid = recipe.replace("million_tokens = 0", "million_tokens = 10").replace("[[bots]]", LIMITED, 1)
             text = paid.format(world=self.world, url=url, folder=folder, seed=7)
             (self.folder / f"{name}.toml").write_text(text, encoding="utf-8")
 
