@@ -18,7 +18,10 @@ from typing import Any
 
 import pytest
 
+from predibot.ledger.store import Store
 from predibot.studies.beliefbench.pairs import LABELS
+from predibot.web.cache import LedgerCache
+from predibot.web.pages.bots import bot_page
 from tests.acceptance.conftest import done_here
 from tests.agents.chat_server import Asked, ChatServer, Said, completion, tool_call
 from tests.studies.beliefbench.pair_readers import pairs_in
@@ -304,6 +307,11 @@ def test_bets_of_a_cohort_which_keeps_the_prompt_it_began_with(home: Path) -> No
     }
     line_ups = done_here("cohort", "--ledger", "sqlite:///cohorts.db", "--json").document["cohorts"]
     assert [each["line_up"][0]["prompt_version"] for each in line_ups] == [digest[:12] for digest in digests]
+    with Store.open_to_read("sqlite:///cohorts.db") as store:
+        for traces in (True, False):
+            page = bot_page(LedgerCache(store, lambda: FIRST, traces=traces), "at_once").shown
+            assert ("MINE at" in str(page["prompt"])) is traces
+            assert f"SHA-256 {digests[1]}" in str(page["setup"]) and "MINE" not in str(page["setup"])
     cash = 10_000 - 1_000 - 800 - 700
     won, sold = 1_000 / 0.4 + 800 / 0.8, 0.4 * (700 / 0.7) * 0.6
     row, other = found["cohorts"][0]["leaderboard"]

@@ -18,6 +18,7 @@ from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import count_decisions, sort_decisions
+from predibot.ledger.write.runs import PROMPT_SHA256
 from predibot.reports import figures
 from predibot.reports.pictures.series import Calibrations, bot_pictures
 from predibot.reports.table import Table
@@ -45,6 +46,9 @@ class Prompt:
     settings: tuple[tuple[str, str], ...]
     missing: str = ""
     """Why there is none: no model was asked, or the trace cannot be read."""
+
+
+_OWN_PROMPT = Prompt((), (), (), "It is asked with a prompt of its own, which is shown on pages made --with-traces.")
 
 
 def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
@@ -156,7 +160,10 @@ def _costs_and_setup(cache: LedgerCache, name: str) -> tuple[Table | None, Promp
     digests, setup = cache.store.run_read(read)
     report = usage_of_traces(cache.store, [(name, digest) for digest in digests])
     grid = usage_grid(report).without("bot") if report.rows else None
-    return grid, _prompt(cache, digests), [] if setup is None else _setup_rows(setup)
+    if setup is None:
+        return grid, _prompt(cache, digests), []
+    is_hidden = not cache.traces and f'"{PROMPT_SHA256}"' in setup.arguments_json
+    return grid, _OWN_PROMPT if is_hidden else _prompt(cache, digests), _setup_rows(setup)
 
 
 def _prompt(cache: LedgerCache, digests: Sequence[str]) -> Prompt:
