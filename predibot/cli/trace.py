@@ -11,7 +11,10 @@ from predibot.cli import options, output
 def trace(
     decision: Annotated[
         str | None,
-        typer.Argument(metavar="DECISION", help="named RUN_KEY/BOT/EVENT_ID, or by how its trace's SHA-256 begins"),
+        typer.Argument(
+            metavar="DECISION",
+            help="its number, its RUN_KEY/BOT/EVENT_ID, or how its trace's SHA-256 begins",
+        ),
     ] = None,
     cost: Annotated[bool, typer.Option("--cost", help="sum tokens, time and cost by bot and kind of step")] = False,
     otlp: Annotated[
@@ -23,13 +26,15 @@ def trace(
     json: options.Json = False,
 ) -> None:
     """Show a stored trace step by step, or sum them all."""
-    from predibot.jobs.read_traces import read_trace, usage_of_ledger
-    from predibot.reports.terminal.trace import print_trace, print_usage, trace_document, usage_document
+    from predibot.jobs.read_traces import latest_decisions, read_trace, usage_of_ledger
+    from predibot.reports.terminal.trace import print_latest, print_trace, print_usage, trace_document, usage_document
 
-    if (decision is None) is not cost:
-        raise typer.BadParameter("name a DECISION, or ask for --cost of them all")
+    if decision is not None and cost:
+        raise typer.BadParameter("--cost is of all decisions; leave DECISION out")
     if cost and otlp is not None:
         raise typer.BadParameter("--cost is of all decisions, --otlp of one or of a run; ask for one of both")
+    if decision is None and otlp is not None:
+        raise typer.BadParameter("name the DECISION or the run whose spans are sent")
     with output.caller().reading(ledger) as store:
         if decision is not None and otlp is not None:
             from predibot.jobs.logs.spans import send_spans_of
@@ -41,6 +46,13 @@ def trace(
                 return
             text = f"{things(sent.spans, 'span')} of {things(sent.decisions, 'decision')} sent"
             output.print_lines(text, *(f"left out: {why}" for why in sent.missing))
+            return
+        if decision is None and not cost:
+            latest = latest_decisions(store)
+            if json:
+                output.print_document({"decisions": [asdict(each) for each in latest]})
+            else:
+                print_latest(output.report_console(), latest)
             return
         if decision is None:
             report = usage_of_ledger(store)

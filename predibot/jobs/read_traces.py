@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from predibot.domain.trace import (
     ModelFailedStep,
@@ -18,10 +19,18 @@ from predibot.domain.trace import (
 )
 from predibot.errors import UsageError
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.decision_traces import TracedDecision, decisions_with_traces, find_decisions
+from predibot.ledger.read.decision_traces import (
+    TracedDecision,
+    decisions_with_traces,
+    find_decisions,
+    latest_traces,
+    numbered_decision,
+)
 from predibot.ledger.store import Store
 
 LEAST_PREFIX = 6
+_MOST_DIGITS = 9
+_LISTED = 20
 _DIGEST = re.compile(rf"[0-9a-f]{{{LEAST_PREFIX},64}}")
 ALL = "all"
 
@@ -81,8 +90,20 @@ def read_trace(store: Store, asked: str) -> DecisionTrace:
     return DecisionTrace(decision, Traces(store).read(decision.trace_sha256))
 
 
+def latest_decisions(store: Store) -> tuple[TracedDecision, ...]:
+    """Return the twenty decisions with a trace that were stored last, the newest first."""
+    with store.read() as connection:
+        return latest_traces(connection, _LISTED)
+
+
 def find_decision(store: Store, asked: str) -> TracedDecision:
-    """Return the decision `RUN_KEY/BOT/EVENT_ID`, or the one whose trace's SHA-256 has this prefix."""
+    """Return the decision of this number, `RUN_KEY/BOT/EVENT_ID`, or whose trace's SHA-256 has this prefix."""
+    if asked.isascii() and asked.isdigit() and len(asked) <= _MOST_DIGITS:
+        with store.read() as connection:
+            found = numbered_decision(connection, int(asked))
+        # A digest may begin with digits alone.
+        if found is not None or len(asked) < LEAST_PREFIX:
+            return found or _no_decision(asked)
     return _find_by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _find_by_name(store, asked)
 
 
@@ -104,6 +125,10 @@ def usage_of_traces(store: Store, traced: Sequence[tuple[str, str]]) -> UsageRep
             missing.append(str(error))
     rows = [row for bot, steps in steps_of.items() for row in _usage_by_kind(bot, steps)]
     return UsageReport(tuple(rows), len(traced) - len(missing), tuple(missing))
+
+
+def _no_decision(number: str) -> NoReturn:
+    raise UsageError(f"there is no decision {number} in this ledger. `predibot trace` lists the latest")
 
 
 def _find_by_digest(store: Store, prefix: str) -> TracedDecision:

@@ -50,6 +50,19 @@ def test_a_decision_is_found_by_name_and_by_the_beginning_of_its_hash(agent: Pre
     assert [step["step"] for step in by_name["steps"]] == list(range(1, len(by_name["steps"]) + 1))
 
 
+def test_the_latest_decisions_are_listed_by_numbers_that_show_them(agent: Predibot) -> None:
+    (latest,) = agent("trace", "--json").document["decisions"]
+    number = str(latest["number"])
+    assert f"{latest['run']}/{latest['bot']}/{latest['event_id']}" == _name(agent)
+    assert agent("trace", number, "--json").document == agent("trace", _name(agent), "--json").document
+    assert f"`predibot trace {number}` shows" in agent("trace").out
+    refused = agent("trace", "99")
+    assert (refused.code, refused.err.splitlines()[-1]) == (
+        1,
+        "error: there is no decision 99 in this ledger. `predibot trace` lists the latest.",
+    )
+
+
 def test_every_step_is_shown_and_long_texts_only_where_they_are_asked_for(agent: Predibot) -> None:
     short, full = agent("trace", _name(agent)).out, agent("trace", _name(agent), "--full").out
     assert "1. model sandbox/sharp" in short
@@ -100,7 +113,7 @@ def test_a_bot_without_a_model_has_no_trace(decided: Predibot) -> None:
     assert "has no trace" in decided("trace", f"{run}/market_price/{event}").err
 
 
-@pytest.mark.parametrize("arguments", [(), ("abcdef", "--cost")])
+@pytest.mark.parametrize("arguments", [("--otlp", "http://127.0.0.1:9"), ("abcdef", "--cost")])
 def test_one_decision_or_the_cost_of_all_is_asked_for(predibot: Predibot, arguments: tuple[str, ...]) -> None:
     assert predibot("trace", *arguments).code == 2
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, select
@@ -28,6 +29,8 @@ class TracedDecision:
     """Why it abstained, or failed by its answer."""
     late: bool = False
     """Whether it was made after its run's deadline, and is in no score."""
+    number: int = 0
+    """Of the decision in this ledger; a copy of the ledger may have another one."""
     prompt_sha256: str = ""
     """Digest of the prompt of the user's own; empty for the packaged one."""
 
@@ -41,6 +44,18 @@ def decisions_with_traces(connection: Connection, prefix: str = "") -> tuple[Tra
     """Return every decision whose trace hash has a prefix, of void runs too, in the order of storing."""
     begins = [decisions.c.trace_sha256.startswith(prefix, autoescape=True)] if prefix else []
     return _traced(connection, [decisions.c.trace_sha256.is_not(None), *begins])
+
+
+def latest_traces(connection: Connection, most: int) -> tuple[TracedDecision, ...]:
+    """Return the decisions with a trace that were stored last, the newest first."""
+    newest = select(decisions.c.id).where(decisions.c.trace_sha256.is_not(None)).order_by(decisions.c.id.desc())
+    found = _traced(connection, [decisions.c.id.in_(newest.limit(most))])
+    return tuple(sorted(found, key=attrgetter("number"), reverse=True))
+
+
+def numbered_decision(connection: Connection, number: int) -> TracedDecision | None:
+    """Return the decision of this number; None without one."""
+    return next(iter(_traced(connection, [decisions.c.id == number])), None)
 
 
 def find_decisions(connection: Connection, run: str, bot: str, event_id: str) -> tuple[TracedDecision, ...]:
@@ -60,6 +75,7 @@ def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tup
             decisions.c.trace_sha256,
             decisions.c.reason_kind,
             is_late(),
+            decisions.c.id,
             bots.c.arguments_json,
         )
         .where(*chosen)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +19,7 @@ from predibot.domain.trace import (
     seconds_of,
 )
 from predibot.jobs.read_traces import ALL, DecisionTrace, StepUsage, UsageReport
+from predibot.ledger.read.decision_traces import TracedDecision
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
@@ -27,6 +28,13 @@ from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 
 _SHORT_CELLS = 240
+_LATEST = (
+    Column("#", "number", str),
+    Column("run", "run", kind="key"),
+    Column("bot", "bot", kind="key"),
+    Column("event", "event_id", kind="key"),
+    Column("status", "status", kind="key"),
+)
 _SHOWN_FIELDS = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
 """Fields that are shown of a step without a form of its own, in this order."""
 
@@ -45,6 +53,15 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
             for line in _lines(text, full=full):
                 print_line(console, f"   {label}: {line}" if label else f"   {line}")
                 label = ""
+
+
+def print_latest(console: Console, latest: Sequence[TracedDecision]) -> None:
+    """Print a row for each decision, with the number by which it is shown."""
+    if not latest:
+        print_line(console, "no decision has a trace: only bots that ask a model have one")
+        return
+    print_grid(console, table_of("The latest decisions with a trace", _LATEST, latest))
+    print_line(console, f"`predibot trace {latest[0].number}` shows the first of them.")
 
 
 def print_usage(console: Console, report: UsageReport) -> None:
