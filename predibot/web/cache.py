@@ -121,7 +121,7 @@ class LedgerCache:
         return self._cached(("found", trace.digest, words), lambda: trace.find(words), state=lambda: str(trace.state))
 
     def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
-        """Return the stored prices of YES of an event's markets, oldest first, by market id."""
+        """Return the stored prices of YES, or of the stock, of an event's markets, oldest first, by market id."""
         return self.read(select_prices, (event_id,)).get(event_id, {})
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:

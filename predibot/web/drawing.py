@@ -223,26 +223,32 @@ class History:
     """x, y and words of each forecast."""
     first: datetime
     last: datetime
+    low: float
+    """The price at the lower edge: 0, or where a stock costs more than $1, its lowest."""
+    high: float
 
 
 def history_of(prices: Sequence[tuple[datetime, float]], said: Sequence[tuple[datetime, float, str]]) -> History | None:
     """Return the history of a market; None if its prices make no line.
 
     Args:
-        prices: Instants and prices in [0, 1], oldest first.
+        prices: Instants and prices, oldest first, in [0, 1] or of a stock in dollars.
         said: Instant, probability and words of each forecast.
     """
     if len(prices) < 2 or prices[0][0] == prices[-1][0]:
         return None
     first = min([prices[0][0], *(at for at, _, _ in said)])
     last = max([prices[-1][0], *(at for at, _, _ in said)])
+    low, high = min(price for _, price in prices), max(price for _, price in prices)
+    if high <= 1.0:
+        low, high = 0.0, 1.0
 
     def place(at: datetime, value: float) -> tuple[float, float]:
         along = (at - first) / (last - first)
-        return round(_EDGE + along * (WIDTH - 2 * _EDGE), 1), _height(value, 0.0, 1.0, 200.0)
+        return round(_EDGE + along * (WIDTH - 2 * _EDGE), 1), _height(value, low, high, 200.0)
 
     points = " ".join("{},{}".format(*place(at, price)) for at, price in _thin_out(prices))
-    return History(points, tuple((*place(at, value), words) for at, value, words in said), first, last)
+    return History(points, tuple((*place(at, value), words) for at, value, words in said), first, last, low, high)
 
 
 @dataclass(frozen=True, slots=True)

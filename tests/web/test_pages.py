@@ -438,7 +438,11 @@ def test_shares_are_called_by_their_tickers_and_have_no_outcome(of_stocks: str) 
         listed = browser.get("/decisions", params={"bot": "buy_and_hold"}).text
         decisions = re.findall(r'href="(/decision\?[^"]*)"', listed)
         first = browser.get(decisions[-1].replace("&amp;", "&")).text
+        news = browser.get("/news", params={"market": "JPM"}).text
     parts = re.search(r'aria-label="shares of the account over time, of ([^"]*)"', page)
     # Cash lies lowest, though nearly all of it was spent.
     assert parts is not None and re.fullmatch(r"cash(, [A-Z]+){5}, others", parts.group(1))
     assert '<td class="text">AAPL</td><td>–</td><td>buy</td>' in first
+    # Closes lie around its news, and are no probabilities.
+    assert re.search(r"<figcaption>Price from .*, from \$\d+\.\d\d to \$\d+\.\d\d; each dot", news)
+    assert min(map(float, re.findall(r'<td class="number">([\d.]+)</td>', news))) > 1.0

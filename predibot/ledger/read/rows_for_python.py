@@ -7,9 +7,10 @@ from datetime import date, datetime
 from typing import Any, cast
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, or_, select
 
 from predibot.domain.decision import STATUSES, ReasonKind, Status
+from predibot.domain.price import EQUITY, highest_price
 from predibot.ledger.read.export import decision_columns
 from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
 from predibot.ledger.read.row_filter import RowFilter
@@ -383,21 +384,21 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
 def select_prices(
     connection: Connection, event_ids: Sequence[str]
 ) -> Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]]:
-    """Return the stored prices of YES, oldest first, by event and market id.
+    """Return the stored prices of YES and of stocks, oldest first, by event and market id.
 
     Of several prices at one instant the one stored last is taken.
     """
     chosen = (
-        select(events.c.event_id, markets.c.market_id, price_paths.c.points)
+        select(events.c.event_id, markets.c.market_id, instruments.c.kind, price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)
         .join(markets, markets.c.id == instruments.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .where(events.c.event_id.in_(event_ids), instruments.c.side == "YES")
+        .where(events.c.event_id.in_(event_ids), or_(instruments.c.side == "YES", instruments.c.kind == EQUITY))
         .order_by(price_paths.c.instrument_row)
     )
     found = dict[str, dict[str, tuple[tuple[datetime, float], ...]]]()
-    for event_id, market_id, blob in connection.execute(chosen):
-        points, _ = unpack_points([blob])
+    for event_id, market_id, kind, blob in connection.execute(chosen):
+        points, _ = unpack_points([blob], highest=highest_price(kind))
         prices = dict(zip(points["at"].tolist(), points["price"].tolist(), strict=True))
         of_market = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
         found.setdefault(event_id, {})[market_id] = of_market
