@@ -13,6 +13,7 @@ from predibot.scoring.metrics.agreement import linear_correlation
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.beliefbench.scores.raters import most_say, rater_agreement
 from predibot.studies.beliefbench.scores.scores import CENTRES, UNREAD, PairScores, Values, pair_scores
+from predibot.studies.replicates import replicate_tables
 
 _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to S", "MAE to S")
 
@@ -84,6 +85,10 @@ PeoplesRatings = Mapping[str, Mapping[str, float]]
 
 def beliefbench_tables(readings: PairReadings, people: PeoplesRatings | None = None) -> tuple[StudyTable, ...]:
     """Return all tables; an empty one has no rows."""
+    labels = {
+        bot: {pair: None if label == UNREAD else readings.labels[label] for pair, label in own.items()}
+        for bot, own in readings.answers.items()
+    }
     return (
         _overall(readings),
         _domains(readings),
@@ -92,6 +97,7 @@ def beliefbench_tables(readings: PairReadings, people: PeoplesRatings | None = N
         _label_shares(readings),
         _pair_counts(readings),
         _reasons(readings),
+        *replicate_tables(labels, lambda _: "pairs"),
         *(() if people is None else _people(readings, people)),
     )
 

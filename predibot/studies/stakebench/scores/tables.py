@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.study_table import Cell, StudyTable
+from predibot.studies.replicates import replicate_tables
 from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
 from predibot.studies.stakebench.scores.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
 from predibot.studies.stakebench.scores.scores import (
@@ -250,6 +251,7 @@ def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = 
         _difficulty(readings, scores),
         _gaps(readings, scores),
         _coverage(readings),
+        *replicate_tables(readings.labels, lambda item: readings.facts[item].task),
     ]
     return tuple(found)
 

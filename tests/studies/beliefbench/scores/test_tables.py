@@ -46,6 +46,21 @@ def test_who_said_nothing_has_a_row_without_numbers_and_with_the_reason() -> Non
     assert all(silent[name] is None for name in ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE"))
 
 
+def test_replicates_are_compared_pair_by_pair_and_a_bot_without_has_no_row() -> None:
+    said = {
+        "x#1": {"p1": 0, "p2": 2, "p3": 2, "p4": UNREAD},
+        "x#2": {"p1": 0, "p2": 0, "p3": 2, "p4": 1},
+        "x#3": {"p1": 0},
+        "y": {"p1": 0},
+    }
+    (row,) = rows_of("replicates", replace(READINGS, answers={**READINGS.answers, **said}))
+    assert (row["bot"], row["task"], row["replicates"], row["pairs"], row["unread"]) == ("x", "pairs", 3, 5, 1)
+    assert row["same label"] == pytest.approx(4 / 5)
+    # Of the first two 2/3 are alike, by chance (1 * 2 + 2 * 1) / 9; the third said one label, which says nothing.
+    assert row["kappa"] == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
+    assert not [each for each in beliefbench_tables(READINGS) if each.name == "replicates"]
+
+
 def test_domains_have_their_own_scores_of_the_bots_that_answered() -> None:
     rows = rows_of("domains")
     assert [(row["domain"], row["bot"], row["answers"], row["Acc"]) for row in rows] == [

@@ -15,6 +15,16 @@ ACTIONS = ("flip", "increase", "decrease", "hold")
 HOURS = (6, 48)
 
 
+def test_replicates_have_a_row_for_each_task() -> None:
+    found = readings(n=4)
+    labels = {"x#1": found.labels["a"], "x#2": found.labels["a"], "x": found.labels["b"]}
+    table = next(each for each in stakebench_tables(Readings(found.facts, labels)) if each.name == "replicates")
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert len(rows) > 1 and {row["bot"] for row in rows} == {"x"}
+    # The third answers otherwise: of three pairs one is of the same labels.
+    assert all(1 / 3 <= row["same label"] < 1.0 for row in rows)
+
+
 def readings(seed: int = 3, n: int = 60) -> Readings:
     """Return what three bots said of made-up texts; the third was never asked where the odds go."""
     rng = np.random.default_rng(seed)
