@@ -36,6 +36,13 @@ def two_days() -> None:
     assert said_here("track", "--as-of", "2026-02-20T12:00Z").code == 0
 
 
+def one_bot() -> None:
+    """Replay a bot that bets on two events into `ledger.db`: the fewest panels that each kind of picture has."""
+    span = ("--from", "2026-01-11T12:00Z", "--to", "2026-01-12T12:00Z", "--bots", "random_bet")
+    where = ("--ledger", "sqlite:///ledger.db", "--venue", WORLD)
+    assert said_here("replay", "sandbox", *span, *where, "--events", "2").code == 0
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, worlds: Worlds) -> Path:
     """Return a folder whose ledger has two runs of two events, and what they paid."""
@@ -52,9 +59,9 @@ def played(folder: Path, predibot: Predibot, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def hostile(tmp_path: Path, worlds: Worlds) -> str:
     """Return a ledger all of whose texts are hostile."""
-    address = f"sqlite:///{worlds.copy(two_days, tmp_path)}/runs/out/predibot.db"
+    address = f"sqlite:///{worlds.copy(one_bot, tmp_path)}/ledger.db"
     with Store.open(address, create=False) as store, store.write() as connection:
-        connection.execute(update(bots).values(name=EVIL_BOT).where(bots.c.name == "random_bet"))
+        connection.execute(update(bots).values(name=EVIL_BOT))
         connection.execute(update(events).values(title=EVIL))
         connection.execute(update(markets).values(question=EVIL))
         connection.execute(update(forecasts).values(rationale=EVIL))
@@ -147,9 +154,10 @@ def test_two_reports_at_once_are_misuse(played: Predibot) -> None:
 
 
 def test_pictures_are_the_same_bytes_whatever_settings_somebody_has_and_say_no_date(
-    played: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    predibot: Predibot, tmp_path: Path, worlds: Worlds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = played("report", "--figures", "one", "--json").document["files"]
+    monkeypatch.setenv("PREDIBOT_LEDGER", f"sqlite:///{worlds(one_bot)}/ledger.db")
+    first = predibot("report", "--figures", "one", "--json").document["files"]
     (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: none\naxes.facecolor: red\n")
     monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
     second = predibot_alone(tmp_path, "report", "--figures", "two", "--json").document["files"]
