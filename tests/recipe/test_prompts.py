@@ -75,6 +75,7 @@ def test_nothing_outside_the_folder_of_the_recipe_is_read(tmp_path: Path, named:
             "has the field 'viewer', which game 'dollar_per_event' does not fill. Did you mean 'view'?",
         ),
         (MINE + "{{question}}", "has the field 'question'"),
+        (MINE + "{{ answer-shape }}", "Did you mean 'answer_shape'?"),
         (MARKS, "Add the field {{view}}"),
         ("{view}" + MARKS, "Add the field {{view}}"),
         ("{{view}} {{fence_open}}", "Add the field {{fence_close}}"),

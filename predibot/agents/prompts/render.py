@@ -15,7 +15,8 @@ _FIRST_STEP = 3
 """The number of the game's first step; the text has the steps before it."""
 _NO_RESEARCH = "You cannot look anything up."
 _RESEARCH = "Search and read as much as you need before you decide."
-_FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_FIELD = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
+"""Also with dots and dashes, which no field has, so that a slip is told and not sent."""
 
 
 def packaged_prompt(name: str) -> str:
