@@ -13,6 +13,7 @@ def test_runs_and_scores_are_printed_without_a_venue(tracked: Predibot, monkeypa
     assert {**document, "runs": None} == {**decided("evaluate", "--json").document, "runs": None}
     text = decided("report").out
     assert text.startswith("Leaderboard as of ") and "\nRuns: 1; --full lists them.\n" in text
+    assert "No price is tracked" not in text
     full = decided("report", "--full").out
     assert "\nReturns: mean of a decision of one dollar\n" in full and "\nRuns: 1\n" in full
     alone = decided("report", "--table", "returns").out
@@ -20,6 +21,8 @@ def test_runs_and_scores_are_printed_without_a_venue(tracked: Predibot, monkeypa
 
 
 def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:
+    said = "No price is tracked yet: `predibot evaluate` collects prices and outcomes, and scores."
+    assert said in decided("report").out.splitlines()
     document = decided("report", "daily", "--bots", "market_price", "--json").document
     assert ([card["bot"] for card in document["bots"]], len(document["runs"])) == (["market_price"], 1)
     assert decided("report", "--bots", "nobody").code == 1

@@ -26,6 +26,7 @@ from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,
     conclusions,
+    lacks_prices,
     leaderboard,
     market_conclusions,
     missing,
@@ -150,6 +151,8 @@ def _print_summary(console: Console, evaluation: Evaluation, shown: ScreenOption
         first = format_instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
     print_line(console, f"Missing: {plain(', '.join(missing(evaluation))) or 'nothing'}.")
+    if lacks_prices(evaluation):
+        print_line(console, "No price is tracked yet: `predibot evaluate` collects prices and outcomes, and scores.")
     if evaluation.accounts or evaluation.cohorts:
         console.print()
         _print_accounts(console, evaluation, shown)

@@ -329,6 +329,12 @@ def _be(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
+def lacks_prices(evaluation: Evaluation) -> bool:
+    """Return whether no price was tracked since the decisions, so that nothing could be scored."""
+    edges = [card.edge for ranking in evaluation.rankings.values() for card in ranking.leaderboard]
+    return any(edge.unpriced for edge in edges) and not any(edge.counted for edge in edges)
+
+
 def missing(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what is missing from an evaluation, in a few words each, the gravest first."""
     cards = [card for each in evaluation.rankings.values() for card in each.cards]
