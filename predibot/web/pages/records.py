@@ -72,7 +72,11 @@ def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
     """Return the tables of a run of a study, or of the latest."""
     keys = study.runs(cache.store)
     # The menu leads here, even if nothing was played.
-    found = study.read(cache.store, run_key=run or None) if keys else None
+    found = (
+        cache.compute("study", (study.name, run), lambda: study.read(cache.store, run_key=run or None))
+        if keys
+        else None
+    )
     title, grids, notes, items_of = study.heading, list[Table](), tuple[str, ...](), ""
     drawn, dots = list[tuple[StudyPicture, str]](), list[Dots]()
     if isinstance(found, StudyTables):
