@@ -30,7 +30,8 @@ _FAINT = "#aaaaaa"
 _LEGEND_CELLS = 22
 _PANEL_WIDTH, _PANEL_HEIGHT = 156.0, 130.0
 """Of a scatter plot, in hundredths of an inch; about, as the layout is made while it is drawn."""
-_PANEL_CHARACTERS = 38
+_PANEL_CHARACTERS = 41
+_SIDES = {"start": "left", "middle": "center", "end": "right"}
 _SCATTER_MARGIN = 0.15
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 
@@ -170,8 +171,7 @@ def _scatter(scatter: Scatter) -> "Figure":
         for name, place in zip(names, places, strict=True):
             if place is not None:
                 at = (place.x / _PANEL_WIDTH, 1.0 - place.y / _PANEL_HEIGHT)
-                side = "right" if place.is_left else "left"
-                axes.annotate(name, at, xycoords="axes fraction", fontsize=4.5, color=GREY, ha=side)
+                axes.annotate(name, at, xycoords="axes fraction", fontsize=4.5, color=GREY, ha=_SIDES[place.anchor])
         axes.set_title(label(panel.name, _NAME_CELLS))
         nameless = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)
         note = f"{panel.note}; no room for the names of {nameless}" if nameless else panel.note

@@ -2,20 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 _GAP = 6.0
 """From a point to its name."""
 _POINT = 4.0
+_BESIDE: tuple[Literal["start"], Literal["end"]] = ("start", "end")
+_AWAY = {"start": 1.0, "end": -1.0}
+_PART_LEFT = {"start": 0.0, "middle": 0.5, "end": 1.0}
+"""Of a name, by its anchor."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelPlace:
-    """Where a name begins, or ends if it stands to the left of its point."""
+    """Where a name begins, ends or has its middle."""
 
     x: float
     y: float
     """Of the line that it stands on, downwards."""
-    is_left: bool
+    anchor: Literal["start", "middle", "end"]
 
 
 def place_labels(
@@ -37,19 +42,17 @@ def place_labels(
 
     Examples:
         >>> place_labels([(5.0, 50.0)], ["a bot"], width=100.0, height=100.0, letter=5.0, line=10.0)
-        (LabelPlace(x=11.0, y=46.0, is_left=False),)
+        (LabelPlace(x=11.0, y=46.0, anchor='start'),)
     """
     taken = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
     found: list[LabelPlace | None] = []
     for (x, y), name in zip(points, names, strict=True):
-        places = [
-            LabelPlace(x + (-_GAP if is_left else _GAP), y + down, is_left)
-            for down in (-4.0, line - 1.0, line / 3.0)
-            for is_left in (False, True)
-        ]
+        beside = [(y + down, anchor) for down in (-4.0, line - 1.0, line / 3.0) for anchor in _BESIDE]
+        places = [LabelPlace(x + _AWAY[anchor] * _GAP, at, anchor) for at, anchor in beside]
+        places += [LabelPlace(x, at, "middle") for at in (y - _GAP, y + _GAP + 0.8 * line)]
         for place in places:
-            far = place.x + letter * len(name) * (-1.0 if place.is_left else 1.0)
-            box = (min(place.x, far), place.y - 0.8 * line, max(place.x, far), place.y + 0.2 * line)
+            left = place.x - letter * len(name) * _PART_LEFT[place.anchor]
+            box = (left, place.y - 0.8 * line, left + letter * len(name), place.y + 0.2 * line)
             inside = box[0] >= 0.0 and box[1] >= 0.0 and box[2] <= width and box[3] <= height
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)

@@ -13,7 +13,7 @@ def test_names_lie_apart_and_within_the_picture() -> None:
     boxes = []
     for place in places:
         if place is not None:
-            left = place.x - 90.0 if place.is_left else place.x
+            left = place.x - 90.0 * {"start": 0.0, "middle": 0.5, "end": 1.0}[place.anchor]
             boxes.append((left, place.y - 8.0, left + 90.0, place.y + 2.0))
     assert 10 < len(boxes) < 25
     assert all(left >= 0.0 and top >= 0.0 and right <= 320.0 and bottom <= 200.0 for left, top, right, bottom in boxes)
