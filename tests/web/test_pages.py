@@ -276,6 +276,8 @@ def test_events_and_fills_are_shown_in_the_currency_of_their_venue_whatever_was_
             {"M$" in browser.get("/event", params={"id": name}).text for name in own - other}
             for own, other in (ids, ids[::-1])
         )
+        beside = browser.get("/side-by-side").text
+    assert ">sandbox_mana</td>" in beside and "events=40" not in beside
     assert all(">M$0.00</td>" in page and ">$0.000</td>" not in page for page in pages if " fill</caption>" in page)
     assert any(" fill</caption>" in page for page in pages)
     assert of_mana == {True} and of_dollars == {False}

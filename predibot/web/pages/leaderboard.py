@@ -148,7 +148,9 @@ def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPag
 def side_by_side_page(cache: LedgerCache, recipe: str = "") -> WebPage:
     """Return the bots of every venue side by side, and how far the venues agree; nothing is added up."""
     wanted = Question(wanted=())
-    boards = [(venue, PartTexts(recipe, venue).evaluation(cache, wanted)) for venue in cache.venues(recipe)]
+    # A venue's address may be a folder, which nobody else needs to know.
+    names = {run.venue: run.venue_name for run in cache.runs()}
+    boards = [(names[venue], PartTexts(recipe, venue).evaluation(cache, wanted)) for venue in cache.venues(recipe)]
     return grids_page("Venues side by side", list(comparison_tables(compare(boards))))
 
 
