@@ -1,33 +1,88 @@
 """`predibot init`: write a recipe to start from."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from predibot.cli import options, output
+from predibot.cli.ending import DONE, FAILED, environment_secrets
+
+_NO_MODEL = "none"
 
 
 def init(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="where")] = Path("runs/daily.toml"),
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="of its agent, such as openai/gpt-5; or none")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="of an OpenAI-compatible server that has the model")
+    ] = None,
+    venue: options.Venue = None,
+    schedule: Annotated[
+        str | None, typer.Option("--schedule", metavar="CRON", help="when it is to be played, such as '5 12 * * *'")
+    ] = None,
+    probe: Annotated[
+        bool | None, typer.Option("--probe/--no-probe", help="ask the model one question, which may cost a cent")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="replace a file that is there")] = False,
     json: options.Json = False,
-) -> None:
-    """Write a commented recipe, which `predibot decide` uses from then on."""
+) -> int:
+    """Write a commented recipe, which `predibot decide` uses from then on; a terminal is asked what is left out."""
     from predibot.errors import UsageError
-    from predibot.recipe.text import starter_text
+    from predibot.recipe.parse import parse_recipe
+    from predibot.recipe.starter import starter_text
+    from predibot.recipe.text import RecipeText
 
     if path.suffix != ".toml":
         raise UsageError(f"{path} is not the name of a recipe; it ends in .toml, like runs/daily.toml")
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already and is kept; name another file, or add --force")
+    if model is not None and not model.strip():
+        raise typer.BadParameter("--model is empty; write none for a recipe without one")
+    if model is None:
+        if json or not sys.stdin.isatty():
+            raise UsageError("no terminal can be asked for a model; add --model openai/gpt-5 for one, or --model none")
+        model = _ask("Model of the agent, as litellm names it (openai/gpt-5), or none", _NO_MODEL)
+        if model != _NO_MODEL and base_url is None:
+            base_url = _ask("Address of its server; empty for its provider's own", "")
+        venue = venue or _ask("Venue", "polymarket")
+        schedule = _ask("When it is played, as a cron line in UTC (5 12 * * *); empty for by hand", "", schedule)
+        if model != _NO_MODEL and probe is None:
+            probe = typer.confirm("Ask the model one question now? It may cost a cent", default=False, err=True)
+    text = starter_text(
+        "" if model == _NO_MODEL else model, base_url=base_url or "", venue=venue or "polymarket", cron=schedule or ""
+    )
+    parse_recipe(RecipeText(text, str(path), path.stem))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(starter_text())
-    except FileExistsError:
-        raise UsageError(f"{path} is there already and is kept; name another file, or add --force") from None
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
+    problem, seen = _probe(path) if probe and model != _NO_MODEL else (False, ())
+    code = FAILED if problem else DONE
     if json:
-        output.print_document({"recipe": str(path)})
-    else:
-        output.print_lines(f"wrote {path}. Next: `predibot select {path}`")
+        said = {"error": {"kind": "CheckFailed", "message": "; ".join(seen)}} if problem else {}
+        output.print_document({"recipe": str(path), "seen": list(seen), **said}, exit_code=code)
+        return code
+    after = f"predibot select {path}" if model == _NO_MODEL else f"predibot decide {path} --dry-run"
+    later = f", later `predibot schedule {path}`" if schedule else ""
+    output.print_lines(f"wrote {path}. Next: `{after}`{later}", *seen)
+    return code
+
+
+def _ask(question: str, default: str, given: str | None = None) -> str:
+    """Return an answer from the terminal, unless it was given as an option."""
+    return given if given is not None else str(typer.prompt(question, default=default, err=True)).strip()
+
+
+def _probe(path: Path) -> tuple[bool, tuple[str, ...]]:
+    """Return whether a model of the recipe cannot play, and a sentence about each."""
+    from predibot.jobs.doctor import check_recipe
+
+    caller = output.caller()
+    _, checks = check_recipe(str(path), caller.settings(), caller.clock)
+    seen = tuple(environment_secrets().mask(f"{each.name}: {each.seen}") for each in checks)
+    return any(each.verdict == "failed" for each in checks), seen

@@ -18,7 +18,6 @@ KeyPath = tuple[str | int, ...]
 DEFAULT = "daily"
 _RUNS = "runs"
 _ENDING = ".toml"
-_STARTER = "starter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +97,6 @@ def packaged_recipe_names() -> tuple[str, ...]:
 def packaged_recipe_text(name: str) -> str:
     """Return the text of a packaged recipe."""
     return _folder().joinpath(f"{name}{_ENDING}").read_text(encoding="utf-8")
-
-
-def starter_text() -> str:
-    """Return a recipe to start from, with a comment on every line."""
-    return packaged_recipe_text(_STARTER)
 
 
 def packaged_crypto_words() -> CryptoWords:

@@ -6,7 +6,8 @@ import pytest
 
 from predibot.errors import RecipeError
 from predibot.recipe.parse import load_recipe
-from predibot.recipe.text import find_recipe, packaged_recipe_names, starter_text
+from predibot.recipe.starter import starter_text
+from predibot.recipe.text import find_recipe, packaged_recipe_names
 
 BOT = '[[bots]]\nstrategy = "favourite"\n'
 

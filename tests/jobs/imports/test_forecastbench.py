@@ -80,6 +80,6 @@ def test_sets_without_a_price_are_an_error_that_says_what_is_missing() -> None:
 
 
 def test_nobody_can_decide_on_forecastbench() -> None:
-    said_here("init")
+    said_here("init", "--model", "none")
     shown = said_here("decide", "daily", "--venue", "forecastbench")
     assert shown.code != 0 and "predibot import forecastbench" in shown.err
