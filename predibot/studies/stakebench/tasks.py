@@ -160,7 +160,7 @@ def draw_items(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int)
     in memory.
 
     Raises:
-        ValueError: If a market or an item is there more than once.
+        ValueError: If a market, a comment or an item is there more than once.
     """
     draw, crowds, known = _Draw(seed, per_split), dict[str, tuple[int, int]](), set[tuple[str, str]]()
     for key, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):
@@ -168,6 +168,8 @@ def draw_items(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int)
             raise ValueError(f"market {key[1][:40]!r} of {key[0]} is there more than once; {_MEND}")
         known.add(key)
         comments = list(market)
+        if len({row.comment for row in comments}) < len(comments):
+            raise ValueError(f"a comment of market {key[1][:40]!r} is there more than once; {_MEND}")
         _offer_market(draw, comments, tasks)
         split = _split(comments[0])
         won, counted = crowds.get(split, (0, 0))

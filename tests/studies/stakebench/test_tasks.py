@@ -136,5 +136,8 @@ def test_what_a_bot_is_shown_has_no_truth_in_it() -> None:
 
 
 def test_a_row_that_is_there_twice_is_refused() -> None:
+    # Also where it would not be drawn: the stakes of a market count each comment once.
+    with pytest.raises(ValueError, match="a comment of market 'm0' is there more than once"):
+        draw([COMMENTS[0], *COMMENTS], per_split=0)
     with pytest.raises(ValueError, match="is there more than once"):
         draw([*COMMENTS, *[row for row in COMMENTS if row.market == "m3"]], per_split=200, tasks=("G2",))

@@ -258,6 +258,8 @@ def collect_platform(
     """
     if platform not in PLATFORMS:
         raise UsageError(f"comments are collected from no {platform[:40]!r}. {did_you_mean(platform, PLATFORMS)}")
+    if into is not None and into.resolve() == folder.resolve():
+        raise UsageError(f"--into names the platform's own folder {str(into)[:200]!r}; name another for several")
     settings, kept, with_salt = caller.settings(), RawStore(folder), salt or SALT
     with ExitStack() as closing:
         if platform.startswith("sandbox:"):
