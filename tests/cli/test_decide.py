@@ -111,7 +111,7 @@ def test_plain_decide_says_how_to_add_a_model_where_there_is_a_key(
     assert "--model" not in predibot("decide").err
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
     said = predibot("decide").err
-    assert said.count("OPENAI_API_KEY is set. To add a bot with a model: predibot decide --model openai/MODEL\n") == 1
+    assert said.count("OPENAI_API_KEY is set. To add a bot with a model: `predibot decide --model openai/MODEL`\n") == 1
     assert "sk-0123456789" not in said
 
 

@@ -11,7 +11,7 @@ from tests.packaging.conftest import REPOSITORY
 
 def _make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run make in a folder that holds the Makefile and what it needs."""
-    for name in ("Makefile", "requirements.txt", "requirements-dev.txt", "pyproject.toml"):
+    for name in ("Makefile", "requirements.txt", "requirements-web.txt", "requirements-dev.txt", "pyproject.toml"):
         shutil.copy(REPOSITORY / name, folder)
     shutil.copytree(REPOSITORY / ".ci", folder / ".ci")
     # These tests may themselves run under make, which tells its children so by variables.
