@@ -123,6 +123,18 @@ def test_a_decision_shows_its_forecasts_and_each_step_of_its_trace(browser: Test
     assert event.count("<polyline") >= 1 and "<title>script_sharp: 0." in event
 
 
+def test_events_are_listed_by_category_with_their_last_prices(browser: TestClient) -> None:
+    whole = browser.get("/events").text
+    kinds = re.findall(r'<option value="(\w+)"', whole)
+    some = browser.get("/events", params={"category": kinds[0]}).text
+    assert f'<option value="{kinds[0]}" selected>{kinds[0]}' in some
+    shown = [re.findall(r"</a></td><td>(\w*)</td>", page) for page in (some, whole)]
+    assert set(shown[0]) == {kinds[0]} and len(kinds) > 1 and set(kinds) == set(shown[1])
+    prices = [each.split(", ") for each in re.findall(r"<td>([\d., ]+)</td>", whole)]
+    assert prices and all(each == sorted(each, reverse=True) and len(each) <= 3 for each in prices)
+    assert "No event is like this" in browser.get("/events", params={"category": "nothing"}).text
+
+
 def test_the_diagrams_of_calibration_show_the_bins_of_the_table(browser: TestClient, played: str) -> None:
     page = browser.get("/calibration").text
     shown = said_here("report", "--ledger", played, "--table", "calibration", "--json").document

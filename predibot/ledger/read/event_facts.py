@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, repeat
@@ -103,10 +103,36 @@ def find_played_events(
     """Return by row every event of a venue that a run of the part had played by the instant."""
     found = {}
     for row, title, text in connection.execute(_last_frozen(connection, venue, as_of, part)):
-        # Not validated: predibot wrote it, and millions are read.
-        tags = [Tag(tag["label"], tag["slug"]) for tag in json.loads(text).get("tags", ())]
-        found[row] = PlayedEvent(title, category_of(tags))
+        found[row] = PlayedEvent(title, category_of(_tags(text)))
     return found
+
+
+def event_categories(connection: Connection) -> Mapping[tuple[str, str], str]:
+    """Return the category of every event that was played, by venue and id, as the last run that counts froze it."""
+    return {
+        (venue, name): category_of(_tags(text)) or NO_CATEGORY
+        for venue, name, text in connection.execute(_last_counted())
+    }
+
+
+def events_of_ids(connection: Connection, ids: Sequence[str]) -> Mapping[tuple[str, str], Event]:
+    """Return some events by venue and id, as the last run that counts froze them."""
+    found = connection.execute(_last_counted().where(events.c.event_id.in_(ids)))
+    return {(venue, name): event_from_json(text, payload="") for venue, name, text in found}
+
+
+def _last_counted() -> Select[Any]:
+    last = last_runs_of_events()
+    return (
+        select(events.c.venue, events.c.event_id, run_events.c.event_json)
+        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
+        .join(events, events.c.id == run_events.c.event_row)
+    )
+
+
+def _tags(event_json: str) -> list[Tag]:
+    # Not validated: predibot wrote it, and millions are read.
+    return [Tag(tag["label"], tag["slug"]) for tag in json.loads(event_json).get("tags", ())]
 
 
 def latest_events(connection: Connection, venue: str, as_of: datetime) -> tuple[Event, ...]:

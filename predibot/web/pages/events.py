@@ -2,8 +2,10 @@
 
 from itertools import groupby
 
+from predibot.domain.event import Event
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, revisions_of
+from predibot.ledger.read.event_facts import event_categories, events_of_ids
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import select_decisions, select_events, select_forecasts
 from predibot.web.cache import LedgerCache
@@ -13,16 +15,41 @@ from predibot.web.pages.page import WebPage, paginate, records
 from predibot.web.rendering import line
 
 _RELATED = 20
+PRICES = 3
+"""Most prices of an event in the list."""
 _FORECASTS = 100
 """The newest forecasts of a market are shown; a page is no export."""
 _UNANSWERED = 50
 
 
-def events_page(cache: LedgerCache, q: str = "", page_: int = 1) -> WebPage:
-    """Return one page of the events whose titles have every word of `q`."""
-    words = q.casefold().split()
-    rows = [each for each in cache.read(select_events) if all(word in each.title.casefold() for word in words)]
-    return WebPage("events", {**paginate(rows, page_, "/events", q=q), "q": q}, {"events": records(rows)})
+def events_page(cache: LedgerCache, q: str = "", category: str = "", page_: int = 1) -> WebPage:
+    """Return one page of the events of a category, or of all, whose titles have every word of `q`."""
+    words, frozen = q.casefold().split(), cache.read(event_categories)
+    listed = [(each, frozen.get((each.venue, each.event_id), "")) for each in cache.read(select_events)]
+    rows = [
+        (each, kind)
+        for each, kind in listed
+        if category in ("", kind) and all(word in each.title.casefold() for word in words)
+    ]
+    shown = paginate(rows, page_, "/events", q=q, category=category)
+    played = cache.read(events_of_ids, tuple(each.event_id for each, _ in shown["rows"]))
+    cards = [
+        (each, kind, _prices(played[key])[:PRICES] if key in played else ())
+        for each, kind in shown["rows"]
+        for key in [(each.venue, each.event_id)]
+    ]
+    kinds = sorted({kind for _, kind in listed if kind})
+    return WebPage(
+        "events",
+        {**shown, "rows": cards, "q": q, "category": category, "kinds": kinds},
+        {"events": records([each for each, _ in rows])},
+    )
+
+
+def _prices(event: Event) -> tuple[float, ...]:
+    """Return the price of YES of each market of two outcomes, the highest first."""
+    two = (each.quote.price for each in event.markets if each.quote and not each.is_share and not each.is_named)
+    return tuple(sorted((price.yes for price in two if price is not None), reverse=True))
 
 
 def event_page(cache: LedgerCache, id: str) -> WebPage:

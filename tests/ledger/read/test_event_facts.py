@@ -7,7 +7,14 @@ import pytest
 
 from predibot.domain.event import Event, Tag
 from predibot.domain.price import FeeSchedule
-from predibot.ledger.read.event_facts import PlayedEvent, find_played_events, read_run_markets
+from predibot.ledger.read.event_facts import (
+    NO_CATEGORY,
+    PlayedEvent,
+    event_categories,
+    events_of_ids,
+    find_played_events,
+    read_run_markets,
+)
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.runs import void_run
@@ -38,6 +45,18 @@ def test_the_last_run_that_played_it_by_the_instant_counts(store: Store) -> None
     a_run(store, tagged(1, "Sports"), key="daily@2026-03-03T00:00Z", as_of=NOW + 2 * DAY, slot_at=NOW + 2 * DAY)
     assert [played(store, days)["Event 1"].category for days in (1, 2, 10)] == ["Politics", "Sports", "Sports"]
     assert played(store, -1) == {}
+
+
+def test_the_list_of_events_has_them_as_the_last_run_that_counts_froze_them(store: Store) -> None:
+    a_run(store, tagged(1, "Politics"), tagged(2))
+    void = a_run(store, tagged(1, "Sports"), key="daily@2026-03-03T00:00Z", as_of=NOW + 2 * DAY, slot_at=NOW + 2 * DAY)
+    first, second = (("polymarket", event_of(number, 2).id) for number in (1, 2))
+    assert store.run_read(event_categories) == {first: "Sports", second: NO_CATEGORY}
+    with store.write() as connection:
+        void_run(connection, void.key, reason="wrong", at=NOW)
+    assert store.run_read(event_categories) == {first: "Politics", second: NO_CATEGORY}
+    with store.read() as connection:
+        assert events_of_ids(connection, [second[1], "nothing"]) == {second: tagged(2)}
 
 
 def test_void_runs_and_other_venues_say_nothing(store: Store) -> None:
