@@ -268,7 +268,7 @@ def test_another_data_set_is_another_run_and_the_same_is_the_same(player: Progra
     shared = said_here(*asked(player.ledger, "--bots", "majority", "--venue", f"comments:{texts},{moved}"))
     assert "is there more than once; collect the data set again, or name folders" in shared.out
     own = said_here("collect", "comments", "sandbox:polymarket", str(moved), "--into", f"{moved}/../moved")
-    assert own.code == 1 and "--into names the platform's own folder" in own.out
+    assert own.code == 1 and "--into names the platform's own folder" in own.err
     assert done_here(*asked(player.ledger, "--bots", "majority")).document["run"]["key"] == first
 
 
