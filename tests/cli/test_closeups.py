@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -254,29 +253,23 @@ def test_a_ledger_without_a_price_draws_nothing_and_says_so(predibot: Predibot) 
     assert "Nothing to draw yet" in Path("sheet.html").read_text(encoding="utf-8")
 
 
-def _in_a_process(code: str, *commands: tuple[str, ...]) -> list[list[Any]]:
-    """Return code, output and errors of commands that one process of Python is called with, after some code."""
+def test_who_does_not_draw_needs_no_matplotlib_and_who_draws_is_told_how_to_install_it(
+    played: Predibot, tmp_path: Path
+) -> None:
+    # Nothing of a process that has it already: it is as if it were not installed, and httpx is loaded by who tracks.
     program = (
-        f"import json, sys; {code}; from tests.acceptance.conftest import said_here\n"
-        "loaded = lambda: sorted({'matplotlib', 'pandas', 'httpx', 'predibot.jobs.track'} & {*sys.modules})\n"
-        "ended = (said_here(*each) for each in json.loads(sys.argv[1]))\n"
+        "import json, sys; sys.modules['matplotlib'] = None; from tests.acceptance.conftest import said_here\n"
+        "loaded = lambda: sorted({'pandas', 'httpx', 'predibot.jobs.track'} & {*sys.modules})\n"
+        "ended = (said_here('report', *each) for each in json.loads(sys.argv[1]))\n"
         "print(json.dumps([(said.code, said.out, said.err, loaded()) for said in ended]))"
     )
-    command = [sys.executable, "-c", program, json.dumps(commands)]
+    asked = (("--bot", "underdog"), (), ("--figures", "drawn"), ("--tearsheet", "underdog"))
+    command = [sys.executable, "-c", program, json.dumps(asked)]
     around = {**os.environ, "PYTHONPATH": str(ROOT)}
-    found: list[list[Any]] = json.loads(subprocess.run(command, env=around, check=True, stdout=subprocess.PIPE).stdout)
-    return found
-
-
-def test_without_matplotlib_one_sentence_says_how_to_install_it(played: Predibot, tmp_path: Path) -> None:
-    asked = (("report", "--figures", "drawn"), ("report", "--tearsheet", "underdog"))
-    for code, out, err, _ in _in_a_process("sys.modules['matplotlib'] = None", *asked):
+    found = json.loads(subprocess.run(command, env=around, check=True, stdout=subprocess.PIPE).stdout)
+    assert [(code, loaded) for code, _, _, loaded in found[:2]] == [(0, []), (0, [])]
+    for code, out, err, _ in found[2:]:
         assert (code, out) == (1, "")
         told = " ".join(err.split())
         assert told == "error: pictures need matplotlib. Install it with: pip install 'predibot[plots]'."
     assert not (tmp_path / "drawn").exists()
-
-
-def test_nobody_loads_matplotlib_who_does_not_draw(played: Predibot) -> None:
-    asked = (("report", "--bot", "underdog"), ("report",))
-    assert [(code, loaded) for code, _, _, loaded in _in_a_process("pass", *asked)] == [(0, []), (0, [])]
