@@ -166,7 +166,7 @@ def account_board(
         scores=tuple(scores),
         pairs=tuple(_pairs(scores, record, uncertainty, drawn)),
         delay_bands=_bands(scores),
-        notes=(*_notes(scores, money_sign(currency)), *left_out_notes([each.bot for each in told])),
+        notes=(*_notes(scores, record, money_sign(currency)), *left_out_notes([each.bot for each in told])),
     )
     return replace(board, scores=tuple(sorted(scores, key=lambda each: _place(each, board))))
 
@@ -280,14 +280,14 @@ def _bands(scores: Sequence[AccountScore]) -> tuple[DelayBand, ...]:
     return tuple(bands)
 
 
-def _notes(scores: Sequence[AccountScore], sign: str) -> list[str]:
+def _notes(scores: Sequence[AccountScore], record: AccountsRecord, sign: str) -> list[str]:
     said = []
     dates = max((each.days for each in scores), default=0)
     if dates < FEW_CLUSTERS:
         said.append(f"returns over {dates} dates: below {FEW_CLUSTERS} an interval is a hint, and nobody has a rank")
     if not any(each.delays for each in scores):
         said.append("no delays: they need 18 slots from the first that was filled on")
-    for each in scores:
+    for each in (one for account in record.accounts for one in account.replicates or (account,)):
         if each.owing_usd > 0.0:
             said.append(
                 f"{each.bot} owes {sign}{each.owing_usd:,.2f}: a payout was reversed; it can only sell until that is "

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.standing import BASELINES
@@ -62,6 +63,11 @@ class AccountState(Contestant):
     """Positions valued at an older price, over all slots: the market had no price or was closed."""
     missed: int = field(default=0, kw_only=True)
     """Slots since its first in which it had no turn."""
+
+    @property
+    def owing_usd(self) -> float:
+        """Return its debt, 0 for most; rounding is no debt."""
+        return -self.last_cash_usd if self.last_cash_usd < -ROUNDING_USD else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,6 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.domain.account import ROUNDING_USD
 from predibot.scoring.accounts.allocation import concentration, slots_in_drawdown, turnover, weights_held
 from predibot.scoring.accounts.implied import ImpliedRisk, days_of, implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord, AccountState
@@ -108,11 +107,6 @@ class AccountScore(AccountState):
         """Return whether its Sharpe ratio has no interval because prices imply swings that have not happened."""
         sharpe = None if self.equity is None else self.equity.sharpe
         return sharpe is not None and self.implied.deviation > 0.0 and "sharpe" not in self.intervals
-
-    @property
-    def owing_usd(self) -> float:
-        """Return its debt, 0 for most; rounding is no debt."""
-        return -self.last_cash_usd if self.last_cash_usd < -ROUNDING_USD else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ def test_replicates_are_one_account_with_the_mean_of_theirs_and_what_each_asked_
     again = account_consistency(record_of(played), FEW)
     assert ("x", "replicates", first.slot.size) in [(each.bot, each.between, each.n) for each in again]
     assert [each.bot for each in record_of(played, part=Part(bots=("x#2",))).accounts] == ["x#2"]
+    with played.read() as connection:
+        assert [each.bot for each in find_accounts(connection, "x", None)] == ["x#1", "x#2"]
 
 
 def test_values_are_those_of_the_valuations_and_of_what_was_held_before_the_fills(played: Store) -> None:

@@ -48,6 +48,14 @@ def test_the_line_is_what_an_equal_part_in_each_comes_to_and_the_spread_is_their
     assert "2: +4.0% to +20%" in board_grid(board).rows[0]
 
 
+def test_a_replicate_that_owes_is_named_though_the_mean_account_owes_nothing() -> None:
+    found = record(1.0, 0.2)
+    debtor = replace(found.accounts[1], last_cash_usd=-5.0)
+    board = board_of(join_accounts(replace(found, accounts=(replace(found.accounts[0], last_cash_usd=50.0), debtor))))
+    assert board.scores[0].owing_usd == 0.0
+    assert any(note.startswith("x#2 owes $5.00") for note in board.notes)
+
+
 def test_replicates_without_a_common_slot_stay_apart_and_one_that_missed_a_slot_has_the_others() -> None:
     found = record(1.0, 0.2)
     first, second = found.accounts

@@ -15,6 +15,7 @@ from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts.as_of import accounts_as_of
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
+from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, valuations
@@ -123,13 +124,15 @@ class AccountStatement:
 def find_accounts(
     connection: Connection, bot: str, recipe: str | None, subject: str | None = None
 ) -> tuple[Row[Any], ...]:
-    """Return the accounts of a bot's name, of one recipe or game instance or of all, oldest first."""
+    """Return the accounts of a bot or of its replicates, of one recipe or game instance or of all, oldest first."""
     filters = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.bot, accounts.c.methodology)
     statement = (
         select(accounts.c.id.label("row"), *columns, subjects.c.subject_id.label("subject"), subjects.c.venue)
         .join(subjects, subjects.c.id == accounts.c.subject_row)
-        .where(accounts.c.bot == bot, *(column == value for column, value in filters.items() if value is not None))
+        .where(
+            is_bot(accounts.c.bot, (bot,)), *(column == value for column, value in filters.items() if value is not None)
+        )
         .order_by(accounts.c.id)
     )
     return tuple(connection.execute(statement))

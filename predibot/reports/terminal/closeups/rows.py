@@ -226,10 +226,21 @@ def _account(account: AccountHistory) -> Table:
         ("turnover a slot", figures.percent(score.behaviour.turnover), figures.MISSING),
         ("in cash", figures.percent(score.behaviour.cash_share), figures.MISSING),
     ]
-    below = (sentence(plain(score.why_missing)),) if score.why_missing else ()
+    below = [sentence(plain(score.why_missing))] if score.why_missing else []
+    if (apart := score.replicates) is not None:
+        said = [
+            f"{name} {write(found.low)} to {write(found.high)}"
+            for name, found, write in (
+                ("return", apart.cumulative_return, figures.signed_percent),
+                ("Sharpe ratio", apart.sharpe, figures.ratio),
+                ("deepest fall", apart.max_drawdown, figures.percent),
+            )
+            if found is not None
+        ]
+        below.append(f"The mean account of {apart.count} replicates: {', '.join(said)}.")
     columns = (Column("figure", kind="key"), Column("value"), Column("95% interval"))
     title = f"Account: {_account_name(account)}, {figures.things(score.dates, 'return')}"
-    return Table(title, columns, tuple(rows), below)
+    return Table(title, columns, tuple(rows), tuple(below))
 
 
 def _values(account: AccountHistory) -> Table:
@@ -259,6 +270,10 @@ def _cohorts(cohorts: CohortsHistory) -> Table:
     title = f"Cohorts: {plain(f'{cohorts.game} of {cohorts.recipe}, {cohorts.mode}', 60)}{unknown}"
     mean = f"Mean return {figures.signed_percent(found.mean)}, 95% {figures.percent_interval(found.low, found.high)}"
     below = [f"{mean}, of {figures.things(found.cohorts, 'cohort')} worth {found.effective:.0f} that do not overlap."]
+    apart = cohorts.score.replicates
+    if apart is not None and (spread := apart.mean_return) is not None:
+        ends_of = f"{figures.signed_percent(spread.low)} to {figures.signed_percent(spread.high)}"
+        below.append(f"The mean account of {apart.count} replicates, whose mean returns are {ends_of}.")
     if not found.may_rank:
         below.append(f"On fewer than {ENOUGH_TO_RANK:.0f} of those nothing is claimed.")
     if len(cohorts.results) > _CURVE_ROWS:
