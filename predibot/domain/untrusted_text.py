@@ -34,7 +34,9 @@ def one_line(text: str) -> str:
     if text.isprintable():
         # The common case: only spaces can change; tables have millions of texts.
         return " ".join(text.split())
-    return " ".join("".join(_harmless(character) for character in text).split())
+    # A text has few different characters, however long strangers make it.
+    harmless = {ord(character): _harmless(character) for character in {*text}}
+    return " ".join(text.translate(harmless).split())
 
 
 def spreadsheet_cell(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from predibot.domain.untrusted_text import one_line
@@ -25,7 +26,9 @@ def plain(text: str, limit: int | None = None) -> str:
     limit = max(limit, 1)
     if line.isascii():
         return line if len(line) <= limit else f"{line[: limit - 1]}…"
-    shortened = Text(line)
+    # What is far beyond the room changes nothing, and graphemes of a long text are slow to tell apart.
+    near = line[: 4 * limit]
+    shortened = Text(near if cell_len(near) > limit else line)
     shortened.truncate(limit, overflow="ellipsis")
     return shortened.plain
 
