@@ -50,7 +50,7 @@ def test_the_screen_names_the_neighbours_and_the_dates_of_their_jumps(related: P
     document = related("relate", "4", *AS_OF, "--no-filters", "--json").document
     assert said.code == 0
     assert said.out.startswith("The rates, town 4 (4)\n")
-    assert "12 markets, 1 of this event compared; texts by tfidf" in said.out
+    assert "12 markets, 1 of this event compared; texts by subject words" in said.out
     assert max(day for day, _ in document["neighbours"][0]["shared_jumps"]) in said.out
     assert "The first 10 of 11; --all or --json has them all." in said.out
     assert "The first" not in related("relate", "4", *AS_OF, "--no-filters", "--all").out

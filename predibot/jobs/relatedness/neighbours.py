@@ -20,7 +20,7 @@ class Relations:
     found: Neighbourhood
     known: LabelledBeliefs
     text_port: str
-    """`tfidf`, or the sentence-transformer that compared the texts."""
+    """`subject words`, or the sentence-transformer that compared the texts."""
 
 
 def relations_of(event_id: str, known: LabelledBeliefs, *, filters: Filters | None, model: str | None) -> Relations:
@@ -32,7 +32,7 @@ def relations_of(event_id: str, known: LabelledBeliefs, *, filters: Filters | No
     embed = None if model is None else open_embedding(model)
     require_event(event_id, list(known.titles))
     found = neighbours_of(event_id, known.beliefs, filters=filters, embed=embed)
-    return Relations(found, known, model or "tfidf")
+    return Relations(found, known, model or "subject words")
 
 
 def require_event(event_id: str, known: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ GAME = "stakebench"
 FIRST = ("3", "13")
 """The scores of each bot, and the compared pairs."""
 _MOST_BYTES, _SHOWN = 1 << 20, 100
+_FAMILY = ("bot", "family", "billions")
 _BY_NAME = (
     "A family is the first word of a model's name, its size the number before a b; --families FILE states others."
 )
@@ -66,24 +67,24 @@ def read_families(file: Path) -> dict[str, Family]:
         UsageError: If it cannot be read, or a line is malformed.
     """
     try:
-        text = plain_text(file, most=_MOST_BYTES)
-    except (OSError, UnicodeDecodeError) as error:
+        rows = csv.DictReader(io.StringIO(plain_text(file, encoding="utf-8-sig", most=_MOST_BYTES), newline=""))
+        lines = [(rows.line_num, {name: (row.get(name) or "").strip() for name in _FAMILY}) for row in rows]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{file} cannot be read ({error}); name a CSV of bot, family and billions") from None
-    rows = csv.DictReader(io.StringIO(text, newline=""))
     if not {"bot", "family"} <= {*(rows.fieldnames or ())}:
         raise UsageError(f"{file} has no columns bot and family; write them in its first line")
-    found = {}
-    for row in rows:
-        stated = (row.get("billions") or "").strip()
+    found = dict[str, Family]()
+    for number, row in lines:
+        bot, family, stated = (row[name] for name in _FAMILY)
         try:
             billions = float(stated) if stated else None
         except ValueError:
             billions = math.nan
         if billions is not None and not 0.0 < billions < math.inf:
-            raise UsageError(
-                f"{file}, line {rows.line_num}: billions is {stated[:20]!r}; give a number, or leave it out"
-            )
-        found[str(row["bot"])] = Family(str(row["family"]), billions)
+            raise UsageError(f"{file}, line {number}: billions is {stated[:20]!r}; give a number, or leave it out")
+        if not family or bot in found:
+            raise UsageError(f"{file}, line {number}: {bot[:40]!r} has no family or two; give each bot one line")
+        found[bot] = Family(family, billions)
     return found
 
 

@@ -153,8 +153,15 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
     (player.folder / "families.csv").write_text("bot,family,billions\nreader,open,8\nmajority,none,\n")
     more = done_here(*told, "--families", "families.csv", "--json").document["tables"]
     assert [row["family"] for table in more if table["name"] == "families" for row in table["rows"]] == ["open", "none"]
-    (player.folder / "families.csv").write_text("bot,family,billions\nreader,open,many\n")
-    assert "line 2: billions is 'many'" in " ".join(said_here(*told, "--families", "families.csv").err.split())
+    for lines, wrong in (
+        ("reader,open,many", "line 2: billions is 'many'"),
+        ("reader", "line 2: 'reader' has no family or two"),
+        ("reader,open\nreader,none", "line 3: 'reader' has no family or two"),
+        (f"reader,{'x' * 200_000}", "field larger than field limit"),
+    ):
+        # A spreadsheet begins a file with a mark.
+        (player.folder / "families.csv").write_text(f"bot,family,billions\n{lines}\n", encoding="utf-8-sig")
+        assert wrong in " ".join(said_here(*told, "--families", "families.csv").err.split())
     with (player.folder / "out" / "table_3.csv").open(newline="") as file:
         written = {each["bot"]: each for each in csv.DictReader(file)}
     assert float(written["reader"]["G4 PLA"]) == row["G4 PLA"]
