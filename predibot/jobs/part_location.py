@@ -1,5 +1,6 @@
 """Locating a part of a ledger: its venues, its recipe, and the instant to look back from."""
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -39,7 +40,8 @@ def locate(store: Store, part: Part, clock: Clock) -> PartLocation:
     if len(places) > 1:
         names = " and ".join(sorted(each.venue_name for each in places))
         raise UsageError(
-            f"the ledger {store.address} has runs of {names}, which must not be mixed. Say which venue is meant"
+            f"the ledger {store.address} has runs of {names}, which must not be mixed. Say which is meant: "
+            f"{' or '.join(f'--venue {shlex.quote(each.specs[-1])}' for each in places)}"
         )
     return places[0]
 

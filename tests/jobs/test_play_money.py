@@ -84,7 +84,7 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
             at = (SANDBOX_OPENS_AT + timedelta(days=days)).isoformat()
             done_here("decide", f"{name}.toml", "--ledger", ledger, "--as-of", at)
     with Store.open_to_read(ledger) as store:
-        with pytest.raises(UsageError, match="must not be mixed"):
+        with pytest.raises(UsageError, match=r"must not be mixed. Say which is meant: --venue .* or --venue "):
             locate(store, Part(), clock)
         found = {venue: evaluate_stored(store, Part(venue=venue), clock=clock) for venue in (VENUE, "sandbox:events=6")}
     assert {venue: each.currency for venue, each in found.items()} == {VENUE: "MANA", "sandbox:events=6": "USD"}
