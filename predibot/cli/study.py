@@ -87,6 +87,8 @@ def _tables(study: Study) -> Callable[..., None]:
         *, run: str | None, csv: Path | None, figures: Path | None, full: bool, ledger: str, json: bool, **given: Any
     ) -> None:
         _check_exclusions(study.parameters, {**given, "csv": csv})
+        if csv is not None and (json or figures is not None):
+            raise typer.BadParameter("--csv writes files in place of tables; give it without --json and --figures")
         with output.caller().reading(ledger) as store:
             found = study.read(store, run_key=run, **given)
         if isinstance(found, StudyReport):

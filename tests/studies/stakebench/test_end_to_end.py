@@ -248,6 +248,13 @@ def test_a_run_and_bots_that_are_not_there_are_refused(
     assert refused.code == 1
 
 
+@pytest.mark.parametrize("other", [("--json",), ("--figures", "pictures")])
+def test_files_of_tables_are_not_asked_for_beside_another_form(player: Program, other: tuple[str, ...]) -> None:
+    refused = said_here("tables", "stakebench", "--ledger", player.ledger, "--csv", "out", *other)
+    assert "give it without --json and --figures" in " ".join((refused.out + refused.err).split())
+    assert refused.code == 2
+
+
 def test_a_report_says_where_labels_are_scored(whole: Whole, player: Program) -> None:
     said = " ".join(said_here("report", "--ledger", whole.ledger).out.split())
     assert "of game stakebench. `predibot tables stakebench` scores labels" in said
