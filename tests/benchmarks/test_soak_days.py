@@ -26,7 +26,6 @@ PLAYED = {
     ("sqlite", "threads:2"): HERE,
     ("postgresql", "threads:2"): ON_A_SERVER,
     ("sqlite", "processes:2"): BY_OTHERS,
-    ("postgresql", "dask:local:2"): BY_OTHERS,
 }
 
 
@@ -41,8 +40,6 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
 def test_a_day_killed_at_each_boundary_is_the_undisturbed_one(
     alone: Alone, tmp_path: Path, database: str, executor: str, postgres: Postgres
 ) -> None:
-    if executor.startswith("dask"):
-        pytest.importorskip("distributed")
     day = Day(
         tmp_path / "killed", alone.data, alone.provider, postgres.fresh() if database != "sqlite" else "", executor
     )
