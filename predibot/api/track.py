@@ -9,7 +9,7 @@ from predibot.errors import PluginError, VenueMissing, VenueUnavailable
 from predibot.jobs.caller import Caller
 from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.open_venue import open_venue
-from predibot.jobs.part_location import locate
+from predibot.jobs.part_location import locate_each
 from predibot.jobs.published_roots import publish_voids
 from predibot.jobs.receipts import receipt_of_ledger
 from predibot.jobs.track import TrackReport
@@ -25,7 +25,7 @@ from predibot.scoring.records.part import Part
 
 
 def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
-    """Store new prices and resolutions of every market in the ledger, from a part's venue and by its instant.
+    """Store new prices and resolutions of every market in the ledger, from a part's venues and by its instant.
 
     Raises:
         VenueUnavailable: If some could not be read, after the rest is stored.
@@ -34,7 +34,8 @@ def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
         report = TrackReport.sum_of(
             [
                 _track_venue(store, spec, part.as_of, caller, listener, own_runs=part.venue is None)
-                for spec in locate(store, part, caller.clock).specs
+                for there in locate_each(store, part, caller.clock)
+                for spec in there.specs
             ]
         )
     if report.incomplete:

@@ -83,6 +83,12 @@ def test_mana_and_dollars_of_one_ledger_are_never_in_one_score(tmp_path: Path) -
         for days in (0, 3):
             at = (SANDBOX_OPENS_AT + timedelta(days=days)).isoformat()
             done_here("decide", f"{name}.toml", "--ledger", ledger, "--as-of", at)
+    tracked = [
+        done_here("track", "--ledger", ledger, "--as-of", at, *venue, "--json").document
+        for venue in ((), ("--venue", VENUE), ("--venue", "sandbox:events=6"))
+    ]
+    assert tracked[0]["new_observations"] > 0 == tracked[1]["new_observations"] == tracked[2]["new_observations"]
+    assert tracked[0]["markets"] == tracked[1]["markets"] + tracked[2]["markets"]
     with Store.open_to_read(ledger) as store:
         with pytest.raises(UsageError, match=r"must not be mixed. Say which is meant: --venue .* or --venue "):
             locate(store, Part(), clock)
