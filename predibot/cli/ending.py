@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ _ENDING_SECONDS = 10.0
 """Twice the time that handing back unfinished work may take."""
 _LAST_SECONDS = 0.25
 """How long calls that nobody waits for may still run."""
+_LEDGER = "--ledger="
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)\S+@")
 _NO_PASSWORD = re.compile(r"[\w+]+://[^\s:/@]*:?@[^\s@]*")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
@@ -105,10 +107,13 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
         raise
     except OSError as error:
         return _report_error(type(error).__name__, _system_message(error), FAILED, as_json=as_json)
-    except KeyboardInterrupt as error:
-        terminated = isinstance(error, Terminated)
+    except (KeyboardInterrupt, typer.Abort) as error:
+        # A question that is not answered, by Ctrl-C or by the end of what is typed, is an `Abort`.
+        terminated = Terminated in map(type, (error, error.__context__))
         code = TERMINATED if terminated else INTERRUPTED
-        said = resume_advice(arguments, "terminated" if terminated else "interrupted")
+        from predibot.reports.terminal.hints import runnable
+
+        said = runnable(resume_advice(arguments, "terminated" if terminated else "interrupted"))
         typer.echo(said, err=True)
         if as_json:
             _print_error("Terminated" if terminated else "Interrupted", said, code)
@@ -191,14 +196,21 @@ def mask_passwords(text: str) -> str:
 
 def mask_arguments(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line with `***` in place of passwords."""
-    masked = [mask_passwords(word) for word in arguments]
-    for index, word in enumerate(arguments):
-        if word == "--ledger" and index + 1 < len(arguments):
-            url = arguments[index + 1]
-            # A URL whose password cannot be told apart is not shown at all.
-            is_doubtful = masked[index + 1] == url and "@" in url and not _NO_PASSWORD.fullmatch(url)
-            masked[index + 1] = "***" if is_doubtful else masked[index + 1]
+    masked = []
+    for before, word in pairwise(("", *arguments)):
+        option = _LEDGER if word.startswith(_LEDGER) else ""
+        is_ledger = option or before == "--ledger"
+        masked.append(option + _mask_ledger(word.removeprefix(option)) if is_ledger else mask_passwords(word))
     return masked
+
+
+def _mask_ledger(url: str) -> str:
+    masked = mask_passwords(url)
+    if url.startswith("sqlite:"):
+        return masked
+    # A URL whose password cannot be told apart is not shown at all.
+    is_doubtful = masked == url and "@" in url and not _NO_PASSWORD.fullmatch(url)
+    return "***" if is_doubtful or len(url.split()) > 1 else masked
 
 
 def _print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

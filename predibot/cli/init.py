@@ -1,5 +1,6 @@
 """`predibot init`: write a recipe to start from."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +53,8 @@ def init(
         schedule = _ask("When it is played, as a cron line in UTC (5 12 * * *); empty for by hand", "", schedule)
         if model != _NO_MODEL and probe is None:
             probe = typer.confirm("Ask the model one question now? It may cost a cent", default=False, err=True)
+    if model == _NO_MODEL and (base_url or probe):
+        raise typer.BadParameter("--base-url and --probe are about a model; name it by --model")
     text = starter_text(
         "" if model == _NO_MODEL else model, base_url=base_url or "", venue=venue or "polymarket", cron=schedule or ""
     )
@@ -67,8 +70,9 @@ def init(
         said = {"error": {"kind": "CheckFailed", "message": "; ".join(seen)}} if problem else {}
         output.print_document({"recipe": str(path), "seen": list(seen), **said}, exit_code=code)
         return code
-    after = f"predibot select {path}" if model == _NO_MODEL else f"predibot decide {path} --dry-run"
-    later = f", later `predibot schedule {path}`" if schedule else ""
+    typed = shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
+    after = f"predibot select {typed}" if model == _NO_MODEL else f"predibot decide {typed} --dry-run"
+    later = f", later `predibot schedule {typed}`" if schedule else ""
     output.print_lines(f"wrote {path}. Next: `{after}`{later}", *seen)
     return code
 

@@ -26,8 +26,12 @@ _WITH_LEDGER = (
 def place_of(arguments: Sequence[str]) -> Place:
     """Return how to type commands where the program was called with these arguments."""
     words = mask_arguments(arguments)
-    ledger = next((f"--ledger {shlex.quote(url)}" for word, url in pairwise(words) if word == "--ledger"), "")
-    ledger = ledger or next((shlex.quote(word) for word in words if word.startswith("--ledger=")), "")
+    ledger = ""
+    for before, word in pairwise(("", *words)):
+        if before == "--ledger":
+            ledger = f"--ledger {shlex.quote(word)}"
+        elif word.startswith("--ledger="):
+            ledger = shlex.quote(word)
     return Place(_program(), ledger, _WITH_LEDGER, f"{_as_module('pip')} install {_package()}")
 
 
@@ -49,7 +53,7 @@ def _package() -> str:
     """Return what pip installs with an extra: the checkout, the wheel this came from, or the name on an index."""
     root = checkout()
     if root is not None:
-        return f"-e '{_typed(root)}[{{extra}}]'"
+        return f"-e {shlex.quote(f'{_from_here(root)}[{{extra}}]')}"
     try:
         origin = loads(distribution("predibot").read_text("direct_url.json") or "{}").get("url", "")
     except (PackageNotFoundError, ValueError):
@@ -58,7 +62,13 @@ def _package() -> str:
 
 
 def _typed(path: Path) -> str:
-    """Return a path as it is typed in the current folder; links stay, as a virtual environment is one."""
+    """Return a program as it is typed in the current folder; a shell looks for a bare name elsewhere."""
+    typed = _from_here(path)
+    return shlex.quote(typed if "/" in typed else f"./{typed}")
+
+
+def _from_here(path: Path) -> str:
+    """Return a path as seen from the current folder; links stay, as a virtual environment is one."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
     here = Path.cwd()
-    return shlex.quote(str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute))
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)

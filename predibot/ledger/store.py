@@ -3,6 +3,7 @@
 import heapq
 import logging
 import os
+import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -454,7 +455,8 @@ def _prepare_url(address: str, *, create: bool) -> URL:
         ) from error
     if not (create or is_there):
         beside = heapq.nsmallest(_NAMED_LEDGERS, file.parent.glob("*.db"))
-        named = f": {' or '.join(f'--ledger sqlite:///{each}' for each in beside)}" if beside else ""
+        options = [f"--ledger {shlex.quote(f'sqlite:///{each}')}" for each in beside]
+        named = f": {' or '.join(options)}" if beside else ""
         raise LedgerUnusable(
             f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant{named}"
         )

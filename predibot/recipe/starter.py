@@ -3,11 +3,10 @@
 import json
 import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from predibot.recipe.text import packaged_recipe_text
 
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+_LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)", re.IGNORECASE)
 _KEY = re.compile(r"#\s+(\w+) = ")
 
 
@@ -20,19 +19,25 @@ def starter_text(model: str = "", *, base_url: str = "", venue: str = "polymarke
         venue: Where events come from.
         cron: When it is played, in UTC; empty for no schedule.
     """
-    text = packaged_recipe_text("starter").replace('venue = "polymarket"', f"venue = {json.dumps(venue)}", 1)
+    text = packaged_recipe_text("starter").replace('venue = "polymarket"', f"venue = {_quoted(venue)}", 1)
     if cron:
-        text = _filled(text, "[schedule]", {"cron": json.dumps(cron), "timezone": '"UTC"'})
+        text = _filled(text, "[schedule]", {"cron": _quoted(cron), "timezone": '"UTC"'})
     if model:
-        agent = {"name": '"agent"', "strategy": '"tool_agent"', "model": json.dumps(model)}
+        agent = {"name": '"agent"', "strategy": '"tool_agent"', "model": _quoted(model)}
         if base_url:
-            agent["base_url"] = json.dumps(base_url)
-        if urlsplit(base_url).hostname in _LOCAL:
+            agent["base_url"] = _quoted(base_url)
+        if _LOCAL.match(base_url):
             agent["price_usd_per_million_tokens"] = "0"
         text = _filled(text, '[[bots]]\n#  name = "gpt"', agent)
         text = _filled(text, "[limits.decision]", {"usd": "0.75"})
         text = _filled(text, "[limits.day]", {"usd": "10.0"})
     return text
+
+
+def _quoted(text: str) -> str:
+    """Return a text as TOML has it; what is no character, in an argument that is no UTF-8, is left for it to refuse."""
+    quoted = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return quoted.encode("utf-8", "backslashreplace").decode()
 
 
 def _filled(text: str, head: str, values: Mapping[str, str]) -> str:

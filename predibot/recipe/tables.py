@@ -17,7 +17,7 @@ from predibot.domain.terms import KEY_NAME, OURS, ReasoningEffort
 from predibot.games.dollar_per_event import Overstake
 from predibot.recipe.text import KeyPath
 
-_BaseUrl = Annotated[str, Field(pattern=r"^https?://[^@?#\s]+$")]
+_BaseUrl = Annotated[str, Field(pattern=r"^https?://(\[[0-9A-Fa-f:.]+\]|[^@?#\s/:\[\]]+)(:\d{1,5})?(/[^@?#\s]*)?$")]
 """Without user name or query: keys belong in the environment."""
 _Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 """A category or a tag, by label or slug."""

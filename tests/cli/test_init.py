@@ -2,6 +2,7 @@
 
 import os
 import pty
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -42,14 +43,32 @@ def test_where_nobody_can_be_asked_a_missing_model_is_an_error(predibot: Predibo
 
 
 @pytest.mark.parametrize(
-    "options", [("--venue", "nowhere"), ("--schedule", "never"), ("--base-url", "ftp://x"), ("--model", "")]
+    "options",
+    [
+        ("--venue", "nowhere"),
+        ("--schedule", "never"),
+        ("--base-url", "ftp://x"),
+        ("--base-url", "http://[::1"),
+        ("--model", ""),
+        ("--model", "openai/\udcff"),
+        ("--probe", "--model", "none"),
+    ],
 )
 def test_what_no_recipe_may_say_is_refused_and_nothing_is_written(
-    predibot: Predibot, tmp_path: Path, options: tuple[str, str]
+    predibot: Predibot, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     said = predibot("init", "--model", "openai/x", *options)
     assert said.code in (1, 2) and said.err.startswith("error: ")
     assert not (tmp_path / "runs/daily.toml").exists()
+
+
+def test_texts_of_any_characters_are_written_and_the_hint_can_be_typed(predibot: Predibot, tmp_path: Path) -> None:
+    model, path = 'openai/é😀\x7f"]\n[evil]\nx = 1', "sp ace/q'uote/e.toml"
+    said = predibot("init", path, "--model", model, "--venue", WORLD)
+    assert tomllib.loads((tmp_path / path).read_text())["bots"][-1]["model"] == model, said.err
+    assert shlex.split(said.out.split("`")[1]) == ["predibot", "decide", path, "--dry-run"]
+    said = predibot("init", "--model", "none", "--", "-x.toml")
+    assert "`predibot select ./-x.toml`" in said.out
 
 
 def test_a_model_is_asked_one_question_and_plays_with_limits(predibot: Predibot, tmp_path: Path) -> None:
@@ -72,6 +91,18 @@ def test_a_model_that_cannot_play_is_told_and_its_recipe_is_kept(predibot: Predi
         said = predibot("init", "--model", "openai/mine", "--base-url", server.base_url, "--venue", WORLD, "--probe")
     assert said.code == 1 and "bot agent: " in said.out
     assert (tmp_path / "runs/daily.toml").exists()
+
+
+def test_a_question_that_is_not_answered_ends_as_ctrl_c_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ours, theirs = pty.openpty()
+    os.write(ours, b"\x04")
+    with Path(os.devnull).open("w") as nothing:
+        ended = predibot_forked("init", streams=(theirs, nothing.fileno(), theirs), environment=dict(os.environ))
+    os.close(theirs)
+    said = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert ended.code == 130 and "interrupted. To start over" in said and "Traceback" not in said, said
 
 
 def test_a_terminal_is_asked_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,8 +50,8 @@ def runnable(text: str) -> str:
     def command(found: re.Match[str]) -> str:
         words = found["rest"].split()
         has_ledger = {words[0], " ".join(words[:2])} & {*place.with_ledger}
-        is_named = not has_ledger or not place.ledger or "--ledger" in words or "--help" in words
+        is_named = not has_ledger or not place.ledger or "--ledger" in found["rest"] or "--help" in words
         return f"{found['before']}{place.program} {found['rest']}{'' if is_named else f' {place.ledger}'}"
 
-    extras = _EXTRA.sub(lambda found: place.install.format(extra=found["extra"]), text)
+    extras = _EXTRA.sub(lambda found: place.install.replace("{extra}", found["extra"]), text)
     return _COMMAND.sub(command, extras)

@@ -21,6 +21,7 @@ HERE = Place("bin/predibot", "--ledger sqlite:///my.db", {"report", "ledger veri
         ("`predibot ledger verify` tells", "`bin/predibot ledger verify --ledger sqlite:///my.db` tells"),
         ("`predibot ledger copy A B`", "`bin/predibot ledger copy A B`"),
         ("`predibot report --ledger x.db`", "`bin/predibot report --ledger x.db`"),
+        ("`predibot report '--ledger=x y.db'`", "`bin/predibot report '--ledger=x y.db'`"),
         ("See `predibot report --help`", "See `bin/predibot report --help`"),
         ("  predibot bots", "  bin/predibot bots"),
         ("see predibot report", "see predibot report"),
@@ -49,6 +50,7 @@ def test_each_command_with_a_ledger_is_known_to_hints() -> None:
 @pytest.mark.parametrize(
     ("called", "path", "typed"),
     [
+        ("predibot", "", "./predibot"),
         (".venv/bin/predibot", "", ".venv/bin/predibot"),
         (".venv/bin/predibot", ".venv/bin", "predibot"),
         ("predibot/__main__.py", "", ".venv/bin/predibot"),
@@ -65,6 +67,6 @@ def test_the_program_is_named_as_it_was_called(
     monkeypatch.setattr(sys, "argv", [str(tmp_path / called)])
     monkeypatch.setattr(sys, "executable", str(script.with_name("python")))
     monkeypatch.setenv("PATH", str(tmp_path / path) if path else "")
-    found = place.place_of(["report", "--ledger=sqlite:///a b.db"])
+    found = place.place_of(["report", "--ledger", "other", "--ledger=sqlite:///a b.db"])
     assert (found.program, found.ledger) == (typed, "'--ledger=sqlite:///a b.db'")
     assert found.install.startswith(".venv/bin/python -m pip install -e '") and found.install.endswith("[{extra}]'")

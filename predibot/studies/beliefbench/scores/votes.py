@@ -29,7 +29,8 @@ def candidates_of(readings: PairReadings) -> dict[str, dict[str, Candidate]]:
     found: dict[str, dict[str, Candidate]] = {}
     for bot, reasons in readings.reasons.items():
         for pair, text in reasons.items():
-            id_ = hashlib.sha256(f"{pair}\0{text}".encode()).hexdigest()[:10]
+            # A spreadsheet would take digits alone, or with an e among them, for a number.
+            id_ = "r" + hashlib.sha256(f"{pair}\0{text}".encode()).hexdigest()[:10]
             known = found.setdefault(pair, {}).get(id_, Candidate(text, ()))
             found[pair][id_] = Candidate(text, (*known.bots, bot))
     return {pair: dict(sorted(texts.items())) for pair, texts in sorted(found.items()) if len(texts) > 1}
