@@ -30,7 +30,7 @@ _FAINT = "#aaaaaa"
 _LEGEND_CELLS = 22
 _PANEL_WIDTH, _PANEL_HEIGHT = 156.0, 130.0
 """Of a scatter plot, in hundredths of an inch; about, as the layout is made while it is drawn."""
-_PANEL_CHARACTERS = 41
+_PANEL_CHARACTERS = 37
 _SIDES = {"start": "left", "middle": "center", "end": "right"}
 _SCATTER_MARGIN = 0.15
 _COLOURS = (BLUE, RED, GREEN, "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")

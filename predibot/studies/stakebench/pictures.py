@@ -87,7 +87,7 @@ def scatter_pictures(main: StudyTable, families: Mapping[str, Family]) -> Iterat
             points = {bot: (x, bots[bot][score]) for bot, x in of.items() if not math.isnan(x + bots[bot][score])}
             if len(points) > 1:
                 rho, p, n = rank_test(*zip(*points.values(), strict=True))
-                known = "" if math.isnan(rho) else f"rank correlation {rho:.2f}, p = {p:.3f}, "
+                known = "" if math.isnan(rho) else f"rho {rho:.2f}, p = {p:.3f}, "
                 panels.append(ScatterPanel(score, points, f"{known}{n} bots"))
         if panels:
-            yield name, Scatter(title, across, tuple(panels), "Each point is a bot; rank correlations are Spearman's.")
+            yield name, Scatter(title, across, tuple(panels), "Each point is a bot; rho: Spearman's rank correlation.")
