@@ -49,14 +49,14 @@ def init(
         model = _ask("Model of the agent, as litellm names it (openai/gpt-5), or none", _NO_MODEL)
         if model != _NO_MODEL and base_url is None:
             base_url = _ask("Address of its server; empty for its provider's own", "")
-        venue = venue or _ask("Venue", "polymarket")
+        venue = venue or _ask("Venue; empty for the usual one", "")
         schedule = _ask("When it is played, as a cron line in UTC (5 12 * * *); empty for by hand", "", schedule)
         if model != _NO_MODEL and probe is None:
             probe = typer.confirm("Ask the model one question now? It may cost a cent", default=False, err=True)
     if model == _NO_MODEL and (base_url or probe):
         raise typer.BadParameter("--base-url and --probe are about a model; name it by --model")
     text = starter_text(
-        "" if model == _NO_MODEL else model, base_url=base_url or "", venue=venue or "polymarket", cron=schedule or ""
+        "" if model == _NO_MODEL else model, base_url=base_url or "", venue=venue or "", cron=schedule or ""
     )
     parse_recipe(RecipeText(text, str(path), path.stem))
     try:

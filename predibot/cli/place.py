@@ -69,6 +69,10 @@ def _typed(path: Path) -> str:
 
 def _from_here(path: Path) -> str:
     """Return a path as seen from the current folder; links stay, as a virtual environment is one."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        # The folder is gone.
+        return str(path)
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
-    here = Path.cwd()
     return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)

@@ -7,19 +7,23 @@ from collections.abc import Mapping
 from predibot.recipe.text import packaged_recipe_text
 
 _LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)", re.IGNORECASE)
+_VENUE = re.compile(r'^venue = ".*"$', re.MULTILINE)
 _KEY = re.compile(r"#\s+(\w+) = ")
 
 
-def starter_text(model: str = "", *, base_url: str = "", venue: str = "polymarket", cron: str = "") -> str:
+def starter_text(model: str = "", *, base_url: str = "", venue: str = "", cron: str = "") -> str:
     """Return a recipe to start from, with a comment on every line.
 
     Args:
         model: Of an agent with limits of what it may spend; empty for baselines alone.
         base_url: Address of a server that has the model; a server of this machine costs nothing.
-        venue: Where events come from.
+        venue: Where events come from; empty for the usual one.
         cron: When it is played, in UTC; empty for no schedule.
     """
-    text = packaged_recipe_text("starter").replace('venue = "polymarket"', f"venue = {_quoted(venue)}", 1)
+    text = packaged_recipe_text("starter")
+    if venue:
+        usual = _VENUE.search(text)
+        text = text if usual is None else text.replace(usual[0], f"venue = {_quoted(venue)}", 1)
     if cron:
         text = _filled(text, "[schedule]", {"cron": _quoted(cron), "timezone": '"UTC"'})
     if model:

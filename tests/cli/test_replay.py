@@ -28,7 +28,7 @@ def test_it_prints_what_evaluate_prints_and_then_over_what_it_went(replays: Pred
     assert said.out[len(evaluated) :] == (
         "\nreplayed daily, 2026-02-13T19:30Z to 2026-02-15T19:30Z every 1d, 3 instants: 18 recorded\n"
         "3 receipts made or found; `predibot verify` shows their roots\n"
-        "predibot report daily --as-of 2026-02-23T19:30Z shows these scores again, from this ledger\n"
+        "`predibot report daily --as-of 2026-02-23T19:30Z` shows these scores again, from this ledger\n"
     )
     assert replays("report", "daily", "--as-of", "2026-02-23T19:30Z").out.startswith(evaluated.rstrip("\n"))
     lines = said.err.splitlines()

@@ -44,7 +44,9 @@ def test_errors_and_last_lines_are_broken_between_words(played: Predibot, column
     lines = without_colours(sent)
     assert code == 1 and max(map(len, lines)) <= columns
     whole = " ".join(line.strip() for line in lines)
-    assert played("report", "--ledger", "sqlite:///none.db").err.strip() in whole
+    # A process says how it was called, with its ledger.
+    said = played("report", "--ledger", "sqlite:///none.db").err.strip()
+    assert said.replace("predibot decide", "predibot decide --ledger sqlite:///none.db") in whole
 
 
 @pytest.mark.parametrize("table", ["forecasts", "returns", "quote", "pairs", "calibration", "decisions"])

@@ -21,6 +21,7 @@ ELSEWHERE = {
     "predibot/_folders.py": {"read_text"},
     # Files of our own package, wherever it is packed.
     "predibot/agents/loop/container.py": {"read_text"},
+    "predibot/cli/place.py": {"read_text"},
     "predibot/agents/prompts/render.py": {"read_text"},
     "predibot/studies/stakebench/collecting/collect.py": {"read_text"},
     "predibot/recipe/text.py": {"iterdir", "read_text"},

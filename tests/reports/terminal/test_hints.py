@@ -70,3 +70,12 @@ def test_the_program_is_named_as_it_was_called(
     found = place.place_of(["report", "--ledger", "other", "--ledger=sqlite:///a b.db"])
     assert (found.program, found.ledger) == (typed, "'--ledger=sqlite:///a b.db'")
     assert found.install.startswith(".venv/bin/python -m pip install -e '") and found.install.endswith("[{extra}]'")
+
+
+def test_in_a_folder_that_is_gone_paths_are_as_they_were_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setattr(sys, "argv", ["/opt/bin/predibot"])
+    monkeypatch.setenv("PATH", "")
+    assert place.place_of([]).program == "/opt/bin/predibot"
