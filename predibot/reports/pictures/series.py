@@ -10,7 +10,7 @@ from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHisto
 from predibot.jobs.histories.event import MarketHistory
 from predibot.jobs.histories.ledger import LedgerHistory, WeightsHistory
 from predibot.reports import figures
-from predibot.reports.views.comparison import correlation_note, short_figure
+from predibot.reports.views.comparison import basis_note, correlation_note, short_figure
 from predibot.reports.views.effort import EFFORT_WORDS, effort_board
 from predibot.scoring.accounts.market_weights import mean_of_bots
 from predibot.scoring.evaluation.comparison import Agreement
@@ -184,7 +184,8 @@ def agreement_pictures(agreements: Sequence[Agreement]) -> Iterator[tuple[str, P
             for each in shown[:MOST_PANELS]
         )
         if panels:
-            note = "Rank correlation (Spearman) over bots, with its 95% interval where there is one."
+            found = "Rank correlation (Spearman) over bots, with its 95% interval where there is one."
+            note = f"{found} {basis_note(each.figure for each in shown)}".rstrip()
             name = "agreement" if number == 1 else f"agreement-{number}"
             yield name, Scatter(f"{shown[0].one} against {game}", shown[0].one, panels, note)
 

@@ -1,6 +1,6 @@
 """Boards beside each other as data: rows, and tables for a screen."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from predibot.reports import figures
@@ -25,6 +25,7 @@ _SHORT = {
     "brier": "Brier",
     "sharpe": "Sharpe",
 }
+_OF_EVENTS = "Of decisions on events, return is at the quote where there is one, and Sharpe of returns at the mid."
 _RANGE = "Fisher's interval over bots; none for fewer than four, or where all stand in one line"
 
 
@@ -75,9 +76,10 @@ def comparison_tables(comparison: SideBySide) -> Iterator[Table]:
             Column("board", "board", drop=0, kind="name"),
             *(Column(short_figure(figure), figure, writer_of(figure), index) for index, figure in enumerate(shown, 1)),
         )
-        yield table_of(f"Side by side: {game}", columns, own, ("*: a baseline.",))
+        yield table_of(f"Side by side: {game}", columns, own, ("*: a baseline.", basis_note(shown)))
     if comparison.agreements:
-        yield table_of("Agreement", _AGREEMENT, comparison.agreements)
+        basis = basis_note(each.figure for each in comparison.agreements)
+        yield table_of("Agreement", _AGREEMENT, comparison.agreements, (basis,))
 
 
 def short_figure(figure: str) -> str:
@@ -86,6 +88,11 @@ def short_figure(figure: str) -> str:
         return _SHORT[figure]
     name, _, horizon = figure.partition("_")
     return " ".join(filter(None, (_SHORT.get(name, name), horizon)))
+
+
+def basis_note(shown: Iterable[str]) -> str:
+    """Return what the returns and Sharpe ratios of decisions on events are of; empty where no such ratio is shown."""
+    return _OF_EVENTS if any(each.startswith("sharpe_") for each in shown) else ""
 
 
 def correlation_note(correlations: Correlations) -> str:

@@ -297,7 +297,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("n", "score.n", figures.count, 7),
         Column("events", "score.clusters", figures.count, 5),
         Column("coverage", "score.coverage", figures.percent, 2),
-        Column("Sharpe", "score.sharpe", figures.ratio, 1),
+        Column("Sharpe", "score.sharpe", figures.ratio, 1, "of returns at the mid"),
     ),
     "quote": (
         Column("at the quote", "score.quote_mean_return", figures.signed_percent, only_with=_n_quote),

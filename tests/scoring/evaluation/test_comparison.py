@@ -1,5 +1,7 @@
 """Boards side by side: what they share is compared, and nothing is added up."""
 
+from dataclasses import replace
+
 from predibot.reports.views.comparison import comparison_document, comparison_tables
 from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation
@@ -38,7 +40,9 @@ def test_a_score_from_outside_is_set_beside_every_figure_also_of_a_baseline_it_n
     assert agreement.found.spearman.value == -1
     assert agreement.found.spearman.low is None
     (table,) = comparison_tables(found)
-    assert table.rows[0][:5] == ("Brier", "events", "arena", "x", "4")
+    assert table.rows[0][:5] == ("Brier", "events", "arena", "x", "4") and not table.below
+    (table,) = comparison_tables(replace(found, agreements=(replace(agreement, figure="sharpe_7d"),)))
+    assert "Sharpe of returns at the mid" in table.below[0]
 
 
 def test_a_name_that_would_steer_a_screen_is_plain_text() -> None:
