@@ -17,6 +17,8 @@ from predibot.plain_file import open_plain
 from predibot.studies.label_game import LabelItem
 
 _BLOCK = 1 << 20
+_MOST_COMMAS = 10
+"""In a folder's path."""
 _MAX_LINE_BYTES = 32 << 20
 
 
@@ -44,7 +46,13 @@ class DataSetKind:
             VenueMissing: If one is none.
             UsageError: If one is named twice.
         """
-        found = [self._folder(argument)] if self._is_folder(argument) else [*map(self._folder, argument.split(","))]
+        found, rest = list[Path](), argument.split(",")
+        while rest:
+            # A folder's own path may have commas, so the longest that is one is meant.
+            joined = (n for n in range(min(len(rest), _MOST_COMMAS), 0, -1) if self._is_folder(",".join(rest[:n])))
+            length = next(joined, 1)
+            found.append(self._folder(",".join(rest[:length])))
+            rest = rest[length:]
         if len({*found}) < len(found):
             raise UsageError(f"{argument[:200]!r} names a folder twice; name each once")
         return tuple(sorted(found))

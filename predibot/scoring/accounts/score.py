@@ -158,7 +158,9 @@ def account_score(
 
 
 def _replicates(record: AccountsRecord, account: AccountRecord, convention: Convention) -> AccountReplicates:
-    found = [_equity([record.at[n] for n in each.slot], each.value_usd, convention)[0] for each in account.replicates]
+    # Over the slots of their mean, as a longer life of one is no difference between them.
+    at, own = [record.at[n] for n in account.slot], account.replicates
+    found = [_equity(at, each.value_usd[np.searchsorted(each.slot, account.slot)], convention)[0] for each in own]
 
     def spread(name: str) -> ReplicateSpread | None:
         of = [np.nan if each is None or getattr(each, name) is None else getattr(each, name) for each in found]

@@ -61,12 +61,16 @@ def test_replicates_without_a_common_slot_stay_apart_and_one_that_missed_a_slot_
     first, second = found.accounts
 
     def at(*slots: int) -> AccountsRecord:
-        rows = list(slots)
-        names = ("value_usd", "shares_before", "cash_before_usd", "shares", "cash_usd")
-        late = replace(second, slot=np.array(rows), **{name: getattr(second, name)[rows] for name in names})
-        return join_accounts(replace(found, accounts=(replace(first, slot=first.slot[:3]), late)))
+        names = ("slot", "value_usd", "shares_before", "cash_before_usd", "shares", "cash_usd")
+        lives = ((first, [0, 1, 2]), (second, list(slots)))
+        cut = [replace(each, **{name: getattr(each, name)[rows] for name in names}) for each, rows in lives]
+        return join_accounts(replace(found, accounts=tuple(cut)))
 
     assert [each.bot for each in at(3).accounts] == ["x#1", "x#2"]
     (joined,) = at(0, 2).accounts
     assert joined.slot.tolist() == [0, 2]
     assert joined.value_usd == pytest.approx((first.value_usd[[0, 2]] + second.value_usd[[0, 2]]) / 2.0)
+    (score,) = board_of(at(0, 2)).scores
+    returns = [each.value_usd[2] / each.value_usd[0] - 1.0 for each in (first, second)]
+    spread = score.replicates and score.replicates.cumulative_return
+    assert spread and (spread.low, spread.high) == pytest.approx((min(returns), max(returns)))

@@ -62,6 +62,7 @@ def test_folders_are_one_data_set_in_any_order(tmp_path: Path) -> None:
         written(Path(name), "windows")
     poly, mani, comma = map(Path, names)
     assert COMMENTS.folders(names[2]) == (comma,)
+    assert COMMENTS.folders(f"{comma},{poly},{comma}/../mani") == (comma, mani, poly)
     assert COMMENTS.folders(f"{poly},{mani}") == COMMENTS.folders(f"{mani},{poly}") == (mani, poly)
     one, other = DataSet([poly, mani], COMMENTS), DataSet([mani, poly], COMMENTS)
     assert {row.comment for row in one.rows("comments")} >= {"0", "1"}
