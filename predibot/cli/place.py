@@ -37,7 +37,8 @@ def place_of(arguments: Sequence[str]) -> Place:
 
 def _program() -> str:
     script = Path(sys.argv[0])
-    if script.name == "__main__.py":
+    # `python -m predibot`, or a program of somebody else that runs it.
+    if script.name == "__main__.py" or not script.is_file():
         script = Path(sys.executable).with_name("predibot")
         if not script.exists():
             return _as_module("predibot")

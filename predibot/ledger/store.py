@@ -347,7 +347,7 @@ class Store:
         if version != HEAD:
             raise LedgerUnusable(
                 f"the ledger {self.address} is of version {version}, and is read at version {HEAD}. "
-                "`predibot ledger upgrade` with this --ledger upgrades it, and keeps a copy of a file"
+                "`predibot ledger upgrade` upgrades it, and keeps a copy of a file"
             )
 
     def _make_current(self) -> None:

@@ -54,6 +54,7 @@ def test_each_command_with_a_ledger_is_known_to_hints() -> None:
         (".venv/bin/predibot", "", ".venv/bin/predibot"),
         (".venv/bin/predibot", ".venv/bin", "predibot"),
         ("predibot/__main__.py", "", ".venv/bin/predibot"),
+        ("-c", "", ".venv/bin/predibot"),
     ],
 )
 def test_the_program_is_named_as_it_was_called(
@@ -63,6 +64,7 @@ def test_the_program_is_named_as_it_was_called(
     script.parent.mkdir(parents=True)
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
+    (tmp_path / "predibot").write_text("#!/bin/sh\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(tmp_path / called)])
     monkeypatch.setattr(sys, "executable", str(script.with_name("python")))
@@ -76,6 +78,8 @@ def test_in_a_folder_that_is_gone_paths_are_as_they_were_typed(tmp_path: Path, m
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    monkeypatch.setattr(sys, "argv", ["/opt/bin/predibot"])
+    script = tmp_path / "predibot"
+    script.write_text("#!/bin/sh\n")
+    monkeypatch.setattr(sys, "argv", [str(script)])
     monkeypatch.setenv("PATH", "")
-    assert place.place_of([]).program == "/opt/bin/predibot"
+    assert place.place_of([]).program == str(script)
