@@ -12,7 +12,7 @@ from pathlib import Path
 
 from predibot._folders import checkout
 from predibot.cli.ending import mask_arguments
-from predibot.reports.terminal.hints import Place
+from predibot.reports.terminal.hints import CallSite
 
 _WITH_LEDGER = (
     *("account", "cohort", "decide", "doctor", "evaluate", "export", "graph", "import", "relate", "replay", "report"),
@@ -23,7 +23,7 @@ _WITH_LEDGER = (
 """Commands with an option `--ledger`; those of a group are named by the group where all of them have it."""
 
 
-def place_of(arguments: Sequence[str]) -> Place:
+def place_of(arguments: Sequence[str]) -> CallSite:
     """Return how to type commands where the program was called with these arguments."""
     words = mask_arguments(arguments)
     ledger = ""
@@ -32,7 +32,7 @@ def place_of(arguments: Sequence[str]) -> Place:
             ledger = f"--ledger {shlex.quote(word)}"
         elif word.startswith("--ledger="):
             ledger = shlex.quote(word)
-    return Place(_program(), ledger, _WITH_LEDGER, f"{_as_module('pip')} install {_package()}")
+    return CallSite(_program(), ledger, _WITH_LEDGER, f"{_as_module('pip')} install {_package()}")
 
 
 def _program() -> str:

@@ -93,28 +93,28 @@ def test_a_model_that_cannot_play_is_told_and_its_recipe_is_kept(predibot: Predi
     assert (tmp_path / "runs/daily.toml").exists()
 
 
-def test_a_question_that_is_not_answered_ends_as_ctrl_c_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _typed(answers: bytes) -> tuple[int, str]:
+    """Answer what `predibot init` asks on a terminal, and return its exit code and what the screen was sent."""
     ours, theirs = pty.openpty()
-    os.write(ours, b"\x04")
+    os.write(ours, answers)
     with Path(os.devnull).open("w") as nothing:
         ended = predibot_forked("init", streams=(theirs, nothing.fileno(), theirs), environment=dict(os.environ))
     os.close(theirs)
-    said = os.read(ours, 65_536).decode()
+    sent = os.read(ours, 65_536).decode()
     os.close(ours)
-    assert ended.code == 130 and "interrupted. To start over" in said and "Traceback" not in said, said
+    return ended.code, sent
+
+
+def test_a_question_that_is_not_answered_ends_as_ctrl_c_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = _typed(b"\x04")
+    assert code == 130 and "interrupted. To start over" in said and "Traceback" not in said, said
 
 
 def test_a_terminal_is_asked_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    ours, theirs = pty.openpty()
-    os.write(ours, b"openai/gpt-5\n\nsandbox\n\nn\n")
-    with Path(os.devnull).open("w") as nothing:
-        ended = predibot_forked("init", streams=(theirs, nothing.fileno(), theirs), environment=dict(os.environ))
-    os.close(theirs)
-    asked = os.read(ours, 65_536).decode()
-    os.close(ours)
-    assert ended.code == 0, asked
+    code, asked = _typed(b"openai/gpt-5\n\nsandbox\n\nn\n")
+    assert code == 0, asked
     assert all(asked.count(each) == 1 for each in ("Model of the agent", "Address", "Venue", "When", "Ask the model"))
     recipe = tomllib.loads(Path("runs/daily.toml").read_text())
     assert (recipe["venue"], recipe["bots"][-1]["model"], "schedule" in recipe) == ("sandbox", "openai/gpt-5", False)

@@ -11,7 +11,7 @@ _EXTRA = re.compile(r"pip install (['\"])predibot\[(?P<extra>[a-z]+)\]\1")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallSite:
     """How commands are typed where they are read."""
 
     program: str = "predibot"
@@ -22,13 +22,13 @@ class Place:
     install: str = "pip install 'predibot[{extra}]'"
 
 
-USUAL = Place()
+USUAL = CallSite()
 """Where `predibot` is on the path, and the ledger the usual one."""
-_PLACE: ContextVar[Place] = ContextVar("place", default=USUAL)
+_PLACE: ContextVar[CallSite] = ContextVar("place", default=USUAL)
 
 
 @contextmanager
-def in_place(place: Place) -> Iterator[None]:
+def in_place(place: CallSite) -> Iterator[None]:
     """Write the hints of texts inside the block for this place."""
     token = _PLACE.set(place)
     try:
@@ -41,7 +41,7 @@ def runnable(text: str) -> str:
     """Return a text whose commands, in backticks or on an indented line, run as typed in the place of the moment.
 
     Examples:
-        >>> with in_place(Place(".venv/bin/predibot", "--ledger sqlite:///my.db", {"report"})):
+        >>> with in_place(CallSite(".venv/bin/predibot", "--ledger sqlite:///my.db", {"report"})):
         ...     runnable("Run `predibot report --full`, or `predibot bots`")
         'Run `.venv/bin/predibot report --full --ledger sqlite:///my.db`, or `.venv/bin/predibot bots`'
     """

@@ -9,9 +9,9 @@ from typer.main import get_command
 
 from predibot.cli import place
 from predibot.cli.app import program
-from predibot.reports.terminal.hints import Place, in_place, runnable
+from predibot.reports.terminal.hints import CallSite, in_place, runnable
 
-HERE = Place("bin/predibot", "--ledger sqlite:///my.db", {"report", "ledger verify"}, "bin/pip install '.[{extra}]'")
+HERE = CallSite("bin/predibot", "--ledger sqlite:///my.db", {"report", "ledger verify"}, "bin/pip install '.[{extra}]'")
 
 
 @pytest.mark.parametrize(
