@@ -79,13 +79,19 @@ def decide_with(
     Args:
         executor: None is threads of this process, as many as the settings say.
     """
-    settings, processes = resources.settings, None
-    if executor is not None and executor.kind == "threads":
-        resources = replace(resources, settings=settings.model_copy(update={"workers": executor.count}))
-    elif executor is not None:
-        processes = Processes(executor, ledger)
+    resources, processes = workers_of(executor, resources, ledger=ledger)
     began_at = resources.clock()
-    with Spans(resources.store, settings.otlp_endpoint) as spans:
+    with Spans(resources.store, resources.settings.otlp_endpoint) as spans:
         report = decide_run(request, opened, resources, processes)
         spans.send(report.run.key, began_at)
     return report
+
+
+def workers_of(
+    executor: ExecutorSpec | None, resources: Resources, *, ledger: str
+) -> tuple[Resources, Processes | None]:
+    """Return the resources with an executor's number of threads, or the processes that it names."""
+    if executor is None or executor.kind != "threads":
+        return resources, None if executor is None else Processes(executor, ledger)
+    settings = resources.settings.model_copy(update={"workers": executor.count})
+    return replace(resources, settings=settings), None

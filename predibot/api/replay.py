@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from predibot.api.decide import workers_of
 from predibot.jobs.caller import Caller
+from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.logs.spans import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
@@ -19,6 +21,7 @@ def replay(
     caller: Caller,
     *,
     ledger: str,
+    executor: ExecutorSpec | None = None,
     told: Callable[[Played], None],
     question: Question | None = None,
     sample: int | None = None,
@@ -27,6 +30,7 @@ def replay(
     results.
 
     Args:
+        executor: As for `decide`.
         told: Called after each instant.
         question: What to evaluate; None for the defaults.
         sample: How many decisions are made again; None for none.
@@ -44,8 +48,8 @@ def replay(
             spans.send(instant.run_key, began_at)
             told(instant)
 
-        resources = Resources(store, settings, clock, listener)
-        played = play_instants(plan, resources, tell)
+        resources, processes = workers_of(executor, Resources(store, settings, clock, listener), ledger=ledger)
+        played = play_instants(plan, resources, tell, processes)
         evaluation = look_back(past, plan.evaluated_at, resources, recipe=recipe, question=question)
         done = ReplayReport(plan, played, evaluation, other_runs(store, recipe, past, played))
         found = None if sample is None else check_look_ahead(plan.request, played, past, resources, sample=sample)

@@ -63,7 +63,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "graph": (Command, "draw the events that move together"),
     "trace": (Command, "show how an agent came to a decision, or what all of them used"),
     "select": (Command, "show which events a run would play, and why not the others"),
-    "verify": (Command, "compute a run's receipt anew, or publish the roots of all"),
+    "verify": (Command, "compute receipts anew, or with --rows all that must hold"),
     "serve": (Command, "show a ledger in a browser, read-only"),
     "record": (Command, "write a venue's raw answers as an archive to replay later"),
     "export": (Command, "write decisions, bets, prices and more for other programs"),
@@ -106,17 +106,13 @@ _MEANT = {
 class _Program(CommandGroup):
     """The program itself, whose help has its commands by what they are for."""
 
+    meant = _MEANT
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands."""
         for purpose, names in _PURPOSES.items():
             with formatter.section(purpose):
                 formatter.write_dl([(f"{name:<8}", self.commands[name].get_short_help_str(80)) for name in names])
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that is named; a name of other programs is answered with ours."""
-        if meant := _MEANT.get(args[0]):
-            ctx.fail(f"No such command {args[0]!r}; here it is `predibot {meant}`.")
-        return super().resolve_command(ctx, args)
 
 
 def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:

@@ -15,10 +15,10 @@ def cohort(
         str | None, typer.Option("--recipe", metavar="NAME", help="only of this recipe; left out: all")
     ] = None,
     as_of: options.AsOf = None,
-    archive: Annotated[
-        str | None, typer.Option("--archive", metavar="REASON", help="count it in no score from now on, and say why")
+    leave_out: Annotated[
+        str | None, typer.Option("--leave-out", metavar="REASON", help="count it in no score from now on, and say why")
     ] = None,
-    unarchive: Annotated[bool, typer.Option("--unarchive", help="count it in scores again")] = False,
+    count_again: Annotated[bool, typer.Option("--count-again", help="count it in scores again")] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     full: Annotated[bool, options.full_option("show every row, ended positions too")] = False,
     json: options.Json = False,
@@ -31,15 +31,15 @@ def cohort(
     from predibot.reports.terminal.grid import print_grid
 
     caller = output.caller()
-    changes = unarchive or archive is not None
+    changes = count_again or leave_out is not None
     if changes and week is None:
-        raise typer.BadParameter("--archive and --unarchive are about one cohort; say which WEEK")
-    if unarchive and archive is not None:
-        raise typer.BadParameter("--archive and --unarchive are opposites; say one")
+        raise typer.BadParameter("--leave-out and --count-again are about one cohort; say which WEEK")
+    if count_again and leave_out is not None:
+        raise typer.BadParameter("--leave-out and --count-again are opposites; say one")
     if week is not None and changes:
         with caller.writing(ledger) as store:
-            found, changed = archive_or_restore(store, week, archive, recipe=recipe, at=caller.clock())
-        done = "counts in scores again" if unarchive else "is archived, and in no score"
+            found, changed = archive_or_restore(store, week, leave_out, recipe=recipe, at=caller.clock())
+        done = "counts in scores again" if count_again else "is archived, and in no score"
         output.say(f"cohort {week} of {found[0].recipe} {done}" + ("" if changed else "; it was so before"))
         return
     with caller.reading(ledger) as store:

@@ -85,6 +85,15 @@ class DecidingCommand(Command):
 class CommandGroup(TyperGroup):
     """A command with commands below it."""
 
+    meant: ClassVar[Mapping[str, str]] = {}
+    """Names that users try here, and how the command is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named; a name that it does not have is answered with the one it has."""
+        if meant := self.meant.get(args[0]):
+            ctx.fail(f"No such command {args[0]!r}; here it is `predibot {meant}`.")
+        return super().resolve_command(ctx, args)
+
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option `--help` in our words."""
         return _reword_help(super().get_help_option(ctx))

@@ -1,15 +1,14 @@
-"""`predibot ledger`: upgrade, verify, copy, back up and restore a ledger, measure it and make it smaller."""
+"""`predibot ledger`: upgrade, copy, back up and restore a ledger, measure it and make it smaller."""
 
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
-from predibot.cli.ending import DONE, FAILED
 from predibot.domain.clock import format_instant, parse_length
 
 if TYPE_CHECKING:
@@ -17,12 +16,16 @@ if TYPE_CHECKING:
     from predibot.ledger.care.ledger_stats import LedgerStats
     from predibot.ledger.care.pruning import Pruning
 
-_LISTED = 50
+
+class _LedgerGroup(CommandGroup):
+    """Commands about a ledger as a whole."""
+
+    meant: ClassVar = {"verify": "verify --rows"}
 
 
 GROUP = Commands(
-    cls=CommandGroup,
-    help="upgrade, verify, copy, back up or slim a ledger",
+    cls=_LedgerGroup,
+    help="upgrade, copy, back up or slim a ledger",
     rich_markup_mode=None,
     no_args_is_help=False,
 )
@@ -45,40 +48,6 @@ def upgrade(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
     text = f"is of version {HEAD} already" if before == HEAD else f"was upgraded from {before or 'no tables'} to {HEAD}"
     kept = f"; a copy of it as it was is {backup}" if backup else ""
     output.report_console().print(f"{address} {text}{kept}", soft_wrap=True, markup=False)
-
-
-@GROUP.command("verify", cls=Command, help="compute anew all that must hold of the stored rows")
-def verify(
-    columns: options.Columns = False, ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False
-) -> int:
-    """Print how many rows each check looked at, and every row that fails; the exit code is 1 if one does."""
-    if columns:
-        output.print_coverage(json=json)
-        return DONE
-    from predibot.jobs.verify import verify as verify_all
-    from predibot.reports.figures import things
-    from predibot.reports.table import Column, Table
-    from predibot.reports.terminal.grid import print_grid
-    from predibot.reports.terminal.terminal import print_line
-    from predibot.reports.terminal.text import plain
-
-    with output.caller().reading(ledger) as store:
-        found = verify_all(store)
-    code = FAILED if found.broken else DONE
-    if json:
-        message = f"{things(len(found.broken), 'row')} of the ledger not as required"
-        error = {"error": {"kind": "VerificationFailed", "message": message}} if found.broken else {}
-        output.print_document({**error, **asdict(found)}, exit_code=code)
-    else:
-        console = output.report_console()
-        shown = (Column("check", kind="key"), Column("looked at"), Column("failed"))
-        rows = tuple((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
-        print_grid(console, Table("Ledger", shown, rows))
-        for broken in found.broken[:_LISTED]:
-            print_line(console, plain(f"{broken.check}: {broken.row}: {broken.seen}"))
-        if len(found.broken) > _LISTED:
-            console.print(f"and {len(found.broken) - _LISTED:,} more; --json lists them all", markup=False)
-    return code
 
 
 _MISSING_LISTED = 10

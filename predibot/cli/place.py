@@ -18,7 +18,6 @@ _WITH_LEDGER = (
     *("account", "cohort", "decide", "doctor", "evaluate", "export", "graph", "import", "relate", "replay", "report"),
     *("runs", "schedule", "serve", "status", "tables", "trace", "track", "verify"),
     *("ledger backup", "ledger compact", "ledger prune", "ledger restore", "ledger stats", "ledger upgrade"),
-    "ledger verify",
 )
 """Commands with an option `--ledger`; those of a group are named by the group where all of them have it."""
 

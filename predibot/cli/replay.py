@@ -61,6 +61,7 @@ def replay(
     sample: Annotated[
         int, typer.Option("--sample", metavar="N", min=1, help="how many decisions --check-lookahead makes again")
     ] = 20,
+    executor: options.Executor = None,
     retry: options.Retry = None,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
@@ -68,6 +69,7 @@ def replay(
 ) -> int:
     """Decide at every instant as `decide --as-of` would, then track and evaluate as `evaluate` does."""
     from predibot.api.replay import replay as replay_plan
+    from predibot.jobs.daemon_threads import parse_executor
     from predibot.jobs.deciding.open_run import RunRequest
     from predibot.jobs.replay.replay import plan_replay
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
@@ -75,6 +77,7 @@ def replay(
     from predibot.scoring.evaluation.evaluation import Question
 
     caller = output.caller(log)
+    pool = parse_executor(executor) if executor else None
     request = RunRequest.read(recipe, limits.overrides(events), options.split_names(bots), models or ())
     output.say(f"recipe: {request.recipe.source}")
     plan = plan_replay(
@@ -92,6 +95,7 @@ def replay(
         plan,
         caller,
         ledger=ledger,
+        executor=pool,
         told=_progress_reporter(len(plan.instants)),
         question=output.question_for(Question(), ScreenOptions(), options.Output(json=json)),
         sample=sample if check_lookahead else None,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -29,9 +29,11 @@ _Recipes = Annotated[
 class _ScheduleGroup(CommandGroup):
     """A group whose command that runs the service may be called without its name."""
 
+    meant: ClassVar = {"status": "status"}
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `run` before arguments that begin with no command."""
-        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
+        if not args or args[0] not in (*self.commands, *self.meant, "-h", "--help"):
             args = [_RUN, *args]
         return super().parse_args(ctx, args)
 
@@ -154,22 +156,6 @@ def run_now(
     else:
         output.report_console().print(words_of_slot(row), markup=False, soft_wrap=True)
     return _exit_code([row.status])
-
-
-@GROUP.command("status", cls=Command, help="show last and next slot, what was missed, the cost")
-def status(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
-    """Print a row for each recipe; `predibot status` also says what needs attention."""
-    from predibot.jobs.status import status_of
-    from predibot.reports.terminal.status import print_schedules
-    from predibot.reports.views.schedule import schedule_document
-
-    caller = output.caller()
-    with caller.reading(ledger) as store:
-        found = status_of(store, caller.clock)
-    if json:
-        output.print_document({"schedules": [schedule_document(each) for each in found.schedules]})
-    else:
-        print_schedules(output.report_console(), found)
 
 
 @GROUP.command("install", cls=Command, help="print what starts the schedules on a machine, or write it")

@@ -20,8 +20,10 @@ def studies(json: options.Json = False) -> None:
         return
     from predibot.reports.table import Column, Table
     from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.hints import runnable
 
     headers = ("paper", "begins with", "tables by")
     columns = tuple(Column(each, kind="text" if place else "key") for place, each in enumerate(headers))
     below = ("docs/studies.md names the command of each table and figure, and what differs and why.",)
-    print_grid(output.report_console(), Table("Papers", columns, _PAPERS, below))
+    rows = tuple((paper, *(runnable(f"`{each}`").strip("`") for each in commands)) for paper, *commands in _PAPERS)
+    print_grid(output.report_console(), Table("Papers", columns, rows, below))

@@ -8,6 +8,8 @@ import typer
 from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
 
+_LISTED = 50
+
 
 def verify(
     run: Annotated[
@@ -28,6 +30,9 @@ def verify(
     subject: Annotated[
         str | None, typer.Option("--subject", metavar="ID", help="what that decision is about, as an event's id")
     ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="compute anew what must hold of every stored row, and name those that fail")
+    ] = False,
     columns: options.Columns = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
@@ -49,6 +54,10 @@ def verify(
     if columns:
         output.print_coverage(json=json)
         return DONE
+    if rows:
+        if run is not None or publish is not None or against is not None:
+            raise typer.BadParameter("--rows looks at the whole ledger; leave out RUN, --publish and --against")
+        return _verify_rows(ledger, json=json)
     with output.caller().reading(ledger) as store:
         if run is not None and bot is not None and subject is not None:
             proof = prove(store, run, bot, subject)
@@ -69,4 +78,34 @@ def verify(
         output.print_document(receipts.receipts_document(found, of_ledger, published), exit_code=code)
     else:
         receipts.print_verification(output.report_console(), found, of_ledger, published, publish)
+    return code
+
+
+def _verify_rows(ledger: str, *, json: bool) -> int:
+    """Print how many rows each check looked at, and every row that fails."""
+    from dataclasses import asdict
+
+    from predibot.jobs.verify import verify as verify_all
+    from predibot.reports.figures import things
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.terminal import print_line
+    from predibot.reports.terminal.text import plain
+
+    with output.caller().reading(ledger) as store:
+        found = verify_all(store)
+    code = FAILED if found.broken else DONE
+    if json:
+        message = f"{things(len(found.broken), 'row')} of the ledger not as required"
+        error = {"error": {"kind": "VerificationFailed", "message": message}} if found.broken else {}
+        output.print_document({**error, **asdict(found)}, exit_code=code)
+        return code
+    console = output.report_console()
+    shown = (Column("check", kind="key"), Column("looked at"), Column("failed"))
+    cells = tuple((each.name, f"{each.rows:,}", f"{each.failed:,}") for each in found.checks)
+    print_grid(console, Table("Ledger", shown, cells))
+    for broken in found.broken[:_LISTED]:
+        print_line(console, plain(f"{broken.check}: {broken.row}: {broken.seen}"))
+    if len(found.broken) > _LISTED:
+        console.print(f"and {len(found.broken) - _LISTED:,} more; --json lists them all", markup=False)
     return code

@@ -134,7 +134,7 @@ def evaluate(
     if unscored:
         made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
         lists = "`predibot export --table decisions` lists them"
-        hints = [f"{lists}, `predibot ledger verify` recomputes their accounts"] if {*unscored} - {_LABELLED} else []
+        hints = [f"{lists}, `predibot verify --rows` recomputes their accounts"] if {*unscored} - {_LABELLED} else []
         hints += [f"`predibot tables {_LABELLED}` scores labels"] if _LABELLED in unscored else []
         notes.append(f"decisions on no event are in no score above, nor what they cost: {made}. {'; '.join(hints)}")
     found = replace(found, without_tools=bare, without_search=blind, late=late, notes=(*found.notes, *notes))

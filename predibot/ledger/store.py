@@ -303,7 +303,7 @@ class Store:
             _log.info("a row of the ledger is not predibot's", exc_info=error)
             raise LedgerUnusable(
                 f"the ledger {self.address} holds what predibot does not write: {found.row}: {found.seen}. "
-                "`predibot ledger verify` lists all of it; put a copy in its place, or name another --ledger"
+                "`predibot verify --rows` lists all of it; put a copy in its place, or name another --ledger"
             ) from error
 
     def _check_writable(self) -> None:
@@ -373,7 +373,7 @@ class Store:
         except IntegrityError as error:
             raise LedgerUnusable(
                 f"the ledger {self.address} was not upgraded, because it holds rows that predibot does not write: "
-                f"{first_line(error)}. `predibot ledger verify` of the predibot that made it lists them"
+                f"{first_line(error)}. `predibot verify --rows` of the predibot that made it lists them"
             ) from error
 
     def _retry(self, attempt: Callable[[], T]) -> T:

@@ -156,13 +156,20 @@ class Recipe:
                 tools. Its name is the model's.
 
         Raises:
-            UsageError: If a rule is out of its range, a bot is unknown, or a model's name is taken or is none.
+            UsageError: If a rule is out of its range or changes nothing in this game, a bot is unknown, or a model's
+                name is taken or is none.
         """
         rules: dict[str, Any] = {"events": events, "max_markets": max_markets}
         rules["min_volume_24h_usd"] = None if min_volume_24h_usd is None else float(min_volume_24h_usd)
         rules["min_hours_left"] = float(min_hours_left) if isinstance(min_hours_left, int) else min_hours_left
+        stated = {name: value for name, value in rules.items() if value is not None}
+        if stated and (self.selection.only or self.make_game().has_items):
+            raise UsageError(
+                f"game {self.game!r} chooses what is played by options of its own, so {next(iter(stated))!r} would "
+                "change nothing; leave it out, and set those in [game] of the recipe"
+            )
         try:
-            selection = replace(self.selection, **{name: value for name, value in rules.items() if value is not None})
+            selection = replace(self.selection, **stated)
         except ValueError as error:
             raise UsageError(str(error)) from None
         names = () if bots is None else expand_bots(bots, [bot.name for bot in self.bots])

@@ -96,7 +96,7 @@ def test_an_account_of_an_installed_game_is_played_through_three_slots_by_thread
     # What is bought at a price of one slot is marked at the same price in that slot.
     assert [journal[2][1], journal[3][1]] == pytest.approx([30.0 / prices[0], 30.0 / prices[1]], abs=1e-9)
     said("track")
-    said("ledger", "verify")
+    said("verify", "--rows")
     told = json.loads(said("evaluate", "--json"))
     (board,) = told["accounts"]
     by_bot = {each["bot"]: each for each in board["leaderboard"]}
@@ -129,7 +129,7 @@ def test_a_slot_that_was_killed_in_the_middle_buys_once(folder: Path, site: Path
         ("lost",),
         ("recorded",),
     ]
-    said("ledger", "verify")
+    said("verify", "--rows")
 
 
 def test_an_earlier_slot_than_the_account_s_last_has_missed_its_turn(folder: Path) -> None:
@@ -137,7 +137,7 @@ def test_an_earlier_slot_than_the_account_s_last_has_missed_its_turn(folder: Pat
     told = said("decide", "fund.toml", "--as-of", SLOTS[0])
     assert "decisions that missed their turn, as their accounts went on with a later slot: 2" in " ".join(told.split())
     assert [kind for kind, *_ in rows(folder, JOURNAL)] == ["deposit", "fill"]
-    said("ledger", "verify")
+    said("verify", "--rows")
 
 
 def test_what_an_account_holds_has_the_price_of_the_slot_though_the_run_plays_another_event(
@@ -152,7 +152,7 @@ def test_what_an_account_holds_has_the_price_of_the_slot_though_the_run_plays_an
     valued = "SELECT marks.priced_at, v.at FROM marks JOIN valuations v ON v.at = marks.at AND v.account_id = 1"
     ((priced_at, at),) = rows(folder, valued)
     assert priced_at == at
-    said("ledger", "verify")
+    said("verify", "--rows")
 
 
 def test_a_deposit_from_nothing_is_found_and_what_cannot_be_rerun_is_no_success(folder: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_deposit_from_nothing_is_found_and_what_cannot_be_rerun_is_no_success(
     with Store.open(f"sqlite:///{folder}/runs/out/predibot.db") as store, store.write() as connection:
         connection.execute(text(f"{add} WHERE account_id = {greedy}"))
         connection.execute(text(f"UPDATE journal SET cash_usd = 1000 WHERE account_id <> {greedy} AND number = 1"))
-    broken = json.loads(said("ledger", "verify", "--json", code=1))["broken"]
+    broken = json.loads(said("verify", "--rows", "--json", code=1))["broken"]
     seen = " ".join(each["seen"] for each in broken)
     assert "follows from no decision and no resolution" in seen
     assert "it began with $1000, game buy_or_hold gives $100" in seen
@@ -189,7 +189,7 @@ def test_cohorts_of_an_installed_game_start_decide_and_are_scored_by_its_rules(f
         *[("acme_buyer", 3, 40.0)] * 2,
         *[("greedy", 1, 100.0)] * 3,
     ]
-    said("ledger", "verify")
+    said("verify", "--rows")
     listed = json.loads(said("cohort", "--json"))["cohorts"]
     assert [(each["cohort"], each["decides"]) for each in listed] == [
         ("2026-02-01", False),
@@ -205,4 +205,4 @@ def test_cohorts_of_an_installed_game_start_decide_and_are_scored_by_its_rules(f
         # Whichever bot came first has the first account; only fills of the first cohort are too late by then.
         oldest = "SELECT min(id) FROM accounts WHERE bot = 'acme_buyer'"
         connection.execute(text(f"{change} WHERE account_id = ({oldest}) AND kind = 'fill'"))
-    assert "its cohort decides only until 2026-02-15" in said("ledger", "verify", code=1)
+    assert "its cohort decides only until 2026-02-15" in said("verify", "--rows", code=1)

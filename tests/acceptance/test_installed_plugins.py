@@ -78,7 +78,7 @@ def test_a_recipe_plays_game_venue_search_tool_and_strategy_of_a_package(tmp_pat
     # It said 0.7 and the market 0.6 of what came true.
     (scored,) = json.loads(predibot("evaluate", "--json", at=[site]))["bots"]
     assert (scored["bot"], scored["brier"]) == ("acme_hunch", pytest.approx(0.3**2))
-    predibot("ledger", "verify", at=[site])
+    predibot("verify", "--rows", at=[site])
     # What was stored is scored without the package too.
     gone = json.loads(predibot("evaluate", "--json"))
     assert [each["brier"] for each in gone["bots"]] == [scored["brier"]]

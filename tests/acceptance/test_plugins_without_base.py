@@ -156,7 +156,7 @@ def test_a_venue_and_a_form_without_their_base_play_with_what_they_say(
         assert done.code == 0, done.err
         came_to.append([each["status"] for each in json.loads(done.out)["decisions"]])
     assert came_to == [["recorded"], [], ["recorded"]]
-    assert said_here("track").code == said_here("evaluate").code == said_here("ledger", "verify").code == 0
+    assert said_here("track").code == said_here("evaluate").code == said_here("verify", "--rows").code == 0
     with Store.open(f"sqlite:///{tmp_path}/runs/out/predibot.db") as store, store.read() as connection:
         labels = connection.execute(text("SELECT label FROM labels")).scalars().all()
         valued = connection.execute(text("SELECT at FROM valuations ORDER BY at")).scalars().all()

@@ -66,7 +66,7 @@ READ = (
     "verify",
     "verify --json",
     "verify --publish roots.txt",
-    "ledger verify",
+    "verify --rows",
     "trace --cost",
     "graph --json",
     "report --html pages",

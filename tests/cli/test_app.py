@@ -82,7 +82,6 @@ BELOW = (
     "runs void",
     "schedule run",
     "schedule run-now",
-    "schedule status",
     "schedule install",
     "schedule pause",
     "schedule resume",
@@ -90,7 +89,6 @@ BELOW = (
     "import predibench",
     "import ledger",
     "ledger upgrade",
-    "ledger verify",
 )
 BELOW += ("ledger copy", "ledger backup", "ledger restore", "ledger stats", "ledger prune", "ledger compact")
 
@@ -109,7 +107,11 @@ def test_help_fits_and_cuts_nothing_off(predibot: Predibot, monkeypatch: pytest.
     [
         (["decde"], "No such command 'decde'. Did you mean 'decide'? See `predibot --help`"),
         (["leaderboard"], "No such command 'leaderboard'; here it is `predibot report`. See"),
+        (["ui"], "No such command 'ui'; here it is `predibot serve`."),
+        (["backtest"], "No such command 'backtest'; here it is `predibot replay`."),
         (["version"], "No such command 'version'; here it is `predibot --version`."),
+        (["schedule", "status"], "No such command 'status'; here it is `predibot status`."),
+        (["ledger", "verify"], "No such command 'verify'; here it is `predibot verify --rows`."),
         (["select", "--events", "x"], "See `predibot select --help`"),
         (["select", "--as-of", "soon"], "'soon' is not an instant; write it like 2026-02-13T19:30:00Z"),
         (["decide", "--venue", ""], "it is empty; give it a value, or leave it out"),

@@ -169,8 +169,8 @@ def test_who_cannot_bet_is_marked(predibot: Predibot) -> None:
 
 
 def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(weeks: Weeks, predibot: Predibot) -> None:
-    assert predibot("cohort", "2026-03-01", "--archive", "prices were wrong", *LEDGER).code == 0
-    again = predibot("cohort", "2026-03-01", "--archive", "another reason", *LEDGER)
+    assert predibot("cohort", "2026-03-01", "--leave-out", "prices were wrong", *LEDGER).code == 0
+    again = predibot("cohort", "2026-03-01", "--leave-out", "another reason", *LEDGER)
     assert "it was so before" in again.err
     (document,) = predibot("cohort", "2026-03-01", "--json", *LEDGER).document["cohorts"]
     assert document["archived_reason"] == "prices were wrong" and document["due"] == []
@@ -179,7 +179,7 @@ def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(weeks: Weeks, p
     assert [each["profit_usd"] for each in board["leaderboard"]] == [0.0, 0.0]
     (board,) = predibot("report", "--json", "--archived", *LEDGER).document["cohorts"]
     assert (board["cohorts"], board["archived_left_out"]) == (2, 0)
-    assert predibot("cohort", "2026-03-01", "--unarchive", *LEDGER).code == 0
+    assert predibot("cohort", "2026-03-01", "--count-again", *LEDGER).code == 0
     (board,) = predibot("report", "--json", *LEDGER).document["cohorts"]
     assert board["cohorts"] == 2
 
@@ -191,8 +191,8 @@ def test_an_archived_cohort_is_in_no_score_until_it_is_asked_for(weeks: Weeks, p
         (("2026-04-05",), "there is no cohort 2026-04-05; the latest of 2 are 2026-03-01, 2026-03-08"),
         (("2026-03-08", "--as-of", "2026-03-07"), "the cohort 2026-03-08 had not started"),
         (("--recipe", "weakly"), "recipe 'weakly' has no cohorts"),
-        (("--archive", "why"), "say which WEEK"),
-        (("2026-03-01", "--archive", " "), "a cohort is archived for a reason"),
+        (("--leave-out", "why"), "say which WEEK"),
+        (("2026-03-01", "--leave-out", " "), "a cohort is archived for a reason"),
     ],
 )
 def test_what_cannot_be_shown_says_why(weeks: Weeks, predibot: Predibot, arguments: tuple[str, ...], said: str) -> None:

@@ -82,7 +82,7 @@ def test_the_demo_of_weekly_cohorts_shows_their_board_and_what_to_type_next(
     assert any("predibot account script_sharp --cohort 2026-01-04" in line for line in screen)
     listed = predibot("cohort", "--ledger", ledger, "--json").document["cohorts"]
     assert [each["cohort"] for each in listed] == ["2026-01-04", "2026-01-11"]
-    assert predibot("ledger", "verify", "--ledger", ledger).code == 0
+    assert predibot("verify", "--rows", "--ledger", ledger).code == 0
 
 
 def test_the_demo_of_stocks_plays_trading_days_of_a_folder_that_it_wrote(
@@ -104,7 +104,7 @@ def test_the_demo_of_stocks_plays_trading_days_of_a_folder_that_it_wrote(
         "sandbox_stocks@2025-01-10T00:00Z",
         "sandbox_stocks@2025-01-13T00:00Z",
     ]
-    assert predibot("ledger", "verify", *ledger).code == 0
+    assert predibot("verify", "--rows", *ledger).code == 0
 
 
 def test_only_portfolios_are_of_stocks(predibot: Predibot) -> None:

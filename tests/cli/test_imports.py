@@ -48,7 +48,7 @@ def test_a_day_of_predibench_is_summed_up_and_evaluated(predibot: Predibot) -> N
     }
     assert any(note.startswith("4 decisions of the ledger were imported") for note in found["notes"])
     assert len(predibot("runs", "--json").document["runs"]) == 2
-    assert predibot("ledger", "verify", "--json").document["broken"] == []
+    assert predibot("verify", "--rows", "--json").document["broken"] == []
 
 
 def test_text_of_others_is_shown_as_text(predibot: Predibot) -> None:
@@ -169,7 +169,7 @@ def test_lines_of_an_export_are_imported_from_a_file(tracked: Predibot) -> None:
     shown = tracked("import", "ledger", "all.jsonl", *NEW)
     assert shown.out.splitlines()[0] == "runs: 2 new of 2 rows"
     assert tracked("export", *NEW).out == lines
-    assert tracked("ledger", "verify", "--json", *NEW).document["broken"] == []
+    assert tracked("verify", "--rows", "--json", *NEW).document["broken"] == []
 
 
 def test_texts_that_look_like_formulas_come_back_from_csv_and_line_breaks_do_not(predibot: Predibot) -> None:

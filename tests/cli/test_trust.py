@@ -177,7 +177,7 @@ class Mine:
     with own_plugins("strategies", own):
         said = predibot("decide", "--rerun-traces", str(key))
         assert (said.code, "it starts programs" in said.out, (tmp_path / "made").exists()) == (1, True, False)
-        predibot("ledger", "verify")
+        predibot("verify", "--rows")
         assert not (tmp_path / "made").exists()
         assert predibot("trust").code == 0
         predibot("decide", "--rerun-traces", str(key))

@@ -104,7 +104,7 @@ def test_a_ledger_is_read_where_nothing_can_be_written_with_what_stands_in_its_l
     kept.chmod(0o555)
     of_copy = ("--ledger", "sqlite:///kept/copy.db")
     try:
-        for command in (("report",), ("runs",), ("ledger", "verify"), ("ledger", "backup", "b.db")):
+        for command in (("report",), ("runs",), ("verify", "--rows"), ("ledger", "backup", "b.db")):
             ended(program.start(*command, *of_copy, first=without_privileges))
         ended(program.start("export", "out", *of_copy, first=without_privileges))
         ended(program.start("report", "--ledger", "sqlite:///kept/backup.db", first=without_privileges))

@@ -136,7 +136,7 @@ def test_every_column_of_every_table_is_covered_or_listed_with_its_reason() -> N
 
 def test_both_commands_say_what_covers_each_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for command in (("verify",), ("ledger", "verify")):
+    for command in (("verify",), ("verify", "--rows")):
         assert done_here(*command, "--columns", "--json").document["columns"] == coverage()
         assert "journal.cash_usd: receipts of the ledger" in done_here(*command, "--columns").out
     assert not any(tmp_path.iterdir())
@@ -309,14 +309,14 @@ def test_copies_backups_and_compacted_ledgers_hold_against_what_was_published(ga
 def test_an_archived_cohort_is_covered_and_may_be_counted_again(games: Path) -> None:
     done_here("verify", "--publish", "roots", *LEDGER)
     week = ("cohort", "2026-01-11", *LEDGER)
-    done_here(*week, "--archive", "a test")
+    done_here(*week, "--leave-out", "a test")
     # No run has a new root, so the ledger's is in a line of its own.
     done_here("verify", "--publish", "roots", *LEDGER)
     assert verified("--against", "roots").code == 0
     change(games, "UPDATE cohorts SET archived_reason = 'another' WHERE archived_reason = 'a test'")
     assert verified().code == 1
     change(games, "UPDATE cohorts SET archived_reason = 'a test' WHERE archived_reason = 'another'")
-    done_here(*week, "--unarchive")
+    done_here(*week, "--count-again")
     assert verified("--against", "roots").code == 0
 
 

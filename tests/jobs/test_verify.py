@@ -97,11 +97,11 @@ def predibot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worlds: Worlds) ->
 def test_a_ledger_that_nobody_touched_holds(predibot: Predibot) -> None:
     # What was packed and kept before names another place, where it was copied from, and is made again.
     assert predibot("evaluate").code == 0
-    said = predibot("ledger", "verify", "--json")
+    said = predibot("verify", "--rows", "--json")
     assert (said.code, said.document["broken"]) == (0, [])
     looked_at = {check["name"]: check["rows"] for check in said.document["checks"]}
     assert [name for name in CHECKS if not looked_at.get(name)] == []
-    assert "traces present" in predibot("ledger", "verify").out
+    assert "traces present" in predibot("verify", "--rows").out
 
 
 def test_whatever_was_changed_is_found_and_named(predibot: Predibot, tmp_path: Path) -> None:
@@ -123,17 +123,17 @@ def test_whatever_was_changed_is_found_and_named(predibot: Predibot, tmp_path: P
             if check not in found:
                 missed.append((statement, found))
     assert missed == []
-    assert predibot("ledger", "verify", "--ledger", "sqlite:///runs/out/changed.db").code == 1
+    assert predibot("verify", "--rows", "--ledger", "sqlite:///runs/out/changed.db").code == 1
 
 
 def test_a_digest_that_is_not_that_of_the_recipe_is_found(predibot: Predibot, tmp_path: Path) -> None:
     # Of the run before, which played other rules than its recipe has, nobody can tell.
     Path("whole.toml").write_text(RECIPE.replace("[limits", "[selection]\nevents = 1\n[limits", 1))
     assert predibot("decide", "whole.toml").code == 0
-    assert predibot("ledger", "verify").code == 0
+    assert predibot("verify", "--rows").code == 0
     with closing(sqlite3.connect(tmp_path / "runs/out/predibot.db")) as connection, connection:
         connection.execute("UPDATE runs SET digest = '0'")
-    (broken,) = predibot("ledger", "verify", "--json").document["broken"]
+    (broken,) = predibot("verify", "--rows", "--json").document["broken"]
     assert (broken["check"], broken["row"].partition("@")[0]) == ("runs are their recipes", "whole")
 
 
@@ -145,7 +145,7 @@ def test_a_server_holds_traces_and_pages_itself(
     assert predibot_alone(tmp_path, *asked).code == 0
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    said = predibot("ledger", "verify", "--json", *ledger)
+    said = predibot("verify", "--rows", "--json", *ledger)
     looked_at = {check["name"]: check["rows"] for check in said.document["checks"]}
     assert (said.code, looked_at["traces present"], looked_at["pages present"] > 0) == (0, 2, True)
     run = predibot("runs", "--json", *ledger).document["runs"][0]["key"]
@@ -158,7 +158,7 @@ def test_a_trace_or_page_that_was_changed_or_removed_is_named(predibot: Predibot
     trace.write_text("{}")
     page = next((tmp_path / "runs/out").rglob("pages/*/*.txt"))
     page.unlink()
-    said = predibot("ledger", "verify")
+    said = predibot("verify", "--rows")
     assert said.code == 1
     text = " ".join(said.out.split())
     assert f"{trace.name} was changed since" in text

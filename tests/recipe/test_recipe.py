@@ -10,7 +10,7 @@ from predibot.domain.terms import ModelSettings, ModelTerms
 from predibot.errors import UsageError
 from predibot.recipe.parse import parse_recipe
 from predibot.recipe.recipe import Recipe
-from predibot.recipe.text import RecipeText
+from predibot.recipe.text import RecipeText, packaged_recipe_text
 
 TEXT = """
 [selection]
@@ -129,3 +129,9 @@ def test_how_duplicates_are_told_is_written_where_they_are_dropped_and_nowhere_e
     }
     assert Recipe.from_json(dropping.as_json()) == dropping
     assert dropping.digest != RECIPE.digest
+
+
+def test_a_rule_that_changes_nothing_in_a_game_of_texts_is_refused() -> None:
+    stakebench = parse_recipe(RecipeText(packaged_recipe_text("stakebench"), "stakebench", "stakebench"))
+    with pytest.raises(UsageError, match=r"game 'stakebench' chooses what is played .* so 'events' would change"):
+        stakebench.with_overrides(events=3)

@@ -10,7 +10,7 @@ from predibot.domain.clock import format_instant, format_length
 from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
 from predibot.errors import UsageError
-from predibot.jobs.decide import DecideReport, decide
+from predibot.jobs.decide import DecideReport, Processes, decide
 from predibot.jobs.deciding.accounts.turn import track_accounts
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
@@ -136,9 +136,12 @@ def evaluation_instant(instants: Timetable, past: Past, as_of: datetime | None) 
 
 
 def play(
-    turns: Iterable[tuple[datetime, RunRequest]], past: Past, resources: Resources
+    turns: Iterable[tuple[datetime, RunRequest]], past: Past, resources: Resources, processes: Processes | None = None
 ) -> Iterator[tuple[datetime, DecideReport]]:
     """Decide at each instant of a past, as one would have then; stored decisions stay the same.
+
+    Args:
+        processes: As for `decide`.
 
     Raises:
         RunConflict: If a slot was decided with another recipe, venue or overrides.
@@ -154,7 +157,7 @@ def play(
                     track_accounts(store=store, opened=opened, clock=clock, replayed=request.recipe.name)
         before = now
         with past.open_at(now) as opened:
-            report = decide(request, opened, resources)
+            report = decide(request, opened, resources, processes)
         yield now, report
 
 
@@ -166,10 +169,12 @@ def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
         at += timedelta(days=1)
 
 
-def replay(plan: ReplayPlan, resources: Resources, told: Callable[[Played], None]) -> tuple[Played, ...]:
+def replay(
+    plan: ReplayPlan, resources: Resources, told: Callable[[Played], None], processes: Processes | None = None
+) -> tuple[Played, ...]:
     """Decide at every instant of a plan; `told` is called after each."""
     played = []
-    for at, report in play(((at, plan.request) for at in plan.instants), plan.past, resources):
+    for at, report in play(((at, plan.request) for at in plan.instants), plan.past, resources, processes):
         played.append(
             Played(
                 at=at,

@@ -68,7 +68,7 @@ def copy_ledger(source: Store, target: Store, listener: ProgressListener) -> Led
         except (IntegrityError, DataError) as error:
             raise LedgerUnusable(
                 f"nothing is copied: {source.address} holds what predibot does not write: "
-                f"{str(error.orig).strip().splitlines()[0]}. `predibot ledger verify` lists all of it"
+                f"{str(error.orig).strip().splitlines()[0]}. `predibot verify --rows` lists all of it"
             ) from error
     return LedgerCopy(tables, artefacts)
 
@@ -90,7 +90,7 @@ def _copy_rows(
         if there != found[table.name]:
             raise LedgerUnusable(
                 f"nothing is copied: {table.name} has {found[table.name].rows:,} rows in {source.address} and "
-                f"{there.rows:,} in {target.address}, and their hashes differ. `predibot ledger verify` of the first "
+                f"{there.rows:,} in {target.address}, and their hashes differ. `predibot verify --rows` of the first "
                 "tells whether it is whole"
             )
         listener(Progress("verify rows", number, len(tables), f"verify {table.name}"))

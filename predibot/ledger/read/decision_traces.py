@@ -31,6 +31,8 @@ class TracedDecision:
     """Whether it was made after its run's deadline, and is in no score."""
     number: int = 0
     """Of the decision in this ledger; a copy of the ledger may have another one."""
+    void: bool = False
+    """Whether its run was voided, and it is in no score."""
     prompt_sha256: str = ""
     """Digest of the prompt of the user's own; empty for the packaged one."""
 
@@ -76,6 +78,7 @@ def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tup
             decisions.c.reason_kind,
             is_late(),
             decisions.c.id,
+            runs.c.voided_at.is_not(None),
             bots.c.arguments_json,
         )
         .where(*chosen)

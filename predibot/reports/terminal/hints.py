@@ -18,7 +18,7 @@ class CallSite:
     ledger: str = ""
     """The option that names the ledger, which a hint of a command with a ledger gets; empty for the usual one."""
     with_ledger: Collection[str] = ()
-    """Commands that have this option, such as `report` or `ledger verify`."""
+    """Commands that have this option, such as `report` or `ledger stats`."""
     install: str = "pip install 'predibot[{extra}]'"
 
 

@@ -14,18 +14,13 @@ from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 
 
-def print_schedules(console: Console, status: LedgerStatus) -> None:
-    """Print a row for each recipe."""
-    if not status.schedules:
-        print_line(console, "no schedules; `predibot schedule RECIPE` runs one")
-        return
-    title, below = f"Schedules: {len(status.schedules)}", f"missed and cost: of the last {COUNTED.days} days."
-    print_grid(console, table_of(title, _COLUMNS, status.schedules, [below]))
-
-
 def print_status(console: Console, status: LedgerStatus) -> None:
-    """Print the status of a ledger; what needs attention comes last."""
-    print_schedules(console, status)
+    """Print the status of a ledger: a row for each recipe, and what needs attention last."""
+    if status.schedules:
+        title, below = f"Schedules: {len(status.schedules)}", f"missed and cost: of the last {COUNTED.days} days."
+        print_grid(console, table_of(title, _COLUMNS, status.schedules, [below]))
+    else:
+        print_line(console, "no schedules; `predibot schedule RECIPE` runs one")
     for line in _status_lines(status):
         print_line(console, plain(line))
     if not status.problems:

@@ -28,13 +28,6 @@ from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 
 _SHORT_CELLS = 240
-_LATEST = (
-    Column("#", "number", str),
-    Column("run", "run", kind="key"),
-    Column("bot", "bot", kind="key"),
-    Column("event", "event_id", kind="key"),
-    Column("status", "status", kind="key"),
-)
 _SHOWN_FIELDS = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
 """Fields that are shown of a step without a form of its own, in this order."""
 
@@ -42,8 +35,7 @@ _SHOWN_FIELDS = ("result", "complaint", "message", "error", "query", "url", "cod
 def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     """Print whose decision it is, then every step; texts are shortened unless `full`."""
     decision = trace.decision
-    status = f"{decision.status}, too late to count" if decision.late else decision.status
-    print_line(console, f"{plain(decision.name)}: {status} {plain(decision.message)}".rstrip(), style="bold")
+    print_line(console, f"{plain(decision.name)}: {_status(decision)} {plain(decision.message)}".rstrip(), style="bold")
     print_line(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
     if decision.prompt_sha256:
         print_line(console, f"prompt of its own {plain(decision.prompt_sha256)}", style="dim")
@@ -97,6 +89,11 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def _status(decision: TracedDecision) -> str:
+    void, late = ", of a void run" * decision.void, ", too late to count" * decision.late
+    return f"{decision.status}{void}{late}"
+
+
 def _cost(row: StepUsage) -> str:
     if row.cost_usd is not None:
         return figures.cost_usd(row.cost_usd)
@@ -104,6 +101,13 @@ def _cost(row: StepUsage) -> str:
     return f"{known}, {figures.cost_usd(row.cost_estimated_usd)} estimated" if row.cost_estimated_usd else known
 
 
+_LATEST = (
+    Column("#", "number", str),
+    Column("run", "run", kind="key"),
+    Column("bot", "bot", kind="key"),
+    Column("event", "event_id", kind="key"),
+    Column("status", "", _status, kind="key"),
+)
 _USED = (
     Column("bot", "bot", kind="name"),
     Column("step", "kind", lambda kind: plain(kind.replace("_", " ")), 0, kind="key"),

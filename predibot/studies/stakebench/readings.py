@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from predibot.domain.spelling import did_you_mean
 from predibot.domain.untrusted_text import title_line
 from predibot.errors import UsageError
 from predibot.ledger.read.labels import frozen_items
@@ -53,6 +54,9 @@ def run_tables(
     stated = None if families is None else read_families(families)
     with store.blame_rows():
         readings, key, notes, cases, models = store.run_read(lambda connection: _readings(connection, run_key))
+    if stated is not None and (strangers := sorted(stated.keys() - {*readings.bots})):
+        what = f"{families} names {strangers[0][:40]!r}, which is no bot of run {key}"
+        raise UsageError(f"{what}. {did_you_mean(strangers[0], readings.bots)}")
     of_family = {bot: family_of(model) for bot, model in models.items()} if stated is None else stated
     tables = stakebench_tables(readings, pairs=[_pair(each, readings) for each in pairs])
     chain = chain_tables(tables[0], of_family, note=_BY_NAME if stated is None else "")

@@ -59,7 +59,7 @@ def test_forecasts_on_markets_become_decisions_and_what_has_no_price_is_counted(
     (bot,) = found["bots"]
     # Of what is settled: 0.1^2 beside a price 0.3 away.
     assert (bot["bot"], bot["brier"], bot["market_brier"]) == ("m-1", pytest.approx(0.01), pytest.approx(0.09))
-    assert said_here("ledger", "verify", "--json").document["broken"] == []
+    assert said_here("verify", "--rows", "--json").document["broken"] == []
     questions = said_here("export", "--table", "forecasts").out
     assert [json.loads(line)["probability"] for line in questions.splitlines()] == [0.9, 0.2, 0.5]
 

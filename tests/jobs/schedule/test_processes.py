@@ -96,7 +96,7 @@ def test_once_plays_what_is_due_and_says_what_came_of_it(program: Program) -> No
     assert {row.status for row in rows(program, "quick")} == {"done"}
     assert 2 <= len(rows(program, "quick")) <= 3
     assert "quick: the slot of " in said
-    status = program.start("schedule", "status", "--json", "--ledger", program.ledger)
+    status = program.start("status", "--json", "--ledger", program.ledger)
     (found,) = json.loads(status.communicate(timeout=PATIENCE_SECONDS)[0])["schedules"]
     assert found["slots"]["done"] == len(rows(program, "quick"))
     assert found["evaluated_at"] is not None

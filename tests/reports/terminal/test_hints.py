@@ -11,14 +11,14 @@ from predibot.cli import place
 from predibot.cli.app import program
 from predibot.reports.terminal.hints import CallSite, in_place, runnable
 
-HERE = CallSite("bin/predibot", "--ledger sqlite:///my.db", {"report", "ledger verify"}, "bin/pip install '.[{extra}]'")
+HERE = CallSite("bin/predibot", "--ledger sqlite:///my.db", {"report", "ledger stats"}, "bin/pip install '.[{extra}]'")
 
 
 @pytest.mark.parametrize(
     ("text", "typed"),
     [
         ("Run `predibot report` first.", "Run `bin/predibot report --ledger sqlite:///my.db` first."),
-        ("`predibot ledger verify` tells", "`bin/predibot ledger verify --ledger sqlite:///my.db` tells"),
+        ("`predibot ledger stats` tells", "`bin/predibot ledger stats --ledger sqlite:///my.db` tells"),
         ("`predibot ledger copy A B`", "`bin/predibot ledger copy A B`"),
         ("`predibot report --ledger x.db`", "`bin/predibot report --ledger x.db`"),
         ("`predibot report '--ledger=x y.db'`", "`bin/predibot report '--ledger=x y.db'`"),

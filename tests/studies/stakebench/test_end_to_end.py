@@ -158,6 +158,8 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
         ("reader", "line 2: 'reader' has no family or two"),
         ("reader,open\nreader,none", "line 3: 'reader' has no family or two"),
         (f"reader,{'x' * 200_000}", "field larger than field limit"),
+        ("raeder,open", "names 'raeder', which is no bot of run"),
+        ("raeder,open", "Did you mean 'reader'?"),
     ):
         # A spreadsheet begins a file with a mark.
         (player.folder / "families.csv").write_text(f"bot,family,billions\n{lines}\n", encoding="utf-8-sig")

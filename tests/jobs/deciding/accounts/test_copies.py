@@ -44,7 +44,7 @@ def test_a_backup_and_a_copy_in_another_database_hold_all_accounts(
     for other in (restored, copied):
         assert canonical_at(other) == canonical_at(ledger)
         assert all_rows(other) == all_rows(ledger)
-        assert predibot("ledger", "verify", "--ledger", other).code == 0
+        assert predibot("verify", "--rows", "--ledger", other).code == 0
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
@@ -58,7 +58,7 @@ def test_files_of_an_export_are_imported_whole_and_once(
         assert said.code == 0, said.err
         assert canonical_at(other) == canonical_at(ledger)
     assert all_rows(other) == all_rows(ledger)
-    assert predibot("ledger", "verify", "--ledger", other).code == 0
+    assert predibot("verify", "--rows", "--ledger", other).code == 0
 
 
 def test_a_market_that_was_refunded_is_evaluated_and_shown_and_pays_back_what_it_cost(
@@ -76,7 +76,7 @@ def test_a_market_that_was_refunded_is_evaluated_and_shown_and_pays_back_what_it
     asked = ("--ledger", address, "--json")
     document = predibot("evaluate", "--no-track", "--as-of", LATER.isoformat(), *asked).document
     assert {card["settled"] for card in document["bots"]} == {0}
-    for command in (("report",), ("account", "buy_and_hold"), ("export", "out"), ("ledger", "verify")):
+    for command in (("report",), ("account", "buy_and_hold"), ("export", "out"), ("verify", "--rows")):
         shown = predibot(*command, *asked)
         assert shown.code == 0, (command, shown.out)
     # The venue says no more than that.
