@@ -65,6 +65,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "select": (Command, "show which events a run would play, and why not the others"),
     "verify": (Command, "compute receipts anew, or with --rows all that must hold"),
     "serve": (Command, "show a ledger in a browser, read-only"),
+    "publish": (Command, "write the pages of a ledger as a site of files"),
     "record": (Command, "write a venue's raw answers as an archive to replay later"),
     "export": (Command, "write decisions, bets, prices and more for other programs"),
     "demo": (Command, "run the main job over a simulated world and print the report"),
@@ -83,7 +84,7 @@ _OF_STUDIES = ("collect", "tables", "study")
 _PURPOSES = {
     "Play": ("demo", "init", "decide", "replay", "select", "schedule"),
     "Score": ("track", "evaluate", "report", "score"),
-    "Look": ("status", "serve", "trace", "runs", "account", "cohort", "relate", "graph"),
+    "Look": ("status", "serve", "publish", "trace", "runs", "account", "cohort", "relate", "graph"),
     "Studies": ("studies", "collect", "tables", "study"),
     "Keep": ("verify", "record", "export", "import", "ledger"),
     "Set up": ("doctor", "bots", "prompts", "notify", "trust"),

@@ -1,8 +1,9 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,6 @@ from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
     from predibot.api.evaluate import EvaluationReport
-    from predibot.jobs.caller import Caller
     from predibot.jobs.open_venue import Clock
     from predibot.jobs.score_files.outside import OutsideScores
     from predibot.ledger.store import Store
@@ -24,9 +24,13 @@ _COMBINABLE = {
     "--event": ("--bots", "--all", "--as-of"),
     "--figures": ("--bots", "--archived", "--as-of", "--outside"),
     "--tearsheet": ("--worst", "--archived", "--as-of"),
-    "--html": ("--since", "--with-traces", "--without-items", "--url"),
 }
 """Options of the report that may be combined with each closeup."""
+
+
+def _name_publish(folder: str | None) -> None:
+    if folder is not None:
+        raise typer.BadParameter(f"pages are written by `predibot publish {quote(folder)}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +51,8 @@ class CloseupOptions:
         Path | None, typer.Option("--out", metavar="FILE", help="where --tearsheet writes; left out: runs/out")
     ] = None
     html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="DIR", help="write pages into a folder: decisions --since, or of 30 days"),
+        str | None, typer.Option("--html", hidden=True, callback=_name_publish, help="an older name of publish")
     ] = None
-    with_traces: Annotated[
-        bool, typer.Option("--with-traces", help="show in --html what agents did, and what the pages they read said")
-    ] = False
-    without_items: Annotated[
-        bool, typer.Option("--without-items", help="leave out of --html the pages of each text that bots labelled")
-    ] = False
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="where --html will be found, for the links of its feed")
-    ] = ""
 
     def is_given(self, beside: Mapping[str, bool]) -> bool:
         """Return whether one of them is given.
@@ -74,25 +68,14 @@ class CloseupOptions:
             "--event": self.event,
             "--figures": self.figures,
             "--tearsheet": self.tearsheet,
-            "--html": self.html,
         }
         asked = [option for option, value in named.items() if value is not None]
-        of_html = {
-            "--with-traces": self.with_traces,
-            "--without-items": self.without_items,
-            "--url": bool(self.url),
-        }
-        alone = [option for option, given in of_html.items() if given]
-        if alone and self.html is None:
-            raise typer.BadParameter(f"{' and '.join(alone)} says something about --html DIR; give both")
         if self.out is not None and self.tearsheet is None:
             raise typer.BadParameter("--out says where --tearsheet BOT writes; give both")
         if len(asked) > 1:
             raise typer.BadParameter(f"{' and '.join(asked)} are several reports; ask for one")
         for option in asked:
-            unfit = [
-                other for other, given in {**beside, **of_html}.items() if given and other not in _COMBINABLE[option]
-            ]
+            unfit = [other for other, given in beside.items() if given and other not in _COMBINABLE[option]]
             if unfit:
                 raise typer.BadParameter(f"{' and '.join(unfit)} would change nothing of {option}; leave it out")
         return bool(asked)
@@ -155,40 +138,6 @@ def _show_closeup(
             output.say("nothing to draw yet: no decision has a price or has paid")
 
 
-def _write_html(asked: CloseupOptions, part: "Part", caller: "Caller", *, ledger: str, json: bool) -> None:
-    """Write the pages of a ledger as files, and print how many."""
-    from predibot.errors import UsageError
-
-    if asked.url and not asked.url.startswith(("https://", "http://")):
-        raise typer.BadParameter(f"--url is {asked.url[:80]!r}; it begins with https:// or http://")
-    try:
-        from predibot.web.site import SiteOptions, write_site
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "jinja2":
-            raise
-        raise UsageError("report --html needs what is not installed: pip install 'predibot[web]'") from None
-    folder = asked.html or Path()
-    site = SiteOptions(
-        part.since,
-        part.recipe or "",
-        part.venue or "",
-        items=not asked.without_items,
-        with_traces=asked.with_traces,
-        url=asked.url,
-    )
-    with caller.reading(ledger) as store, caller.progress() as listener:
-        try:
-            written = write_site(store, folder, site, caller.clock, listener)
-        except OSError as error:
-            raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
-    if json:
-        document = {"folder": folder.as_posix(), **asdict(written)}
-        output.print_document(document, exit_code=DONE)
-        return
-    print((folder / "index.html").as_posix())
-    output.say(f"{written.files:,} files: {written.written:,} new or changed, {written.removed:,} removed")
-
-
 def report(
     *,
     part: options.PartOptions,
@@ -226,9 +175,6 @@ def report(
     scores = output.read_outside(tables)
     if asked.is_given(beside):
         named = part.read()
-        if asked.html is not None:
-            _write_html(asked, named, caller, ledger=ledger, json=how.json)
-            return
         if asked.figures is not None or asked.tearsheet is not None:
             from predibot.reports.pictures.canvas import require_matplotlib
 

@@ -1,50 +1,38 @@
 """A static site: the same pages as files, which need no server and load nothing from elsewhere.
 
-The folder of a site holds a manifest of its files, and of what its pages were made from. Unchanged pages are not
-made again, and a file that is not in the manifest is never touched.
+Unchanged pages are not made again.
 """
 
-import hashlib
 import json
 import posixpath
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from email.utils import format_datetime
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 from xml.sax.saxutils import escape
-
-from sqlalchemy import Connection
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
 from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
-from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.details.news import count_shown, list_shown_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
-    LedgerForecast,
     select_decisions,
     select_events,
-    select_forecasts,
-    select_prices,
 )
 from predibot.ledger.store import Store
-from predibot.plain_file import plain_bytes, plain_text
+from predibot.plain_file import plain_bytes
 from predibot.reports import figures
 from predibot.reports.study import studies
-from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.version import __version__
-from predibot.web.cache import LedgerCache, P, Value
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
@@ -52,7 +40,6 @@ from predibot.web.pages.events import event_page, events_page, events_sharing_la
 from predibot.web.pages.graph import graph_page, related_edges
 from predibot.web.pages.items import item_ids, item_page, items_page
 from predibot.web.pages.leaderboard import (
-    TABLES_ASK,
     PartTexts,
     calibration_page,
     curves_page,
@@ -65,9 +52,9 @@ from predibot.web.pages.news import news_page
 from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.pages.records import accounts_page, cohorts_page, runs_page, study_page
 from predibot.web.rendering import Templates, line, menu
-from predibot.whole_file import whole_file
+from predibot.web.site_cache import SiteCache, rows_by_subject
+from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
 
-MANIFEST = "predibot-site.json"
 FEED = "feed.xml"
 _ASSETS = ("style.css", "icon.svg", "page.js", "search.js")
 _EVENTS_AT_ONCE = 50
@@ -76,9 +63,7 @@ _MOST_ITEMS = 100
 _MOST_SAID = 20
 _NO_SLUG = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_CHARACTERS = 40
-_OWN_NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-Row = TypeVar("Row", LedgerDecision, LedgerForecast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +80,8 @@ class SiteOptions:
     """Whether each item of a study has a page; there may be many thousand."""
     with_traces: bool = False
     """Whether pages show the steps of agents, and texts of pages that these read."""
-    url: str = ""
-    """Address of the published site, for the links of its feed; empty if unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class SiteSummary:
-    """How many files a site has, and how many of them were written."""
-
-    files: int
-    written: int
-    """Files that are new, or have changed."""
-    removed: int
+    address: str = ""
+    """Where the site will be found, with a slash at its end; empty if unknown."""
 
 
 def write_site(
@@ -123,62 +98,6 @@ def write_site(
     return _Site(store, folder, options, clock).write(listener)
 
 
-@dataclass
-class _SiteCache(LedgerCache):
-    """A cache that reads the rows of several events at once, of the version of the ledger that it saw first."""
-
-    first_version: str = ""
-    decisions: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
-    forecasts: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
-    price_paths: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
-    kept_details: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
-
-    def version(self) -> str:
-        self.first_version = self.first_version or super().version()
-        return self.first_version
-
-    def load_events(self, ids: Sequence[str]) -> None:
-        asked = RowFilter(events=ids)
-        with self.store.read() as connection, self.store.blame_rows():
-            decisions, forecasts = select_decisions(connection, asked), select_forecasts(connection, asked)
-            self.price_paths, self.kept_details = select_prices(connection, ids), details_of(connection, asked)
-        self.decisions = {**{id: [] for id in ids}, **_by_subject(decisions)}
-        self.forecasts = _by_subject(forecasts)
-
-    def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
-        loaded: Mapping[Any, Mapping[str, Sequence[Any]]] = {
-            select_decisions: self.decisions,
-            select_forecasts: self.forecasts,
-        }
-        if work in loaded and isinstance(which := asked[0], RowFilter):
-            id = which.event or which.subject or ""
-            if id in self.decisions:
-                return cast(Value, tuple(_filter_rows(loaded[work].get(id, ()), which)))
-        return super().read(work, *asked, **more)
-
-    def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
-        details = self.kept_details.get((run, bot, subject))
-        return super().details(run, bot, subject) if details is None else details
-
-    def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
-        # Every page is written, so all they need is computed at once.
-        return super().evaluation(replace(question, wanted=TABLES_ASK), part)
-
-    def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
-        return self.price_paths.get(event_id, {}) if event_id in self.decisions else super().prices(event_id)
-
-
-def _by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
-    for each in rows:
-        found[each.subject_id].append(each)
-    return found
-
-
-def _filter_rows(rows: Iterable[Row], asked: RowFilter) -> Iterable[Row]:
-    return (each for each in rows if asked.run in (None, each.run) and asked.has_bot(each.bot))
-
-
 class _SitePage(NamedTuple):
     """A page by its path and parameters, and the function that makes it."""
 
@@ -190,8 +109,8 @@ class _SitePage(NamedTuple):
 class _Site:
     def __init__(self, store: Store, folder: Path, options: SiteOptions, clock: Callable[[], datetime]) -> None:
         at = clock()
-        self._cache = _SiteCache(store, lambda: at, traces=options.with_traces)
-        self._folder, self._options = folder, options
+        self._cache = SiteCache(store, lambda: at, traces=options.with_traces)
+        self._folder, self._options = SiteFolder.open(folder), options
         self._today = f"{at:%Y-%m-%d}"
         if not self._cache.runs():
             raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")
@@ -202,61 +121,45 @@ class _Site:
         self._file_names: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
         """By path and parameters of the page."""
         self._current_file = ""
-        self._before = _read_manifest(folder)
-        self._digests: dict[str, str] = {}
-        """By name of the file."""
-        self._source_digests: dict[str, str] = {}
-        """Digests of what the pages of each event are made from."""
-        self._written = 0
 
     def write(self, listener: ProgressListener) -> SiteSummary:
         cache, options = self._cache, self._options
         code = [__version__, _digest_code(), self._first_day, asdict(options)]
         # Values as of now hold for a whole day, as long as nothing new is stored.
-        key = _digest(json.dumps([code, cache.version(), self._today], default=str).encode())
-        if self._before["key"] == key and all(self._is_there(name) for name in self._before["files"]):
-            return SiteSummary(len(self._before["files"]), 0, 0)
+        key = digest_of(json.dumps([code, cache.version(), self._today], default=str).encode())
+        if (unchanged := self._folder.unchanged(key)) is not None:
+            return unchanged
         # Items have pages of their own, with all bots on one.
         asked = RowFilter(since=self._since, items=False)
         with cache.store.read() as connection, cache.store.blame_rows():
             own = select_decisions(connection, asked)
         with figures.in_currency(cache.currency({"venue": options.venue})):
             general = self._name_pages(own)
-        # By this the next call knows the files of one that was killed.
-        planned = sorted({*self._before["files"], *self._before["planned"], *self._file_names.values()})
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._write_manifest({**self._before, "key": "", "planned": planned})
-
+        self._folder.begin(self._file_names.values())
         for page in general:
             self._write_page(page)
-            listener(Progress("site", len(self._digests), len(self._file_names), page.path))
-        on_events = _by_subject(each for each in own if each.subject_kind == "event")
+            listener(Progress("site", len(self._folder.digests), len(self._file_names), page.path))
+        on_events = rows_by_subject(each for each in own if each.subject_kind == "event")
         ids, items = list(on_events), list[tuple[datetime, str, str]]()
         for first in range(0, len(ids), _EVENTS_AT_ONCE):
             cache.load_events(ids[first : first + _EVENTS_AT_ONCE])
             for id in ids[first : first + _EVENTS_AT_ONCE]:
                 self._write_event(id, on_events[id], code)
                 items.append((on_events[id][-1].slot_at, id, self._feed_item(id, on_events[id][-1])))
-            listener(Progress("site", len(self._digests), len(self._file_names), "events and decisions"))
+            listener(Progress("site", len(self._folder.digests), len(self._file_names), "events and decisions"))
         cache.load_events(())
         for each in own:
             if each.subject_kind != "event":
                 for page in self._pages_of(each):
                     self._write_page(page)
         self._write_page(_SitePage("/search", {}, partial(_same, WebPage("search", {}))))
-        self._write_file("search-index.js", self._search_index())
+        self._folder.write("search-index.js", self._search_index())
         for name in _ASSETS:
-            self._write_file(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
+            self._folder.write(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
         items.sort(key=lambda item: item[:2], reverse=True)
-        self._write_file(FEED, self._rss([item for _, _, item in items[:_MOST_ITEMS]]))
+        self._folder.write(FEED, self._rss([item for _, _, item in items[:_MOST_ITEMS]]))
 
-        gone = [name for name in planned if name not in self._digests]
-        for name in gone:
-            (self._folder / name).unlink(missing_ok=True)
-        self._write_manifest({"key": key, "files": self._digests, "events": self._source_digests, "planned": []})
-        return SiteSummary(
-            len(self._digests), self._written, len([name for name in gone if name in self._before["files"]])
-        )
+        return self._folder.end(key)
 
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
         """Give every page its file, and return those of no event and no decision."""
@@ -340,7 +243,7 @@ class _Site:
             return
         # Names of others become letters and digits in a file's name, and the digest keeps them apart.
         said = _NO_SLUG.sub("-", asked.get("subject") or next(iter(asked.values()))).strip("-")[:_SLUG_CHARACTERS]
-        whole = _digest(json.dumps([path, sorted(asked.items())]).encode())[:20]
+        whole = digest_of(json.dumps([path, sorted(asked.items())]).encode())[:20]
         self._file_names[path, frozenset(asked.items())] = f"{kind}/{said}-{whole}.html".replace("/-", "/")
 
     def _address(self, path: str, **asked: object) -> str:
@@ -366,7 +269,7 @@ class _Site:
             text = self._templates.render(
                 shown.template, shown.shown, path=page.path, asked=page.parameters, ledger=footer
             )
-        self._write_file(self._current_file, text.encode("utf-8", "replace"))
+        self._folder.write(self._current_file, text.encode("utf-8", "replace"))
 
     def _pages_of(self, decision: LedgerDecision) -> "list[_SitePage]":
         """Return the page of a decision; with traces also those of its further steps and its sources."""
@@ -406,31 +309,12 @@ class _Site:
             events_sharing_labels(cache, id),
         ]
         made_of.append(related_edges(cache, id, own[0].run))
-        digest = self._source_digests[id] = _digest(repr(made_of).encode())
-        before = self._before["files"]
-        if self._before["events"].get(id) == digest and all(name in before and self._is_there(name) for name in names):
-            self._digests.update({name: before[name] for name in names})
-            return
-        for page in pages:
-            self._write_page(page)
 
-    def _write_file(self, name: str, content: bytes) -> None:
-        """Write a file, unless it is there with this content."""
-        digest = self._digests[name] = _digest(content)
-        if self._before["files"].get(name) == digest and self._is_there(name):
-            return
-        path = self._folder / name
-        path.parent.mkdir(exist_ok=True)
-        with whole_file(path) as file:
-            file.write(content)
-        self._written += 1
+        def make() -> None:
+            for page in pages:
+                self._write_page(page)
 
-    def _is_there(self, name: str) -> bool:
-        return (self._folder / name).is_file()
-
-    def _write_manifest(self, document: Mapping[str, Any]) -> None:
-        with whole_file(self._folder / MANIFEST) as file:
-            file.write(json.dumps(document, indent=0, sort_keys=True).encode())
+        self._folder.write_group(id, made_of, names, make)
 
     def _search_index(self) -> bytes:
         """Return the search index as a script: a page that was opened from a folder may fetch nothing."""
@@ -455,7 +339,7 @@ class _Site:
         if len(rows) > _MOST_SAID:
             texts.append(f"and {len(rows) - _MOST_SAID} more")
         file = self._file_names["/event", frozenset({("id", id)})]
-        link = f"<link>{_xml(posixpath.join(self._options.url, file))}</link>" if self._options.url else ""
+        link = f"<link>{_xml(posixpath.join(self._options.address, file))}</link>" if self._options.address else ""
         guid = f"{file} {newest.slot_at.isoformat()}"
         return (
             f"<item><title>{_xml(line(newest.title or id))}</title>{link}"
@@ -464,7 +348,7 @@ class _Site:
         )
 
     def _rss(self, items: Sequence[str]) -> bytes:
-        link = _xml(self._options.url or "https://pypi.org/project/predibot/")
+        link = _xml(self._options.address or "https://pypi.org/project/predibot/")
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel><title>predibot</title>'
             f"<link>{link}</link><description>New forecasts</description>\n" + "\n".join(items) + "\n</channel></rss>\n"
@@ -479,40 +363,10 @@ def _xml(text: str) -> str:
     return escape(_NO_XML.sub("\ufffd", text))
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 def _digest_code() -> str:
     """Return the digest of all code that pages depend on."""
     package = Path(__file__).parents[1]
     found = sorted(file for folder in ("reports", "web") for file in (package / folder).rglob("*.*"))
-    return _digest(b"".join([code_digest().encode(), *(plain_bytes(file) for file in found if file.suffix != ".pyc")]))
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest in a folder; an empty one for a new or empty folder.
-
-    Raises:
-        UsageError: If it holds something else, or what it says cannot be read.
-    """
-    nothing: dict[str, Any] = {"key": "", "files": {}, "events": {}, "planned": []}
-    try:
-        text = plain_text(folder / MANIFEST)
-    except FileNotFoundError:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(
-                f"{folder} holds something else than a site of predibot; name a new folder, or an empty one"
-            ) from None
-        return nothing
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"{folder / MANIFEST} cannot be read; name another folder") from None
-    try:
-        found = json.loads(text)
-        names = [*found["files"], *found["planned"]]
-        whole = all(isinstance(found[name], type(empty)) for name, empty in nothing.items())
-        if not whole or not all(_OWN_NAME.fullmatch(name) for name in names):
-            raise ValueError
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise UsageError(f"{folder / MANIFEST} is no manifest of a site; name another folder") from None
-    return {name: found[name] for name in nothing}
+    return digest_of(
+        b"".join([code_digest().encode(), *(plain_bytes(file) for file in found if file.suffix != ".pyc")])
+    )

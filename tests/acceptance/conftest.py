@@ -44,15 +44,15 @@ def taken_for_real(ledger: str) -> None:
             connection.execute(f"UPDATE {table} SET {column} = replace({column}, 'sandbox', 'archive')")
 
 
-def said_here(*arguments: str) -> Said:
+def said_here(*arguments: str | Path) -> Said:
     """Run the program in the current folder, where there is no fixture to do it."""
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = main(arguments)
+        code = main([*map(str, arguments)])
     return Said(code, out.getvalue(), err.getvalue())
 
 
-def done_here(*arguments: str) -> Said:
+def done_here(*arguments: str | Path) -> Said:
     """Run a command in the current folder that is to end well."""
     said = said_here(*arguments)
     assert said.code == 0, said.err

@@ -69,7 +69,7 @@ READ = (
     "verify --rows",
     "trace --cost",
     "graph --json",
-    "report --html pages",
+    "publish pages",
     "export tables --format csv",
     "export lines --format jsonl",
     "export canonical --canonical --format jsonl",

@@ -56,6 +56,7 @@ COMMANDS = (
     "notify",
     "runs",
     "serve",
+    "publish",
     "trust",
     "schedule",
     "status",

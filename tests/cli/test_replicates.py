@@ -87,7 +87,7 @@ def test_a_dry_run_counts_every_replicate(program: Predibot) -> None:
 
 def test_pages_have_the_bot_and_each_replicate_and_link_both(program: Predibot) -> None:
     pytest.importorskip("jinja2", reason="needs predibot[web]")
-    assert program("report", "--html", "site", "--since", "2026-01-01").code == 0
+    assert program("publish", "site", "--since", "2026-01-01").code == 0
     board = Path("site/index.html").read_text()
     assert "3 replicates, edges" in board
     pages = {each.name.rpartition("-")[0] for each in Path("site/bot").iterdir()}

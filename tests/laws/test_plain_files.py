@@ -26,7 +26,8 @@ ELSEWHERE = {
     "predibot/studies/stakebench/collecting/collect.py": {"read_text"},
     "predibot/recipe/text.py": {"iterdir", "read_text"},
     "predibot/research/search/blocked_domains.py": {"read_text"},
-    "predibot/web/site.py": {"iterdir", "read_bytes"},
+    "predibot/web/site.py": {"read_bytes"},
+    "predibot/web/site_folder.py": {"iterdir"},
     # A bounded part at a time, with a bound on all.
     "predibot/ledger/files/trace_lines.py": {"decompressobj", "decompress"},
     "predibot/research/pages/decode_body.py": {"decompressobj", "decompress"},

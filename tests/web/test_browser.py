@@ -193,7 +193,7 @@ def test_the_pages_as_files_can_be_read_by_everybody(
     chromium: Browser, played: str, tmp_path: Path, width: int
 ) -> None:
     folder = tmp_path / "site"
-    assert said_here("report", "--html", folder, "--since", "2026-01-01", "--ledger", played).code == 0
+    assert said_here("publish", folder, "--since", "2026-01-01", "--ledger", played).code == 0
     said = list[str]()
     own = folder.as_uri()
     with chromium.new_context(bypass_csp=False, viewport={"width": width, "height": 900}) as context:

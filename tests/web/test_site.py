@@ -25,7 +25,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def site(played: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site of the ledger with three games."""
     folder = tmp_path_factory.mktemp("site") / "public"
-    said = said_here("report", "--html", folder, "--since", "2026-01-01", "--ledger", played)
+    said = said_here("publish", folder, "--since", "2026-01-01", "--ledger", played)
     assert said.code == 0, said.err
     return folder
 
@@ -69,10 +69,10 @@ def test_a_second_call_writes_nothing_and_another_folder_gets_the_same_bytes(
 ) -> None:
     before = {name: (site / name).stat().st_mtime_ns for name in contents(site)}
     asked = ("--since", "2026-01-01", "--ledger", played, "--json")
-    again = said_here("report", "--html", site, *asked).document
+    again = said_here("publish", site, *asked).document
     assert (again["written"], again["removed"]) == (0, 0) and again["files"] == len(before) - 1
     assert {name: (site / name).stat().st_mtime_ns for name in contents(site)} == before
-    assert said_here("report", "--html", tmp_path / "other", *asked).code == 0
+    assert said_here("publish", tmp_path / "other", *asked).code == 0
     assert contents(tmp_path / "other") == contents(site)
 
 
@@ -91,7 +91,7 @@ def test_what_a_killed_call_left_out_is_written_and_what_it_left_over_removed(
     (folder / "notes.txt").write_text("mine")
     planned = [*gone, "event/of-another-day.html"]
     (folder / "predibot-site.json").write_text(json.dumps({**manifest, "key": "", "planned": planned}))
-    said = said_here("report", "--html", folder, "--since", "2026-01-01", "--ledger", played)
+    said = said_here("publish", folder, "--since", "2026-01-01", "--ledger", played)
     assert said.code == 0, said.err
     left = contents(folder)
     assert left.pop("notes.txt") == b"mine"
@@ -102,11 +102,11 @@ def test_only_what_changed_is_written(site: Path, worlds: Worlds, tmp_path: Path
     address = f"sqlite:///{worlds.copy(three_games, tmp_path)}/ledger.db"
     shutil.copytree(site, tmp_path / "site")
     files = len(contents(site)) - 1
-    asked = ("--html", tmp_path / "site", "--since", "2026-01-01", "--ledger", address, "--json")
+    asked = (tmp_path / "site", "--since", "2026-01-01", "--ledger", address, "--json")
     at = ("--from", "2026-01-13T12:00Z", "--to", "2026-01-13T12:00Z", "--bots", "market_price", "--events", "2")
     said = said_here("replay", "sandbox", *at, "--ledger", address, "--venue", "sandbox:events=40,named=1")
     assert said.code == 0, said.err
-    second = said_here("report", *asked).document
+    second = said_here("publish", *asked).document
     assert second["files"] > files
     # Two events with what was said of them, and the lists; not the pages of other decisions.
     assert 0 < second["written"] < files / 2
@@ -115,17 +115,17 @@ def test_only_what_changed_is_written(site: Path, worlds: Worlds, tmp_path: Path
 def test_narrower_sites_lose_pages_and_keep_whole_ones(site: Path, played: str, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(site, folder)
-    asked = ("--html", folder, "--ledger", played, "--json")
-    narrow = said_here("report", *asked, "--since", "2026-01-11").document
+    asked = (folder, "--ledger", played, "--json")
+    narrow = said_here("publish", *asked, "--since", "2026-01-11").document
     assert narrow["removed"] > 0 and narrow["files"] == len(contents(folder)) - 1
-    assert said_here("report", *asked, "--since", "2026-01-01").code == 0
+    assert said_here("publish", *asked, "--since", "2026-01-01").code == 0
     assert contents(folder) == contents(site)
 
 
 def test_what_agents_read_is_shown_only_where_it_is_asked_for(site: Path, played: str, tmp_path: Path) -> None:
     folder = tmp_path / "traces"
     asked = ("--since", "2026-01-01", "--ledger", played, "--with-traces")
-    assert said_here("report", "--html", folder, *asked).code == 0
+    assert said_here("publish", folder, *asked).code == 0
     plain, traced = contents(site), contents(folder)
     assert not any(b"Step by step" in content for content in plain.values())
     assert sum(b"Step by step" in content for content in traced.values()) > 3
@@ -134,8 +134,8 @@ def test_what_agents_read_is_shown_only_where_it_is_asked_for(site: Path, played
 
 def test_the_feed_is_rss_with_links_where_the_address_is_known(worlds: Worlds, tmp_path: Path) -> None:
     ledger = f"sqlite:///{worlds(two_events)}/ledger.db"
-    asked = ("--since", "2026-01-01", "--ledger", ledger, "--url", "https://example.org/bots/")
-    assert said_here("report", "--html", tmp_path / "site", *asked).code == 0
+    asked = ("--since", "2026-01-01", "--ledger", ledger, "--address", "https://example.org/bots")
+    assert said_here("publish", tmp_path / "site", *asked).code == 0
     channel = ElementTree.fromstring((tmp_path / "site/feed.xml").read_bytes()).find("channel")
     assert channel is not None
     items = channel.findall("item")
@@ -150,7 +150,7 @@ def test_the_feed_is_rss_with_links_where_the_address_is_known(worlds: Worlds, t
 @pytest.mark.usefixtures("hostile")
 def test_hostile_texts_are_text_in_every_file(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/ledger.db"
-    assert said_here("report", "--html", tmp_path / "site", "--since", "2026-01-01", "--ledger", address).code == 0
+    assert said_here("publish", tmp_path / "site", "--since", "2026-01-01", "--ledger", address).code == 0
     found = contents(tmp_path / "site")
     for name, content in found.items():
         said = content.decode()
@@ -178,26 +178,22 @@ def test_a_folder_of_others_is_not_touched(manifest: str | None, played: str, tm
     if manifest is not None:
         (folder / "predibot-site.json").write_text(manifest)
     before = contents(tmp_path)
-    said = said_here("report", "--html", folder, "--ledger", played)
+    said = said_here("publish", folder, "--ledger", played)
     assert said.code == 1 and "name" in said.err
     assert contents(tmp_path) == before
 
 
-def test_options_that_are_about_nothing_are_refused(played: str, tmp_path: Path) -> None:
-    for asked in (
-        ("--with-traces",),
-        ("--url", "https://example.org"),
-        ("--html", tmp_path / "site", "--url", "javascript:alert(1)"),
-        ("--html", tmp_path / "site", "--as-of", "2026-01-09"),
-        ("--html", tmp_path / "site", "--bot", "script_sharp"),
-    ):
-        assert said_here("report", *asked, "--ledger", played).code == 2
+def test_an_address_is_one_of_a_web_server_and_the_older_option_names_the_command(played: str, tmp_path: Path) -> None:
+    said = said_here("publish", tmp_path / "site", "--address", "javascript:alert(1)", "--ledger", played)
+    assert said.code == 2 and "https://" in said.err
+    older = said_here("report", "--html", tmp_path / "site", "--ledger", played)
+    assert older.code == 2 and f"`predibot publish {tmp_path / 'site'}`" in older.err
     assert not (tmp_path / "site").exists()
 
 
 def test_an_empty_ledger_has_no_site_and_says_so(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/empty.db"
     Store.open(address).close()
-    said = said_here("report", "--html", tmp_path / "site", "--ledger", address)
+    said = said_here("publish", tmp_path / "site", "--ledger", address)
     assert said.code == 1 and "predibot decide" in said.err
     assert not (tmp_path / "site").exists()

@@ -180,7 +180,7 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
             assert "Means of families of models (Figure 2b)" in page and "G4 PLA by G2 DA" in page
             assert shown == {f"Table {name}. {title}" if name.isdigit() else title for name, title in titles}
         assert browser.get("/comments?run=none").status_code == 404
-    done_here("report", "--ledger", whole.ledger, "--html", "site")
+    done_here("publish", "site", "--ledger", whole.ledger)
     pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
     assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
 
@@ -208,7 +208,7 @@ def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole, player: Pr
     texts = {row["subject_id"] for row in decisions}
     items = {row["event_id"]: json.loads(row["payload"]) for row in rows(whole.ledger, "run_events")}
     run = whole.document["run"]["key"]
-    done_here("report", "--ledger", whole.ledger, "--html", "site")
+    done_here("publish", "site", "--ledger", whole.ledger)
     pages = {path.relative_to("site").as_posix(): path.read_text() for path in Path("site").rglob("*.html")}
     of_texts = {name: page for name, page in pages.items() if name.startswith("item/")}
     assert len(of_texts) == len(texts)
@@ -229,7 +229,7 @@ def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole, player: Pr
             in browser.get("/decision", params={"run": run, "bot": "majority", "subject": name}).text
         )
     # Pages of texts go where they are not wanted, and no page leads to one.
-    less = done_here("report", "--ledger", whole.ledger, "--html", "site", "--without-items", "--json").document
+    less = done_here("publish", "site", "--ledger", whole.ledger, "--without-items", "--json").document
     assert less["removed"] >= len(texts)
     assert not any("item/" in path.read_text() or path.parent.name == "item" for path in Path("site").rglob("*.html"))
 

@@ -1,0 +1,70 @@
+"""`predibot publish`: a ledger as a site of files, for any web server."""
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from predibot.cli import options, output
+from predibot.cli.ending import DONE
+
+
+def publish(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", file_okay=False, help="the site's own folder, made if it is missing")
+    ],
+    recipe: Annotated[
+        str | None, typer.Argument(metavar="RECIPE", help="only runs of this recipe are scored; left out: all runs")
+    ] = None,
+    address: Annotated[
+        str, typer.Option("--address", metavar="URL", help="where the site will be found: https://example.org/bots/")
+    ] = "",
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", parser=options.instant, metavar="INSTANT", help="first day whose decisions have pages"),
+    ] = None,
+    venue: options.LookBackVenue = None,
+    with_traces: Annotated[
+        bool, typer.Option("--with-traces", help="show what agents did, and what the pages they read said")
+    ] = False,
+    without_items: Annotated[
+        bool, typer.Option("--without-items", help="leave out the pages of each text that bots labelled")
+    ] = False,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    json: options.Json = False,
+) -> None:
+    """Write the pages of a ledger as files; only what changed since the last call is written."""
+    from predibot.errors import UsageError
+
+    if address and not address.startswith(("https://", "http://")):
+        raise typer.BadParameter(f"--address is {address[:80]!r}; it begins with https:// or http://")
+    try:
+        from predibot.web.site import SiteOptions, write_site
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "jinja2":
+            raise
+        raise UsageError("predibot publish needs what is not installed: pip install 'predibot[web]'") from None
+    site = SiteOptions(
+        since,
+        recipe or "",
+        venue or "",
+        items=not without_items,
+        with_traces=with_traces,
+        address=address and f"{address.rstrip('/')}/",
+    )
+    caller = output.caller()
+    with caller.reading(ledger) as store, caller.progress() as listener:
+        try:
+            written = write_site(store, folder, site, caller.clock, listener)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder") from error
+    if json:
+        output.print_document({"folder": folder.as_posix(), **asdict(written)}, exit_code=DONE)
+        return
+    print((folder / "index.html").as_posix())
+    output.say(
+        f"{written.files:,} files, {written.bytes / 1e6:,.1f} MB: {written.written:,} new or changed, "
+        f"{written.removed:,} removed"
+    )

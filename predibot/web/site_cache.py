@@ -1,0 +1,87 @@
+"""A cache for a whole site, which reads the rows of many events at once."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Concatenate, TypeVar, cast
+
+from sqlalchemy import Connection
+
+from predibot.ledger.read.details.decisions import DecisionDetails, details_of
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import (
+    LedgerDecision,
+    LedgerForecast,
+    select_decisions,
+    select_forecasts,
+    select_prices,
+)
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.web.cache import LedgerCache, P, Value
+from predibot.web.pages.leaderboard import TABLES_ASK
+
+Row = TypeVar("Row", LedgerDecision, LedgerForecast)
+
+
+@dataclass
+class SiteCache(LedgerCache):
+    """A cache that reads the rows of several events at once, of the version of the ledger that it saw first."""
+
+    first_version: str = ""
+    decisions: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
+    forecasts: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
+    price_paths: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
+    kept_details: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
+
+    def version(self) -> str:
+        """Return the version that was seen first."""
+        self.first_version = self.first_version or super().version()
+        return self.first_version
+
+    def load_events(self, ids: Sequence[str]) -> None:
+        """Read all that the pages of these events show, in place of what was read for others."""
+        asked = RowFilter(events=ids)
+        with self.store.read() as connection, self.store.blame_rows():
+            decisions, forecasts = select_decisions(connection, asked), select_forecasts(connection, asked)
+            self.price_paths, self.kept_details = select_prices(connection, ids), details_of(connection, asked)
+        self.decisions = {**{id: [] for id in ids}, **rows_by_subject(decisions)}
+        self.forecasts = rows_by_subject(forecasts)
+
+    def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
+        """Return what a function reads from the ledger, or what was read for these events."""
+        loaded: Mapping[Any, Mapping[str, Sequence[Any]]] = {
+            select_decisions: self.decisions,
+            select_forecasts: self.forecasts,
+        }
+        if work in loaded and isinstance(which := asked[0], RowFilter):
+            id = which.event or which.subject or ""
+            if id in self.decisions:
+                return cast(Value, tuple(_filter_rows(loaded[work].get(id, ()), which)))
+        return super().read(work, *asked, **more)
+
+    def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
+        """Return the orders, fills and sources of a decision."""
+        details = self.kept_details.get((run, bot, subject))
+        return super().details(run, bot, subject) if details is None else details
+
+    def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
+        """Return an evaluation with all that pages need, as every page is written."""
+        return super().evaluation(replace(question, wanted=TABLES_ASK), part)
+
+    def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
+        """Return the stored prices of an event's markets."""
+        return self.price_paths.get(event_id, {}) if event_id in self.decisions else super().prices(event_id)
+
+
+def rows_by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each subject, in their order."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for each in rows:
+        found[each.subject_id].append(each)
+    return found
+
+
+def _filter_rows(rows: Iterable[Row], asked: RowFilter) -> Iterable[Row]:
+    return (each for each in rows if asked.run in (None, each.run) and asked.has_bot(each.bot))

@@ -1,0 +1,140 @@
+"""The folder of a site: its files, and a manifest of them and of what they were made from.
+
+What is unchanged is not made or written again. A file that is not in the manifest is never touched.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from predibot.errors import UsageError
+from predibot.plain_file import plain_text
+from predibot.whole_file import whole_file
+
+MANIFEST = "predibot-site.json"
+_OWN_NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSummary:
+    """How many files a site has, and how many of them were written."""
+
+    files: int
+    written: int
+    """Files that are new, or have changed."""
+    removed: int
+    bytes: int
+    """Size of all files."""
+
+
+@dataclass
+class SiteFolder:
+    """The files of a site, as they were, and as they are written now."""
+
+    path: Path
+    before: Mapping[str, Any]
+    """The manifest of the call before."""
+    digests: dict[str, str] = field(default_factory=dict)
+    """By name of the file."""
+    source_digests: dict[str, str] = field(default_factory=dict)
+    """Digests of what groups of files, such as the pages of an event, are made from."""
+    written: int = 0
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Return the folder with its manifest.
+
+        Raises:
+            UsageError: If it holds something else, or what its manifest says cannot be read.
+        """
+        return cls(path, _read_manifest(path))
+
+    def unchanged(self, key: str) -> SiteSummary | None:
+        """Return a summary without anything written, if all files are there and were made by this key."""
+        names = self.before["files"]
+        whole = self.before["key"] == key and all(self._is_there(name) for name in names)
+        return self._summary(names) if whole else None
+
+    def begin(self, names: Iterable[str]) -> None:
+        """Store which files are going to be written, so that a call after one that was killed knows them."""
+        self.planned = sorted({*self.before["files"], *self.before["planned"], *names})
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._write_manifest({**self.before, "key": "", "planned": self.planned})
+
+    def end(self, key: str) -> SiteSummary:
+        """Remove the files that are no longer part of the site, and store that it is whole."""
+        gone = [name for name in self.planned if name not in self.digests]
+        for name in gone:
+            (self.path / name).unlink(missing_ok=True)
+        self._write_manifest({"key": key, "files": self.digests, "events": self.source_digests, "planned": []})
+        return self._summary(self.digests, len([name for name in gone if name in self.before["files"]]))
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file, unless it is there with this content."""
+        digest = self.digests[name] = digest_of(content)
+        if self.before["files"].get(name) == digest and self._is_there(name):
+            return
+        path = self.path / name
+        path.parent.mkdir(exist_ok=True)
+        with whole_file(path) as file:
+            file.write(content)
+        self.written += 1
+
+    def write_group(self, group: str, made_of: object, names: Iterable[str], make: Callable[[], None]) -> None:
+        """Make and write a group of files, unless they are there and were made of the same."""
+        digest = self.source_digests[group] = digest_of(repr(made_of).encode())
+        before, names = self.before["files"], tuple(names)
+        if self.before["events"].get(group) == digest and all(
+            name in before and self._is_there(name) for name in names
+        ):
+            self.digests.update({name: before[name] for name in names})
+        else:
+            make()
+
+    def _is_there(self, name: str) -> bool:
+        return (self.path / name).is_file()
+
+    def _summary(self, names: Iterable[str], removed: int = 0) -> SiteSummary:
+        sizes = [(self.path / name).stat().st_size for name in names]
+        return SiteSummary(len(sizes), self.written, removed, sum(sizes))
+
+    def _write_manifest(self, document: Mapping[str, Any]) -> None:
+        with whole_file(self.path / MANIFEST) as file:
+            file.write(json.dumps(document, indent=0, sort_keys=True).encode())
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 of a content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest in a folder; an empty one for a new or empty folder.
+
+    Raises:
+        UsageError: If it holds something else, or what it says cannot be read.
+    """
+    nothing: dict[str, Any] = {"key": "", "files": {}, "events": {}, "planned": []}
+    try:
+        text = plain_text(folder / MANIFEST)
+    except FileNotFoundError:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(
+                f"{folder} holds something else than a site of predibot; name a new folder, or an empty one"
+            ) from None
+        return nothing
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"{folder / MANIFEST} cannot be read; name another folder") from None
+    try:
+        found = json.loads(text)
+        names = [*found["files"], *found["planned"]]
+        whole = all(isinstance(found[name], type(empty)) for name, empty in nothing.items())
+        if not whole or not all(_OWN_NAME.fullmatch(name) for name in names):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(f"{folder / MANIFEST} is no manifest of a site; name another folder") from None
+    return {name: found[name] for name in nothing}
