@@ -11,6 +11,8 @@ _JOINERS = "\u200c\u200d"
 _REPLACEMENT = "\ufffd"
 MAX_JSON_VALUES = 3_000_000
 """The most values of one JSON text, counted before it is parsed; each takes up to 75 bytes of memory."""
+MAX_JSON_DEPTH = 600
+_NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 MAX_TITLE_CHARACTERS = 500
 _MAX_TOML_DEPTH = 32
 MAX_KEY_PARTS = 50
@@ -106,6 +108,31 @@ def toml_table(text: str) -> dict[str, Any]:
         if not level:
             return table
     raise ValueError("it is nested too deeply")
+
+
+def require_shallow(text: str | bytes) -> None:
+    """Raise `RecursionError` if a JSON text nests deeper than `MAX_JSON_DEPTH`.
+
+    Python's decoder itself notices only where the stack ends. A finalizer that the garbage collector calls there
+    fails, and what it should have closed stays open.
+    """
+    if is_deep(text):
+        raise RecursionError("it is nested too deeply")
+
+
+def is_deep(text: str | bytes) -> bool:
+    """Return whether a JSON text nests deeper than `MAX_JSON_DEPTH`."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    if data.count(b"[") + data.count(b"{") <= MAX_JSON_DEPTH:
+        return False
+    # Without escapes, every second piece between quotes is a string.
+    pieces = data.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
+    depth = 0
+    for bracket in b"".join(pieces[::2]).translate(None, _NO_BRACKETS):
+        depth = depth + 1 if bracket in b"[{" else max(depth - 1, 0)
+        if depth > MAX_JSON_DEPTH:
+            return True
+    return False
 
 
 def has_too_many_values(text: str | bytes, most: int = MAX_JSON_VALUES) -> bool:

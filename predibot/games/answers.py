@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from predibot.domain.chat import ToolSchema
+from predibot.domain.untrusted_text import require_shallow
 from predibot.errors import AnswerError
 
 MAX_COMPLAINTS = 12
@@ -207,7 +208,16 @@ def decoder(fields: Collection[str]) -> json.JSONDecoder:
             found[name] = value
         return found
 
-    return json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=no_duplicates)
+    return _Decoder(parse_constant=_no_constant, object_pairs_hook=no_duplicates)
+
+
+class _Decoder(json.JSONDecoder):
+    """A decoder that refuses deep texts before it recurses."""
+
+    def decode(self, s: str, *args: Any) -> Any:
+        """Return the value of a whole text."""
+        require_shallow(s)
+        return super().decode(s, *args)
 
 
 def _no_constant(name: str) -> float:

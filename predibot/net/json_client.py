@@ -15,6 +15,7 @@ import httpx
 from httpx import create_ssl_context
 from pydantic import BaseModel, ConfigDict
 
+from predibot.domain.untrusted_text import require_shallow
 from predibot.errors import UsageError
 from predibot.net.api_keys import Key, mask_json, mask_text
 from predibot.net.deadline import GRACE_SECONDS, call_within
@@ -104,6 +105,7 @@ class HttpAnswer:
         or `RecursionError` for what is no JSON.
         """
         try:
+            require_shallow(self.body)
             return mask_json(loads(self.body), self.key)
         except (ValueError, RecursionError) as error:
             message = str(error)

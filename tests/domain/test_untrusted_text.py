@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predibot.domain.untrusted_text import one_line, spreadsheet_cell, toml_table
+from predibot.domain.untrusted_text import MAX_JSON_DEPTH, one_line, require_shallow, spreadsheet_cell, toml_table
 
 
 @given(st.text())
@@ -54,3 +54,15 @@ def test_a_table_is_what_it_says() -> None:
         "a": {"b": [1, {"c": "d"}]},
         "e": [{"f": date(2026, 1, 1)}],
     }
+
+
+def test_a_deep_text_is_refused_before_the_stack_ends() -> None:
+    closed = "[" * 100_000 + "]" * 100_000
+    hidden = '["]",' * 100_000 + "1" + "]" * 100_000
+    for text in (closed, hidden, '{"a":' * 100_000):
+        for form in (text, text.encode()):
+            with pytest.raises(RecursionError, match="nested too deeply"):
+                require_shallow(form)
+    require_shallow("[" * MAX_JSON_DEPTH + "]" * MAX_JSON_DEPTH)
+    require_shallow('["' + "[" * 100_000 + '", "\\"' + "{" * 100_000 + '"]')
+    require_shallow("[" + "[]," * 100_000 + "[]]")

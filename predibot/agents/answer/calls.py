@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from predibot.domain.chat import ToolCall, ToolSchema
+from predibot.domain.untrusted_text import require_shallow
 from predibot.games.answers import MAX_ANSWER_CHARACTERS, decoder
 
 ARGUMENTS = frozenset({"arguments", "parameters"})
@@ -165,6 +166,7 @@ def _parse_named(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
     if head := _GEMMA.match(body):
         return head[1], json.dumps(_parse_gemma_arguments(body[head.end() :]))
     if head := _JSON_BEHIND_NAME.match(body):
+        require_shallow(body)
         _, end = json.JSONDecoder().raw_decode(body, head.end())
         if body[end:].strip():
             raise ValueError("more than arguments")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from predibot.domain.untrusted_text import is_deep
 from predibot.errors import AnswerError
 from predibot.games.answers import MAX_ANSWER_CHARACTERS
 
@@ -74,17 +75,18 @@ def remove_thoughts(text: str, decoder: json.JSONDecoder, own: Collection[str] |
     if len(text) > MAX_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_CHARACTERS:,}.")
     text = text.lstrip("\ufeff")
+    too_deep = is_deep(text)
     spoken, begin, place, is_answered, is_called = SpokenText(), 0, 0, False, False
     while not spoken.problem and (mark := _NEXT.search(text, place)):
         place, kind = mark.end(), str(mark.lastgroup)
         if kind == "list":
             spoken.problem = "it holds a list"
+        elif kind == "object" and too_deep:
+            spoken.problem = "it is nested too deep"
         elif kind == "object":
             try:
                 value, place = decoder.raw_decode(text, mark.start())
-            except RecursionError:
-                spoken.problem = "it is nested too deep"
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 spoken.problem = str(error).partition(" (")[0]
             else:
                 if place - mark.start() > MAX_ANSWER_CHARACTERS:
@@ -99,7 +101,8 @@ def remove_thoughts(text: str, decoder: json.JSONDecoder, own: Collection[str] |
                 spoken, begin = SpokenText(), place
         elif not (spoken.objects or is_called):
             number = int(kind.removeprefix("opens"))
-            begins = place if number < _WORDS else _skip_objects(text, place, decoder, _CLOSES_OR_OBJECT[number])
+            is_plain = number < _WORDS or too_deep
+            begins = place if is_plain else _skip_objects(text, place, decoder, _CLOSES_OR_OBJECT[number])
             end = _CLOSES[number].search(text, begins)
             if end is None:
                 if number >= _SURE:

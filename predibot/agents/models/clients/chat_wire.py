@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from predibot.agents.answer.calls import tool_name
 from predibot.agents.models.manners import JSON_SCHEMA, RESPONSE_FORMAT, STATE_OF, STATE_WORDS, TOOL_CHOICE, Manners
 from predibot.domain.chat import SETTINGS, ChatReply, ChatRequest, Cost, FinishReason, Message, ToolCall, Usage
+from predibot.domain.untrusted_text import require_shallow
 from predibot.net.json_client import Wire
 
 _THOUGHTS = ("thinking", "reasoning")
@@ -275,6 +276,7 @@ def _counts_anywhere(value: object) -> bool:
 
 def load_json(body: bytes | str) -> object:
     """Decode JSON within bounds of depth and of digits; raise `ValueError` or `RecursionError` if it is none."""
+    require_shallow(body)
     # The first digits of a longer number are already beyond any count.
     return limit_depth(json.loads(body, parse_int=lambda digits: int(digits[:_MOST_DIGITS])))
 
