@@ -70,6 +70,8 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "export": (Command, "write decisions, bets, prices and more for other programs"),
     "demo": (Command, "run the main job over a simulated world and print the report"),
     "init": (Command, "write a recipe to start from"),
+    "new-strategy": (Command, "write a strategy to start from, with its test"),
+    "new-tool": (Command, "write a tool to start from, with its test"),
     "bots": (Command, "list the strategies, their arguments, and tools"),
     "studies": (Command, "list the papers that can be repeated, and the command of each"),
     "prompts": (Command, "list the prompts and their fields, or print one to begin from"),
@@ -77,7 +79,8 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "notify": (Command, "show whom predibot tells of runs, and try it with --test"),
     "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
 }
-"""Each command is a function in the module of its name."""
+"""Each command is a function in the module of its name, but those of `_MODULES`."""
+_MODULES = {"import": "imports", "new-strategy": "new_plugin", "new-tool": "new_plugin"}
 _GROUPS = ("runs", "schedule", "import", "collect", "tables", "study", "ledger")
 """Each group is the `GROUP` of the module of its name, but those of studies."""
 _OF_STUDIES = ("collect", "tables", "study")
@@ -87,7 +90,7 @@ _PURPOSES = {
     "Look": ("status", "serve", "publish", "trace", "runs", "account", "cohort", "relate", "graph"),
     "Studies": ("studies", "collect", "tables", "study"),
     "Keep": ("verify", "record", "export", "import", "ledger"),
-    "Set up": ("doctor", "bots", "prompts", "notify", "trust"),
+    "Set up": ("doctor", "bots", "new-strategy", "new-tool", "prompts", "notify", "trust"),
 }
 """Every command by what it is for, as the help lists them: a newcomer's twelve come first."""
 _MEANT = {
@@ -131,13 +134,12 @@ def program(names: Iterable[str] = (*_COMMANDS, *_GROUPS)) -> typer.Typer:
         if name in _OF_STUDIES:
             app.add_typer(import_module("predibot.cli.study").group(name), name=name)
             continue
-        # A module named `import` could not be imported.
-        module = import_module(f"predibot.cli.{'imports' if name == 'import' else name}")
+        module = import_module(f"predibot.cli.{_MODULES.get(name, name)}")
         if name in _GROUPS:
             app.add_typer(module.GROUP, name=name)
         else:
             kind, words = _COMMANDS[name]
-            app.command(name, cls=kind, help=words)(getattr(module, name))
+            app.command(name, cls=kind, help=words)(getattr(module, name.replace("-", "_")))
     return app
 
 

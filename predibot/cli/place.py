@@ -31,7 +31,7 @@ def place_of(arguments: Sequence[str]) -> CallSite:
             ledger = f"--ledger {shlex.quote(word)}"
         elif word.startswith("--ledger="):
             ledger = shlex.quote(word)
-    return CallSite(_program(), ledger, _WITH_LEDGER, f"{_as_module('pip')} install {_package()}")
+    return CallSite(_program(), ledger, _WITH_LEDGER, f"{as_module('pip')} install {_package()}")
 
 
 def _program() -> str:
@@ -40,12 +40,13 @@ def _program() -> str:
     if script.name == "__main__.py" or not script.is_file():
         script = Path(sys.executable).with_name("predibot")
         if not script.exists():
-            return _as_module("predibot")
+            return as_module("predibot")
     found = shutil.which("predibot")
     return "predibot" if found and Path(found).resolve() == script.resolve() else _typed(script)
 
 
-def _as_module(name: str) -> str:
+def as_module(name: str) -> str:
+    """Return how a module of this Python is run."""
     return f"{_typed(Path(sys.executable))} -m {name}"
 
 

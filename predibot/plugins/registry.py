@@ -25,6 +25,8 @@ from predibot.errors import PluginError, PredibotError, describe_error
 from predibot.plain_file import plain_bytes
 
 _STUDIES = "predibot.studies"
+_HIDDEN = ("_", "test_")
+"""How names of files begin that are no plug-ins: what plug-ins share, and their tests."""
 Origin = Literal["predibot", "PREDIBOT_STRATEGIES", "PREDIBOT_TOOLS", "an installed package"]
 
 
@@ -106,7 +108,7 @@ def module_names(kind: Kind) -> tuple[str, ...]:
     folders = (folder for package in _packages(kind) for folder in importlib.import_module(package).__path__)
     found = pkgutil.iter_modules(folders)
     modules = {each.name for each in found if each.ispkg == (kind.folder is None) and each.name.isidentifier()}
-    return tuple(sorted(name for name in modules if name[0] != "_"))
+    return tuple(sorted(name for name in modules if not name.startswith(_HIDDEN)))
 
 
 @lru_cache(maxsize=16)
@@ -195,7 +197,7 @@ def unknown_name(kind: Kind, name: str, valid: Iterable[str]) -> str:
 def _is_in_folder(kind: Kind, name: str) -> bool:
     # A plug-in that is imported already is not searched for again at each decision.
     modules = [sys.modules[each] for package in _packages(kind) if (each := f"{package}.{name}") in sys.modules]
-    if modules and name[:1] not in ("", "_"):
+    if modules and not name.startswith(_HIDDEN):
         return hasattr(modules[0], "__path__") == (kind.folder is None)
     return name in module_names(kind)
 

@@ -126,6 +126,16 @@ def test_a_tool_of_one_file_is_called_by_a_bot_traced_and_rerun(user: User) -> N
     assert [each["equal"] for each in again["decisions"]] == [True]
 
 
+def test_a_tool_that_predibot_begins_is_called_by_an_agent_as_it_is(user: User) -> None:
+    written = user.run("new-tool", "rain_notes", "--into", "mine")
+    assert (written.code, "export" in written.out) == (0, False)
+    importlib.invalidate_caches()
+    with calling(("rain_notes", {"topic": "rain"})) as server:
+        document = user.decide(server, 'tools = ["rain_notes"]')
+    assert [each["status"] for each in document["decisions"]] == ["recorded"]
+    assert "2025-12-01: The winter was mild" in told(server)
+
+
 def test_a_search_provider_of_one_file_is_asked(user: User) -> None:
     with calling(("web_search", {"query": "rain"})) as server:
         document = user.decide(server, "", before='[search]\nproviders = ["own_index", "ddgs"]')

@@ -49,6 +49,8 @@ COMMANDS = (
     "ledger",
     "demo",
     "init",
+    "new-strategy",
+    "new-tool",
     "bots",
     "prompts",
     "studies",
