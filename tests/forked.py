@@ -34,8 +34,11 @@ PATIENCE_SECONDS = 300.0
 _LOADED = (
     "httpcore",
     "numpy.ma",
+    "psycopg",
     "pyarrow.parquet",
+    "scipy.special",
     "smolagents",
+    "sqlalchemy.dialects.postgresql",
     *(f"predibot.cli.{name}" for name in ("decide", "evaluate", "ledger", "replay", "report", "track")),
     *(f"predibot.api.{name}" for name in ("decide", "replay", "track")),
     "predibot.agents.loop.run_agent",
@@ -78,13 +81,14 @@ _one_asks = threading.Lock()
 
 
 @cache
-def _asked(*more: str) -> socket.socket:
+def _asked(package: Path | None, *more: str) -> socket.socket:
     """Start the process that forks, which has loaded this too, once, and return the line to it."""
     ours, theirs = socket.socketpair()
     ours.settimeout(PATIENCE_SECONDS)
     with theirs:
         theirs.set_inheritable(True)
-        around = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+        path = os.pathsep.join(str(each) for each in (package, ROOT) if each)
+        around = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
         os.posix_spawn(sys.executable, [sys.executable, "-c", _SERVER, str(theirs.fileno()), *more], around)
     return ours
 
@@ -101,6 +105,7 @@ class Forked(subprocess.Popen[str]):
         environment: Mapping[str, str],
         first: Callable[[], object] | None = None,
         module: str = "predibot",
+        package: Path | None = None,
         **streams: int | IO[Any],
     ) -> None:
         """Fork it.
@@ -111,9 +116,10 @@ class Forked(subprocess.Popen[str]):
             environment: All of it.
             first: What it does before anything else; perhaps it never comes to anything else.
             module: What is run, where it is another program.
+            package: Folder of another predibot than that of this checkout.
             streams: As subprocess takes them.
         """
-        self._first, self._module = pickle.dumps(first).hex(), module
+        self._first, self._module, self._package = pickle.dumps(first).hex(), module, package
         super().__init__(arguments, cwd=folder, env=environment, text=True, **streams)
 
     def _execute_child(self, args: Any, _executable: Any, *more: Any) -> None:
@@ -125,7 +131,7 @@ class Forked(subprocess.Popen[str]):
         is_of_dask = any("dask" in word for word in (self._module, *args))
         told, tells = os.pipe()
         with _one_asks:
-            line = _asked(*_LOADED_FOR_DASK) if is_of_dask else _asked()
+            line = _asked(self._package, *(_LOADED_FOR_DASK if is_of_dask else ()))
             socket.send_fds(line, [b"\n"], [*given, tells])
             line.sendall(json.dumps(asked).encode() + b"\n")
             os.close(tells)

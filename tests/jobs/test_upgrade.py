@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,8 @@ from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.versions import HEAD
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import Said, done_here, said_here
+from tests.forked import Forked
+from tests.jobs.failpoints import After, Before, Executing
 from tests.jobs.tiny import LATER, canonical_at, decide_on, track_on, write_archive
 from tests.ledger.databases import closing_engine, engine_of
 from tests.ledger.schema.test_versions import MADE, made_in
@@ -82,13 +84,14 @@ class Next:
     package: Path
     folder: Path
 
-    def __call__(self, *arguments: str, first: str = "pass") -> Said:
+    def __call__(self, *arguments: str, first: Callable[[], object] | None = None) -> Said:
         """Run a command, in a process that does something else first where that is asked for."""
-        code = f"from tests.jobs.failpoints import *; {first}; from predibot.cli.app import main; exit(main())"
-        around = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{self.package}:{Path(__file__).parents[2]}"}
-        command = [sys.executable, "-c", code, *arguments]
-        done = subprocess.run(command, cwd=self.folder, env=around, capture_output=True, text=True, check=False)
-        return Said(done.returncode, done.stdout, done.stderr)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        around = {"PATH": "/usr/bin:/bin"}
+        given = {"folder": self.folder, "environment": around, "first": first, "package": self.package}
+        with Forked(*arguments, **given, **pipes) as process:
+            out, err = process.communicate()
+        return Said(process.returncode, out, err)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +100,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("next")
     ours = Path(predibot.__file__).parent
     shutil.copytree(ours, folder / "predibot", ignore=shutil.ignore_patterns("__pycache__"))
+    for plugins in ("strategies", "tools"):
+        # As a wheel has them.
+        shutil.copytree(ours.parent / plugins, folder / "predibot" / plugins, dirs_exist_ok=True)
     versions = folder / "predibot" / "ledger" / "schema" / "versions.py"
     known = versions.read_text(encoding="utf-8")
     assert known.count(f'"{HEAD}")') == 1
@@ -181,8 +187,8 @@ def test_a_ledger_of_the_last_version_is_upgraded_by_nothing(address: str, curre
 
 
 KILLS = (
-    *(f"Executing({each!r})()" for each in ("DROP TABLE", "ALTER TABLE", "UPDATE events", "UPDATE alembic_version")),
-    "Before('alembic_version', 'UPDATE')()",
+    *(Executing(each) for each in ("DROP TABLE", "ALTER TABLE", "UPDATE events", "UPDATE alembic_version")),
+    Before("alembic_version", "UPDATE"),
 )
 """Where an upgrade is killed that then begins anew; a server drops no table."""
 
@@ -199,7 +205,7 @@ def test_an_upgrade_that_is_killed_at_any_moment_leaves_the_old_ledger_or_the_ne
     for where in kills:
         assert (later(*upgrade, first=where).code, version_of(address)) == (-signal.SIGKILL, HEAD), where
     assert (canonical_at(address), said_here(*asked).document) == (rows, evaluated)
-    assert later(*upgrade, first="After('alembic_version', 'UPDATE')()").code == -signal.SIGKILL
+    assert later(*upgrade, first=After("alembic_version", "UPDATE")).code == -signal.SIGKILL
     assert later(*upgrade).document["before"] == version_of(address) == NEXT
     assert later(*asked).document == evaluated
     assert later(*export).out == exported
