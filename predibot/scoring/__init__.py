@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from predibot.scoring.metrics.growth import annualized_return, calmar_ratio, cumulative_return, max_drawdown
     from predibot.scoring.metrics.kelly import kelly_fraction
     from predibot.scoring.metrics.pooling import pool_probabilities
+    from predibot.scoring.metrics.price_step import fit_step, step_from_price
     from predibot.scoring.metrics.probability import brier_score, brier_skill_score, log_score
     from predibot.scoring.metrics.recalibration import fit_recalibration
     from predibot.scoring.metrics.returns import horizon_gains
@@ -152,6 +153,7 @@ __all__ = [
     "expected_calibration_error",
     "factors_named",
     "fit_recalibration",
+    "fit_step",
     "forecast_scores",
     "horizon_gains",
     "inherited_knowledge",
@@ -185,6 +187,7 @@ __all__ = [
     "slots_in_drawdown",
     "smallest_detectable",
     "sortino_ratio",
+    "step_from_price",
     "turnover",
     "value_at_risk",
     "verdict",

@@ -103,6 +103,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "expected_calibration_error": {"probabilities": [0.5, 0.25], "outcomes": [1, 0], "bins": 3, "scheme": "width"},
     "factors_named": {"rationale": "news of a deal"},
     "fit_recalibration": {"probabilities": [0.5, 0.25, 0.75, 0.5], "outcomes": [1, 0, 1, 0], "method": "isotonic"},
+    "fit_step": {"prices": [0.5, 0.25], "probabilities": [0.5, 0.75], "outcomes": [1, 0], "weights": [1.0, 0.5]},
     "forecast_scores": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW, "adjust": True},
     "horizon_gains": {
         "bets_usd": [1.0, -1.0], "prices_yes_at_decision": [0.5, 0.25], "prices_yes_at_horizon": [0.25, 0.5],
@@ -166,6 +167,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "slots_in_drawdown": {"values": [2.0, 1.0]},
     "smallest_detectable": {"standard_error": 0.25, "clusters": 9},
     "sortino_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "risk_free_rate": 0.0},
+    "step_from_price": {"prices": [0.5, 0.25], "probabilities": [0.5, 0.75], "step": 0.1, "price_range": (0.1, 0.9)},
     "turnover": {"target": [[0.5, 0.5]], "drifted": [[1.0, 0.0]]},
     "value_at_risk": {"returns": [0.5, -0.25], "level": 0.05},
     "verdict": {"evidence": BettingEvidence(), "edge": 0.5, "standard_error": 0.25, "events": 40},
