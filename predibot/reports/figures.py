@@ -128,6 +128,14 @@ def usd(value: float | None, currency: str = "") -> str:
     )
 
 
+def bet(value_usd: float | None) -> str:
+    """Return a bet in words, such as `$0.36 on NO`, below zero on NO; `no bet` for zero."""
+    if value_usd is None:
+        return MISSING
+    size = usd(abs(value_usd)) if abs(value_usd) >= 0.005 else f"<{money_sign()}0.01"
+    return f"{size} on {'YES' if value_usd > 0.0 else 'NO'}" if value_usd else "no bet"
+
+
 def gain_usd(value: float | None) -> str:
     """Return a gain or a bet with its direction, such as `+$0.123`."""
     if value is None:

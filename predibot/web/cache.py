@@ -38,6 +38,7 @@ from predibot.related.clusters import RELATED
 from predibot.related.filters import Filters
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.web.pages.turns import turn_starts
 
 _changes = table_of(ChangeRow)
 _MOST_VALUES = 64
@@ -115,6 +116,10 @@ class LedgerCache:
         return self._cached(
             ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
         )
+
+    def turn_starts(self, trace: TraceLines) -> tuple[int, ...]:
+        """Return the numbers of the lines of a trace that begin a turn, from 0."""
+        return self._cached(("turns", trace.digest), lambda: turn_starts(trace), state=lambda: str(trace.state))
 
     def find_in_trace(self, trace: TraceLines, words: str) -> tuple[int, ...]:
         """Return the numbers of the lines of a trace that hold a text, from 0."""

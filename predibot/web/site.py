@@ -281,12 +281,16 @@ class _Site:
         if not cache.traces or decision.trace_sha256 is None:
             return found
         try:
-            steps = len(cache.trace_lines(decision.trace_sha256))
+            trace = cache.trace_lines(decision.trace_sha256)
+            turns, steps = len(cache.turn_starts(trace)), len(trace)
         except PredibotError:
             # Its page says why.
-            steps = 0
-        for step in range(cache.steps_a_page, steps, cache.steps_a_page):
-            found.append(_SitePage("/decision", {**asked, "step": str(step)}, partial(make, step=step)))
+            turns = steps = 0
+        parts = {"turn": range(cache.steps_a_page, turns, cache.steps_a_page)}
+        parts["step"] = range(1, steps + 1, cache.steps_a_page)
+        for name, numbers in parts.items():
+            for number in numbers:
+                found.append(_SitePage("/decision", {**asked, name: str(number)}, partial(make, **{name: number})))
         for each in cache.details(run, bot, subject).sources:
             of_source = {**asked, "number": str(each.number)}
             found.append(_SitePage("/source", of_source, partial(source_page, cache, run, bot, subject, each.number)))

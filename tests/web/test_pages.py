@@ -112,13 +112,26 @@ def test_the_leaderboard_is_narrowed_in_its_address_as_the_terminal_narrows_it(
     assert browser.get("/", params={"since": "soon"}).status_code == 404
 
 
-def test_a_decision_shows_its_forecasts_and_each_step_of_its_trace(browser: TestClient) -> None:
+def test_a_decision_is_told_in_turns_and_each_word_is_a_link_away(browser: TestClient) -> None:
     (row,) = browser.get("/api/v1/decisions", params={"bot": "script_sharp", "limit": 1}).json()["decisions"]
-    page = browser.get("/decision", params={"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]}).text
+    here = {"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]}
+    page = browser.get("/decision", params=here).text
     steps = browser.get("/api/v1/trace", params={"sha256": row["trace_sha256"]}).json()["steps"]
-    assert f"of {len(steps)}." in page
-    assert page.count("<details") == min(20, len(steps))
-    assert "Forecasts and bets" in page
+    asked = [place for place, step in enumerate(steps) if step["kind"] == "model"]
+    assert f"{len(asked)} turns in {len(steps)} steps" in page and len(asked) < len(steps)
+    lines = re.findall(
+        r"<li[^>]*><details><summary><strong>([^<]*)</strong>.*?</summary>(.*?)</details>", page, re.DOTALL
+    )
+    done = {"search": "Searched", "page_visited": "Read", "tool": "Handed in"}
+    assert [action for action, _ in lines] == [done[steps[place + 1]["kind"]] for place in asked]
+    assert page.count('class="handed"') == 1 and ">accepted</span>" in page
+    # What strangers wrote is shown without the marks of its fence.
+    assert "result: " in page and "result: &lt;&lt;untrusted" not in page
+    every = browser.get(html.unescape(re.findall(r'href="([^"]*)#step-', lines[-1][1])[0])).text
+    assert f'id="step-{asked[-1] + 1}"' in every and every.count("<pre") > 3 * len(steps) / 2
+    said = browser.get("/api/v1/forecasts", params={"run": row["run"], "limit": 500}).json()["forecasts"]
+    own = [each for each in said if (each["bot"], each["subject_id"]) == (row["bot"], row["subject_id"])]
+    assert page.count('<svg class="gauge"') == len(own) >= 1
     event = browser.get("/event", params={"id": row["subject_id"]}).text
     assert event.count("<polyline") >= 1 and "<title>script_sharp: 0." in event
 
@@ -306,7 +319,7 @@ def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Pat
         (row,) = browser.get("/api/v1/decisions").json()["decisions"]
         answer = browser.get("/decision", params={"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]})
         assert answer.status_code == 200
-        assert "Forecasts and bets" in answer.text and "The trace cannot be shown" in answer.text
+        assert 'class="gauge"' in answer.text and "The trace cannot be shown" in answer.text
         assert browser.get("/decision?run=a").status_code == 422
 
 

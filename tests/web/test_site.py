@@ -127,8 +127,8 @@ def test_what_agents_read_is_shown_only_where_it_is_asked_for(site: Path, played
     asked = ("--since", "2026-01-01", "--ledger", played, "--with-traces")
     assert said_here("publish", folder, *asked).code == 0
     plain, traced = contents(site), contents(folder)
-    assert not any(b"Step by step" in content for content in plain.values())
-    assert sum(b"Step by step" in content for content in traced.values()) > 3
+    assert not any(b"How it got there" in content for content in plain.values())
+    assert sum(b"How it got there" in content for content in traced.values()) > 3
     assert set(plain) < set(traced)
 
 

@@ -40,8 +40,8 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     if decision.prompt_sha256:
         print_line(console, f"prompt of its own {plain(decision.prompt_sha256)}", style="dim")
     for number, step in enumerate(trace.trace.steps, 1):
-        print_line(console, f"\n{number}. {_head(step)}", style="bold")
-        for label, text in _texts(step):
+        print_line(console, f"\n{number}. {step_heading(step)}", style="bold")
+        for label, text in texts_of_step(step):
             for line in _lines(text, full=full):
                 print_line(console, f"   {label}: {line}" if label else f"   {line}")
                 label = ""
@@ -123,7 +123,7 @@ _USED = (
 )
 
 
-def _head(step: Step) -> str:
+def step_heading(step: Step) -> str:
     """Return what a step was, with its figures."""
     kind = plain(step.kind.replace("_", " "))
     parts = [kind]
@@ -161,7 +161,7 @@ def _step_cost(usd: float | None) -> str:
     return "cost unknown" if usd is None else figures.cost_usd(usd)
 
 
-def _texts(step: Step) -> Iterator[tuple[str, str]]:
+def texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
     """Yield what was said in a step, each text with its label."""
     if isinstance(step, ModelStep | ModelFailedStep | ModelNotAskedStep):
         # What tools said stands in their own steps.

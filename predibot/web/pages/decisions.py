@@ -24,6 +24,7 @@ from predibot.ledger.read.rows_for_python import (
 )
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, pagination, records
+from predibot.web.pages.turns import turns_of
 from predibot.web.rendering import line, lines
 
 _AT_ONCE = 500
@@ -115,12 +116,20 @@ def decisions_page(
 
 
 def decision_page(
-    cache: LedgerCache, run: str, bot: str, subject: str, step: int = 0, find: str = "", only: int = 0
+    cache: LedgerCache,
+    run: str,
+    bot: str,
+    subject: str,
+    turn: int = 0,
+    step: int = 0,
+    find: str = "",
+    only: int = 0,
 ) -> WebPage:
-    """Return a decision with its forecasts and a part of its trace.
+    """Return a decision with its forecasts and a part of its trace: turns, or steps where these are asked for.
 
     Args:
-        step: Number of steps of the trace that are skipped.
+        turn: Number of turns of the trace that are skipped.
+        step: From which step on every word is shown, from 1; 0 for turns.
         find: Only steps with this text; empty for all.
         only: Number of a step that is shown alone, and longer; 0 for none.
 
@@ -142,7 +151,7 @@ def decision_page(
             "item_kinds": ITEM_SUBJECTS,
             "forecasts": forecasts,
             **_trace_context(
-                cache, found.trace_sha256 if cache.traces else None, step, find.strip()[:_MOST_FIND], only
+                cache, found.trace_sha256 if cache.traces else None, turn, step, find.strip()[:_MOST_FIND], only
             ),
             **_details_context(cache, found),
         },
@@ -185,30 +194,29 @@ class StepView:
     """Whether something is left out."""
 
 
-def _trace_context(cache: LedgerCache, digest: str | None, step: int, find: str, only: int) -> dict[str, Any]:
+def _trace_context(
+    cache: LedgerCache, digest: str | None, turn: int, step: int, find: str, only: int
+) -> dict[str, Any]:
     """Return what the template shows of a trace; the arguments are those of `decision_page`."""
-    step = max(0, step)
-    shown: dict[str, Any] = {
-        "first": step,
-        "steps": (),
-        "steps_a_page": cache.steps_a_page,
-        "all_steps": 0,
-        "missing": "",
-    }
-    shown |= {"find": find, "only": only, "in_trace": 0}
+    turn, first, most = max(0, turn), max(0, step - 1), cache.steps_a_page
+    shown: dict[str, Any] = {"turns": (), "steps": (), "a_page": most, "all_turns": 0, "all_steps": 0, "missing": ""}
+    shown |= {"first": first if step else turn, "find": find, "only": only, "in_trace": 0}
     if digest is None:
         return shown
     try:
         trace = cache.trace_lines(digest)
+        starts = cache.turn_starts(trace)
+        shown |= {"in_trace": len(trace), "all_turns": len(starts)}
+        if not (step or find or only):
+            return {**shown, "turns": tuple(turns_of(trace, starts, turn, most))}
         found = range(len(trace)) if not find else cache.find_in_trace(trace, find)
-        numbers = found[step : step + cache.steps_a_page]
+        numbers = found[first : first + most]
         if only:
             numbers = range(only - 1, only) if 0 < only <= len(trace) else range(0)
-        steps = tuple(_steps(trace, numbers))
+        return {**shown, "steps": tuple(_steps(trace, numbers)), "all_steps": 1 if only else len(found)}
     except PredibotError as error:
         # The rest of the page is shown all the same.
-        return {**shown, "missing": str(error)}
-    return {**shown, "steps": steps, "all_steps": 1 if only else len(found), "in_trace": len(trace)}
+        return {**shown, "in_trace": 0, "missing": str(error)}
 
 
 def _steps(trace: TraceLines, numbers: Any) -> Iterator[StepView]:

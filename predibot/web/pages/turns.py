@@ -1,0 +1,208 @@
+"""The turns of a trace: what a model said, the tools it called, and what came back."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urlsplit
+
+from predibot.domain.trace import (
+    AbstainedStep,
+    CodeStep,
+    GaveUpStep,
+    GivenUpStep,
+    ModelFailedStep,
+    ModelNotAskedStep,
+    ModelStep,
+    PageRefusedStep,
+    PageVisitedStep,
+    RefusedTurnStep,
+    SearchStep,
+    Step,
+    ToolStep,
+    UnreadableStep,
+    inside_fence,
+    step_of,
+)
+from predibot.games.answers import FINAL_ANSWER
+from predibot.ledger.files.trace_lines import TraceLines
+from predibot.reports import figures
+from predibot.reports.terminal.trace import step_heading, texts_of_step
+
+_MOST_STEPS = 8
+"""Steps of a turn that a page of turns shows."""
+_MOST_LINE_BYTES = 1_000_000
+_LINE, _TEXT, _TURN = 160, 400, 3_000
+"""Characters of a text in the line of a turn, of one in a turn that is open, and of all texts of a turn."""
+_BEGINNING_BYTES = 80
+_MODEL = re.compile(rb'\{"step": \d+, "kind": "model')
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn, as one line that opens; its texts may be cut."""
+
+    number: int
+    """From 1."""
+    first: int
+    """The number of its first step in the trace, from 1."""
+    action: str
+    """A word or two, such as `Searched`."""
+    about: str
+    result: str
+    """What came back, with further calls of the turn; empty for nothing."""
+    is_answer: bool
+    steps: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    """What each step was, and its texts with their labels."""
+    more_steps: int
+    """The number of its steps that are left out."""
+
+
+def turn_starts(trace: TraceLines) -> tuple[int, ...]:
+    """Return the numbers of the lines that begin a turn, from 0: those of models, and every line before the first."""
+    beginnings = trace.read(range(len(trace)), _BEGINNING_BYTES)
+    models = [number for number, (_, text) in enumerate(beginnings) if _MODEL.match(text)]
+    return (*range(models[0] if models else len(trace)), *models)
+
+
+def turns_of(trace: TraceLines, starts: Sequence[int], first: int, most: int) -> Iterator[Turn]:
+    """Yield some turns of a trace.
+
+    Args:
+        trace: The trace.
+        starts: As `turn_starts` returns them.
+        first: The number of turns before, from 0.
+        most: Turns at most.
+    """
+    spans = list(pairwise((*starts, len(trace))))[first : first + most]
+    numbers = [number for start, end in spans for number in range(start, min(end, start + _MOST_STEPS))]
+    read = dict(zip(numbers, trace.read(numbers, _MOST_LINE_BYTES), strict=False))
+    for place, (start, end) in enumerate(spans, start=first + 1):
+        steps = [_step(number, *read[number]) for number in range(start, end) if number in read]
+        told = list(_lines_of(steps)) or [_line_of(steps[0])]
+        action, about, result = (_cut(text, _LINE) for text in told[0])
+        more = [f"and {figures.things(len(told) - 1, 'more call')}"] if len(told) > 1 else []
+        yield Turn(
+            number=place,
+            first=start + 1,
+            action=action,
+            about=about,
+            result="; ".join([*([result] if result else []), *more]),
+            is_answer=any(isinstance(step, ToolStep) and step.name == FINAL_ANSWER for step in steps),
+            steps=tuple(_shorten(steps)),
+            more_steps=end - start - len(steps),
+        )
+
+
+def _step(number: int, length: int, text: bytes) -> Step:
+    if len(text) < length:
+        return UnreadableStep("step", {}, "it is longer than this page reads")
+    try:
+        return step_of(json.loads(text), number + 1)
+    except (ValueError, RecursionError) as error:
+        return UnreadableStep("step", {}, str(error))
+
+
+def _shorten(steps: Sequence[Step]) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    """Yield what each step was and the beginnings of its texts, without the fence around what strangers wrote."""
+    left = _TURN
+    for step in steps:
+        texts, shown = texts_of_step(step), list[tuple[str, str]]()
+        if isinstance(step, UnreadableStep):
+            texts = iter([("why", step.complaint)])
+        for label, text in texts:
+            cut = _cut(inside_fence(text) or text, min(_TEXT, left))
+            if cut.strip("… \n"):
+                shown.append((label, cut))
+                left -= len(cut)
+        yield step_heading(step), tuple(shown)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _lines_of(steps: Sequence[Step]) -> Iterator[tuple[str, str, str]]:
+    """Yield the line of each step after the first of a model; a tool that searched or read a page is told by that."""
+    before: Step | None = None
+    for step in steps:
+        is_told = isinstance(step, ToolStep) and isinstance(before, SearchStep | PageVisitedStep | PageRefusedStep)
+        if not is_told and not isinstance(step, ModelStep):
+            yield _line_of(step)
+        before = step
+
+
+def _line_of(step: Step) -> tuple[str, str, str]:
+    """Return what was done in a step, about what, and what came of it."""
+    match step:
+        case SearchStep():
+            dropped = sum(count for count in step.dropped.values() if isinstance(count, int))
+            return (
+                "Searched",
+                step.query,
+                ", ".join(
+                    [figures.things(len(step.results), "result"), *([f"{dropped:,} left out"] if dropped else [])]
+                ),
+            )
+        case PageVisitedStep():
+            published = f"published {step.published[:10]}" if step.published else "of unknown date"
+            return "Read", step.title or step.final_url, ", ".join(filter(None, [_host(step.final_url), published]))
+        case PageRefusedStep():
+            return "Was not shown", step.url, step.message or step.error
+        case ToolStep(name=name) if name == FINAL_ANSWER:
+            return "Handed in", _answer(step.arguments), "accepted" if step.result == "taken" else step.result
+        case ToolStep():
+            came = "" if step.outcome == "text" else step.said or step.result
+            return f"Called {step.name}", _json(step.arguments), came
+        case ModelStep(reply=reply):
+            return "Wrote", reply.message.text or reply.refusal or "nothing", ""
+        case ModelFailedStep():
+            return "Got no answer", step.message, step.error
+        case ModelNotAskedStep():
+            return "Was not asked", step.message, ""
+        case CodeStep():
+            return "Ran code", step.code, ""
+        case RefusedTurnStep() | GaveUpStep():
+            return "Was refused", step.complaint, ""
+        case AbstainedStep():
+            return "Abstained", step.message, ""
+        case GivenUpStep():
+            return "Ran out of time", f"after {figures.duration(step.seconds)}", ""
+        case UnreadableStep():
+            return "Unreadable", step.complaint, ""
+    texts = (text for _, text in texts_of_step(step) if text)
+    return step.kind.replace("_", " "), next(texts, ""), ""
+
+
+def _host(address: str) -> str:
+    """Return the name of a host; an address of digits says nothing to a reader."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+    return "" if host.replace(".", "").isdigit() else host
+
+
+def _answer(arguments: object) -> str:
+    """Return an answer about markets in words, any other as JSON."""
+    given = arguments.get("market_decisions") if isinstance(arguments, Mapping) else None
+    rows = [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    said, bets = ([row.get(name) for row in rows] for name in ("estimated_probability", "bet"))
+    if not rows or not all(_is_number(each) for each in (*said, *bets)):
+        return _json(arguments)
+    if len(rows) == 1:
+        return f"{figures.percent(said[0])} for YES, {figures.bet(bets[0])}"
+    return f"{figures.things(len(rows), 'forecast')}, {figures.usd(sum(abs(float(each or 0.0)) for each in bets))} bet"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
+
+
+def _json(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deep to be shown"
