@@ -264,7 +264,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         title="predibot", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
     )
     cache = LedgerCache(store, clock)
-    templates = Templates(query_address)
+    templates = Templates(query_address, cache)
     app.include_router(api_routes(cache))
     app.mount("/static", StaticFiles(packages=[("predibot.web", "static")]), name="static")
 

@@ -1,9 +1,10 @@
 """Pictures as coordinates for SVG, so that no page needs a script: curves, bars, shares, calibration."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
+from statistics import median
 
 from predibot.domain.untrusted_text import one_line
 from predibot.reports import figures
@@ -11,6 +12,7 @@ from predibot.reports.pictures.labels import LabelPlace, place_labels
 from predibot.reports.pictures.series import Cohorts, Curves, Picture, ScatterPanel
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.scoring.metrics.calibration import CalibrationBins
+from predibot.web.chart import Chart, Line, Point, Scale, chart_of, thin_out
 
 WIDTH, HEIGHT = 640.0, 160.0
 _EDGE = 4.0
@@ -18,27 +20,6 @@ _NOTHING = 1e-6
 _MOST_POINTS = 400
 _MOST_SHARES = 6
 """The largest assets get a colour each."""
-
-Value = TypeVar("Value")
-
-
-@dataclass(frozen=True, slots=True)
-class BandCurve:
-    """A curve over time with its band, in a box of 640 by 160."""
-
-    title: str
-    line: str
-    """Points of an SVG polyline."""
-    band: str
-    """Points of an SVG polygon; empty without intervals."""
-    level: float
-    """Distance of the reference line, such as zero, from the top."""
-    said: str
-    first: datetime
-    last: datetime
-    note: str
-    marks: tuple[tuple[float, str], ...] = ()
-    """Distance from the left and the words of each mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +44,11 @@ class StackedShares:
     last: datetime
 
 
-def curves_of(picture: Picture) -> tuple[BandCurve | Bars, ...]:
-    """Return the curves and bars of a picture; () for other kinds of pictures."""
+def curves_of(picture: Picture) -> tuple[Chart | Bars, ...]:
+    """Return the charts and bars of a picture; () for other kinds of pictures."""
     if isinstance(picture, Curves):
-        what = f"{picture.unit}, 95 % band" if any(p.low is not None for c in picture.panels for p in c.points) else ""
         made = (
-            band_curve(each.points, picture.level, f"{picture.title}: {each.name}", what or picture.unit, picture.marks)
+            band_chart(each.points, picture.level, f"{picture.title}: {each.name}", picture.unit, picture.marks)
             for each in picture.panels
         )
         return tuple(each for each in made if each is not None)
@@ -85,47 +65,14 @@ def curves_of(picture: Picture) -> tuple[BandCurve | Bars, ...]:
     return ()
 
 
-def band_curve(
+def band_chart(
     points: Sequence[RunningPoint], level: float, title: str, unit: str, marks: Sequence[tuple[float, str]] = ()
-) -> BandCurve | None:
-    """Return a curve with its band; None for fewer than two points.
-
-    Args:
-        points: In order of time.
-        level: Height of the reference line, which is always in the box.
-        title: Of the curve.
-        unit: Of its values.
-        marks: Instants in seconds since 1970 with their words; those outside the curve are left out.
-    """
-    if len(points) < 2 or points[0].slot_at == points[-1].slot_at:
-        return None
-    ends = [end for each in points for end in (each.low, each.high) if end is not None]
-    low, high = min(level, *(p.total for p in points), *ends), max(level, *(p.total for p in points), *ends)
-    start, span = points[0].slot_at, points[-1].slot_at - points[0].slot_at
-
-    def along(at: float) -> float:
-        return round(_EDGE + (at - start) / span * (WIDTH - 2 * _EDGE), 1)
-
-    def place(point: RunningPoint, value: float) -> str:
-        return f"{along(point.slot_at)},{_height(value, low, high)}"
-
-    known = [(each, each.low, each.high) for each in points if each.low is not None and each.high is not None]
-    upper = [place(each, end) for each, _, end in known]
-    lower = [place(each, end) for each, end, _ in reversed(known)]
-    last = points[-1]
-    interval = "" if last.low is None or last.high is None else f" ({_number(last.low)} to {_number(last.high)})"
-    lowest, highest = min(p.total for p in points), max(p.total for p in points)
-    return BandCurve(
-        title=title,
-        line=" ".join(place(each, each.total) for each in points),
-        band=" ".join((*upper, *lower)) if len(known) > 1 else "",
-        level=_height(level, low, high),
-        said=f"In the end {_number(last.total)}{interval}, between {_number(lowest)} and {_number(highest)}",
-        first=datetime.fromtimestamp(start, UTC),
-        last=datetime.fromtimestamp(last.slot_at, UTC),
-        note=unit,
-        marks=tuple((along(at), words) for at, words in marks if start <= at <= last.slot_at),
-    )
+) -> Chart | None:
+    """Return a chart of one line with its band and the line of no gain; None for fewer than two instants."""
+    is_banded = any(each.low is not None for each in points)
+    own = [Point(each.slot_at, each.total, each.low, each.high) for each in points]
+    scale = Scale(figures.ratio, level)
+    return chart_of([Line(title, own)], title, f"{unit}, 95 % band" if is_banded else unit, scale, marks)
 
 
 def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str) -> Bars:
@@ -185,35 +132,6 @@ def shares_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """A line, and where zero is, in a box of 320 by 64."""
-
-    points: str
-    """Points of an SVG polyline."""
-    zero: float
-    """Distance of zero from the top."""
-    said: str
-
-
-def curve_of(values: Sequence[float], said: str) -> Curve | None:
-    """Return a curve through values at equal steps, zero always in its box; None for fewer than two.
-
-    Examples:
-        >>> curve_of([0.0, 1.0], "up").points
-        '4.0,60.0 316.0,4.0'
-    """
-    if len(values) < 2:
-        return None
-    values = _thin_out(values)
-    low, high = min(0.0, *values), max(0.0, *values)
-    step = (320.0 - 2 * _EDGE) / (len(values) - 1)
-    points = " ".join(
-        f"{round(_EDGE + place * step, 1)},{_height(value, low, high, 64.0)}" for place, value in enumerate(values)
-    )
-    return Curve(points, _height(0.0, low, high, 64.0), said)
-
-
-@dataclass(frozen=True, slots=True)
 class History:
     """Prices of a market over time with forecasts of bots, in a box of 640 by 200."""
 
@@ -247,7 +165,7 @@ def history_of(prices: Sequence[tuple[datetime, float]], said: Sequence[tuple[da
         along = (at - first) / (last - first)
         return round(_EDGE + along * (WIDTH - 2 * _EDGE), 1), _height(value, low, high, 200.0)
 
-    points = " ".join("{},{}".format(*place(at, price)) for at, price in _thin_out(prices))
+    points = " ".join("{},{}".format(*place(at, price)) for at, price in thin_out(prices, _MOST_POINTS))
     return History(points, tuple((*place(at, value), words) for at, value, words in said), first, last, low, high)
 
 
@@ -281,20 +199,9 @@ def reliability_of(bot: str, bins: CalibrationBins, title: str = "") -> Reliabil
     return Reliability(bot, title or bot, int(bins.count.sum()), tuple(shown))
 
 
-def _thin_out(values: Sequence[Value]) -> Sequence[Value]:
-    """Return at most `_MOST_POINTS` values, evenly spread, both ends among them."""
-    if len(values) <= _MOST_POINTS:
-        return values
-    return [values[round(place * (len(values) - 1) / (_MOST_POINTS - 1))] for place in range(_MOST_POINTS)]
-
-
 def _height(value: float, low: float, high: float, of: float = HEIGHT) -> float:
     """Return the distance of a value from the top of a box."""
     return round(of - _EDGE - (value - low) / ((high - low) or 1.0) * (of - 2 * _EDGE), 1)
-
-
-def _number(value: float) -> str:
-    return figures.ratio(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +212,43 @@ class Dots:
     dots: tuple[tuple[float, float, str, str, LabelPlace | None], ...]
     """x, y, name and words of each, and where its name stands; a text of others."""
     note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whisker:
+    """An interval around a mean, in a box of 190 by 22, on a scale that all rows of a table share."""
+
+    path: str
+    """An SVG path, with an arrow in place of an end outside the scale."""
+    mean: float
+    """x of the mean."""
+
+
+def whiskers_of(intervals: Sequence[tuple[float, float, float] | None]) -> list[Whisker | None]:
+    """Return the interval of each row, low, mean and high, zero in the middle of all; None where there is none.
+
+    The scale reaches from the narrow ones on: what lies far from zero has an arrow.
+
+    Examples:
+        >>> whiskers_of([(-1.0, 0.0, 1.0), None])
+        [Whisker(path='M6.0 11H184.0M6.0 7v8M184.0 7v8', mean=95.0), None]
+    """
+    reaches = [max(abs(low), abs(high)) for low, _, high in filter(None, intervals) if low < high]
+    reach = (2.0 * median(reaches) if len(reaches) > 2 else max(reaches, default=0.0)) or 1.0
+    reach = min(reach, max(reaches, default=reach))
+
+    def x(value: float) -> float:
+        return round(95.0 + 89.0 * min(max(value / reach, -1.0), 1.0), 1)
+
+    def end(value: float) -> str:
+        if abs(value) <= reach * (1.0 + 1e-9):
+            return f"M{x(value)} 7v8"
+        return f"M{x(value) + math.copysign(-5.0, value)} 7L{x(value)} 11l{math.copysign(-5.0, value):g} 4"
+
+    return [
+        None if each is None else Whisker(f"M{x(each[0])} 11H{x(each[2])}{end(each[0])}{end(each[2])}", x(each[1]))
+        for each in intervals
+    ]
 
 
 _NAME = 24

@@ -1,6 +1,7 @@
 """Templates of pages: they show texts from outside as text, and make addresses in one way."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
@@ -10,32 +11,12 @@ from jinja2.runtime import Context
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import one_line
 from predibot.reports import figures
-from predibot.reports.study import studies
+from predibot.web import frame
+from predibot.web.cache import LedgerCache
 
 _MOST_CHARACTERS = 600
 _MOST_TEXT_CHARACTERS = 20_000
 _MOST_ADDRESS_CHARACTERS = 2_000
-_MENU = (
-    ("/", "Leaderboard"),
-    ("/today", "Today"),
-    ("/calibration", "Calibration"),
-    ("/compare", "Compare"),
-    ("/decisions", "Decisions"),
-    ("/events", "Events"),
-    ("/news", "News"),
-    ("/graph", "Related"),
-    ("/runs", "Runs"),
-    ("/accounts", "Accounts"),
-    ("/cohorts", "Cohorts"),
-    ("/status", "Status"),
-    ("/methods", "Methods"),
-)
-
-
-def menu() -> tuple[tuple[str, str], ...]:
-    """Return the address and the word of each page in the menu; studies come before the last two."""
-    of_studies = ((f"/{study.data_set}", study.menu) for study in studies().values() if study.menu)
-    return (*_MENU[:-2], *of_studies, *_MENU[-2:])
 
 
 class Address(Protocol):
@@ -55,11 +36,11 @@ class Templates:
 
     Args:
         address: How the pages are reached.
+        cache: The ledger, for the menu, the banner and the colours of bots.
         live: Whether a server answers: only then pages have forms and downloads.
-        more: Further values for all pages.
     """
 
-    def __init__(self, address: Address, *, live: bool = True, **more: object) -> None:
+    def __init__(self, address: Address, cache: LedgerCache, *, live: bool = True) -> None:
         """Set up Jinja; a template is read when it is used first."""
         self._environment = Environment(
             loader=PackageLoader("predibot.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -70,8 +51,11 @@ class Templates:
             return address(path, **asked)
 
         # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
+        colour = partial(frame.colour, cache)
         self._environment.filters.update(line=line, lines=lines, outside=outside, at=format_instant, link=link)
-        self._environment.globals.update({"figures": figures, "menu": menu(), "live": live, **more})
+        self._environment.filters["colour"] = colour
+        self._environment.globals.update(figures=figures, live=live)
+        self._environment.globals.update(menu=partial(frame.menu, cache), banner=partial(frame.banner, cache))
 
     def render(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str

@@ -51,7 +51,7 @@ from predibot.web.pages.methods import methods_page
 from predibot.web.pages.news import news_page
 from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.pages.records import accounts_page, cohorts_page, runs_page, study_page
-from predibot.web.rendering import Templates, line, menu
+from predibot.web.rendering import Templates, line
 from predibot.web.site_cache import SiteCache, rows_by_subject
 from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
 
@@ -117,7 +117,7 @@ class _Site:
         newest = max(run.slot_at for run in self._cache.runs())
         first = options.since or datetime.combine(newest - _DAYS, time(), UTC)
         self._since, self._first_day = first, f"{first:%Y-%m-%d}"
-        self._templates = Templates(self._address, live=False, menu=(*menu(), ("/search", "Search")))
+        self._templates = Templates(self._address, self._cache, live=False)
         self._file_names: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
         """By path and parameters of the page."""
         self._current_file = ""

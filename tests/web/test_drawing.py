@@ -7,30 +7,9 @@ import pytest
 pytest.importorskip("fastapi", reason="needs predibot[web]")
 
 from predibot.reports.pictures.series import ScatterPanel
-from predibot.scoring.evaluation.running import RunningPoint
-from predibot.web.drawing import band_curve, bars_of, dots_of, shares_of
+from predibot.web.drawing import bars_of, dots_of, shares_of, whiskers_of
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-def points(*values: tuple[float, float | None, float | None]) -> list[RunningPoint]:
-    return [RunningPoint(86_400.0 * at, *value, at, at) for at, value in enumerate(values)]
-
-
-def test_a_curve_lies_in_its_band_and_what_it_is_held_against_in_the_box() -> None:
-    found = band_curve(points((0.0, None, None), (1.0, 0.0, 2.0), (2.0, 0.0, 4.0)), 0.0, "Gain", "dollars")
-    assert found is not None
-    # The box is 160 high with an edge of 4: zero lies at 156, four at 4.
-    assert (found.line, found.level) == ("4.0,156.0 320.0,118.0 636.0,80.0", 156.0)
-    assert found.band == "320.0,80.0 636.0,4.0 636.0,156.0 320.0,156.0"
-    assert found.said == "In the end 2.00 (0.00 to 4.00), between 0.00 and 2.00"
-    above = band_curve(points((510.0, None, None), (520.0, None, None)), 500.0, "Value", "dollars")
-    assert above is not None and (above.level, above.band) == (156.0, "")
-
-
-def test_of_one_point_or_one_instant_there_is_no_curve() -> None:
-    assert band_curve(points((1.0, None, None)), 0.0, "", "") is None
-    assert band_curve([RunningPoint(5.0, total, None, None, 1, 1) for total in (1.0, 2.0)], 0.0, "", "") is None
 
 
 def test_bars_rise_from_zero_and_hang_below_it() -> None:
@@ -70,11 +49,12 @@ def test_the_part_that_is_to_lie_lowest_does_and_is_never_among_the_others() -> 
     assert found is not None and found.names[0] == "cash" and found.names[6] == "others"
 
 
-def test_marks_stand_at_their_instants_and_those_outside_the_curve_are_left_out() -> None:
-    marks = [(0.0, "before"), (5.0, "first"), (5.5, "between"), (9.0, "after")]
-    found = band_curve([RunningPoint(at, 1.0, None, None, 1, 1) for at in (5.0, 6.0)], 0.0, "Weight", "share", marks)
-    assert found is not None
-    assert found.marks == ((4.0, "first"), (320.0, "between"))
+def test_whiskers_have_zero_in_the_middle_and_an_arrow_where_they_leave_the_scale_of_all() -> None:
+    near, far, none, other = whiskers_of([(-0.1, 0.0, 0.1), (-0.9, -0.8, 0.1), None, (0.0, 0.05, 0.1)])
+    assert none is None and near is not None and far is not None and other is not None
+    # The scale reaches twice as far as the median of .1, .9 and .1.
+    assert (near.mean, near.path) == (95.0, "M50.5 11H139.5M50.5 7v8M139.5 7v8")
+    assert far.mean == 6.0 and far.path.endswith("M11.0 7L6.0 11l5 4M139.5 7v8")
 
 
 def test_dots_lie_between_the_ends_of_both_figures_and_one_value_in_the_middle() -> None:

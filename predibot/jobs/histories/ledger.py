@@ -3,8 +3,9 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
+import numpy as np
 from sqlalchemy import Connection
 
 from predibot.jobs.evaluate import evaluate
@@ -27,8 +28,10 @@ from predibot.ledger.store import Store
 from predibot.scoring.accounts.market_weights import MarketWeights, market_weights
 from predibot.scoring.accounts.record import AccountsRecord
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.evaluation.running import EDGE, RunningPoint, running_sums
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.scoring.records.track_record import TrackRecord
 
 _WANTED = ("evidence", "intervals", "effort")
 _MARKETS = 6
@@ -70,6 +73,41 @@ class WeightsHistory:
     weights: MarketWeights
     news: tuple[tuple[float, str], ...]
     """When each was published and its title, by time: the last one before each of the slots that moved most."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeHistory:
+    """How the edge of each bot stood slot by slot, and what it rests on."""
+
+    running: Mapping[Knowledge, Mapping[str, tuple[RunningPoint, ...]]]
+    """The running sums of each ranking, by bot."""
+    events: int
+    """Number of events that somebody decided on."""
+    settled: int
+    """Number of those that paid, at least one market of each."""
+    first_at: datetime | None
+    """The first slot and the last; None without any."""
+    last_at: datetime | None
+
+
+def edge_history(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> EdgeHistory:
+    """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked."""
+    there = locate(store, part, clock)
+    with store.read() as connection, store.blame_rows():
+        record = track_record(connection, there.venue_name, there.as_of, there.part)
+    paid = ~np.isnan(record.payout_yes) & (record.settled_at <= record.as_of)
+    slots = record.slots()
+    first_at, last_at = (
+        (datetime.fromtimestamp(at, UTC) for at in (slots.min(), slots.max())) if slots.size else (None, None)
+    )
+    rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
+    return EdgeHistory(
+        {name: running_sums(each, wanted=(EDGE,))[EDGE] for name, each in rankings.items() if each is not None},
+        np.unique(record.decision_event).size,
+        np.unique(record.decision_event[record.bet_decision[paid[record.bet_market]]]).size,
+        first_at,
+        last_at,
+    )
 
 
 def ledger_history(

@@ -42,7 +42,7 @@ class RunningPoint:
 
 @within_floats
 def running_sums(
-    record: TrackRecord, *, confidence: float = 0.95, most: int = MOST_POINTS
+    record: TrackRecord, *, confidence: float = 0.95, most: int = MOST_POINTS, wanted: Sequence[str] = RUNNING
 ) -> Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]:
     """Return running sums over slots, by their name in `RUNNING` and then by bot; bots without values are absent.
 
@@ -56,17 +56,18 @@ def running_sums(
         record: The record; only scored decisions count.
         confidence: Of the intervals.
         most: The most points, at least 2; of more slots evenly spread ones are taken, with the last.
+        wanted: Names of `RUNNING`; of others nothing is computed.
 
     Raises:
         ValueError: If it is no record, or an argument is out of range.
     """
     instance_of("record", record, TrackRecord)
     at_least("most", most, 2)
-    found: dict[str, dict[str, list[RunningPoint]]] = {name: {} for name in RUNNING}
+    found: dict[str, dict[str, list[RunningPoint]]] = {name: {} for name in wanted}
     slots = record.slots()
     for slot_at in _spread(np.unique(slots[record.scored_mask()]), most).tolist():
         part = record.only(slots <= slot_at)
-        for name, average in _averages(part).items():
+        for name, average in _averages(part, wanted).items():
             for bot, estimate in zip(record.bots, average.of_each(confidence), strict=True):
                 before = found[name].setdefault(bot, [])
                 if estimate is None or (before and before[-1].n == estimate.n):
@@ -115,9 +116,10 @@ def running_value(
     return tuple(found)
 
 
-def _averages(record: TrackRecord) -> Mapping[str, Average]:
-    book, (now, _) = Book.of(record), horizon_returns(record, ())
-    return {EDGE: edge_average(edges(record), book), **horizon_averages(now, book, (GAIN, GAIN_AT_QUOTE))}
+def _averages(record: TrackRecord, wanted: Sequence[str]) -> Mapping[str, Average]:
+    book, gains = Book.of(record), [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]
+    found = {EDGE: edge_average(edges(record), book)} if EDGE in wanted else {}
+    return {**found, **horizon_averages(horizon_returns(record, ())[0], book, gains)} if gains else found
 
 
 def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:

@@ -13,7 +13,8 @@ from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.table import Table
 from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import BandCurve, StackedShares, band_curve, shares_of
+from predibot.web.chart import Chart
+from predibot.web.drawing import StackedShares, band_chart, shares_of
 from predibot.web.pages.page import WebPage
 from predibot.web.rendering import line
 
@@ -27,7 +28,7 @@ class AccountView:
     statement: AccountStatement
     currency: str
     title: str
-    value: BandCurve | None
+    value: Chart | None
     held: StackedShares | None
     grids: tuple[Table, ...]
 
@@ -63,7 +64,7 @@ def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountVie
     with figures.in_currency(currency):
         text = f"in {figures.money_noun()}; the line is what was paid in"
         grids = statement_grids(statement)
-    value = band_curve(points, statement.account.paid_in_usd, f"Value: {title}", text)
+    value = band_chart(points, statement.account.paid_in_usd, f"Value: {title}", text)
     return AccountView(statement, currency, title, value, _stacked_holdings(held), grids)
 
 

@@ -1,10 +1,12 @@
 """The pages of the leaderboard, its tables, its curves, and calibration."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 
 from predibot.domain.account import MODES
 from predibot.errors import UsageError
-from predibot.jobs.histories.ledger import ledger_history
+from predibot.jobs.histories.ledger import EdgeHistory, edge_history, ledger_history
 from predibot.reports import figures
 from predibot.reports.pictures.series import effort_pictures, ledger_pictures
 from predibot.reports.terminal.boards.accounts import board_grid, cohort_grid
@@ -14,17 +16,40 @@ from predibot.reports.views.accounts import conclusions as conclusions_on_accoun
 from predibot.reports.views.comparison import comparison_tables
 from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
-from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard, verdict_text
+from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard
 from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.evaluation.running import RunningPoint
+from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.records.part import Part
+from predibot.scoring.standing import Standing
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import BandCurve, Bars, Curve, curve_of, curves_of, dots_of, reliability_of
+from predibot.web.chart import Chart, Line, Point, Scale, chart_of
+from predibot.web.drawing import Bars, Whisker, curves_of, dots_of, reliability_of, whiskers_of
+from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
 from predibot.web.rendering import line
 
 TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs", "consistency", "effort", "coherence")
 """Parts of an evaluation that the tables need."""
+
+
+_CHIPS: Mapping[Finding, tuple[str, str]] = {
+    Finding.BEATS_THE_PRICE: ("beats the price", "good"),
+    Finding.WORSE_THAN_THE_PRICE: ("worse than the price", "bad"),
+    Finding.CANNOT_BE_TOLD: ("not proven", ""),
+    Finding.NEVER_DIFFERED: ("repeats the price", ""),
+    Finding.TOO_FEW_EVENTS: ("too few events", ""),
+    Finding.NOTHING_YET: ("nothing scored yet", ""),
+}
+"""The verdict in words, and the class of its chip."""
+_GROUPS: Mapping[Standing, str] = {
+    "better": "Better than the price",
+    "not proven": "Not proven either way",
+    "worse": "Worse than the price",
+    "too few": "Too few events or answers",
+    "baseline": "Baselines",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +58,13 @@ class BoardLine:
 
     row: LeaderboardRow
     verdict: str
+    chip: str
+    """Class of the chip that shows the verdict; empty for a grey one."""
     edge: str
     evidence: str
     """E-value of an edge above zero; 20 is a claim, on whatever day it is read."""
-    curve: Curve | None
+    whisker: Whisker | None
+    """The interval of the edge, on the scale of the whole table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +79,25 @@ class PartTexts:
     mode: str = ""
     bots: str = ""
 
+    def part(self) -> Part:
+        """Return the part of the ledger.
+
+        Raises:
+            UsageError: If a day is none.
+        """
+        since, until = day_of(self.since), end_of_day(self.until)
+        bots = tuple(dict.fromkeys(each.strip() for each in self.bots.split(",") if each.strip()))
+        return Part(
+            since, until, self.category or None, self.mode or None, self.recipe or None, bots, self.venue or None
+        )
+
     def evaluation(self, cache: LedgerCache, question: Question) -> Evaluation:
         """Return the evaluation of the part.
 
         Raises:
             UsageError: If a day is none, or as `LedgerCache.evaluation`.
         """
-        since, until = day_of(self.since), end_of_day(self.until)
-        bots = tuple(dict.fromkeys(each.strip() for each in self.bots.split(",") if each.strip()))
-        part = Part(
-            since, until, self.category or None, self.mode or None, self.recipe or None, bots, self.venue or None
-        )
-        return cache.evaluation(question, part)
+        return cache.evaluation(question, self.part())
 
     def parameters(self) -> dict[str, str]:
         """Return the texts that are not empty."""
@@ -78,6 +113,7 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
     if not runs:
         return WebPage("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
     found = part.evaluation(cache, Question(wanted=("evidence", "curves")))
+    history = cache.compute_on_part(edge_history, part=part.part())
     shown_venue = part.venue or cache.venues(part.recipe)[0]
     choices = {
         "recipe": sorted({run.recipe for run in runs}),
@@ -100,8 +136,14 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
             # A name that cannot be shown as it is cannot be chosen.
             "choices": {name: [each for each in values if each == line(each)] for name, values in choices.items()},
             "as_of": found.as_of,
+            "facts": _facts(found, history),
+            "bots": sum(not row.baseline for ranking in found.rankings.values() for row in leaderboard(ranking)),
+            "has_costs": any(
+                row.cost_usd != 0.0 for ranking in found.rankings.values() for row in leaderboard(ranking)
+            ),
+            "chart": _edge_chart(cache, found, history),
             "rankings": [
-                (name, lines_of(ranking), conclusions(leaderboard(ranking)))
+                (name, _grouped(lines_of(ranking)), conclusions(leaderboard(ranking)))
                 for name, ranking in found.rankings.items()
                 if leaderboard(ranking)
             ],
@@ -116,16 +158,78 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
 
 def lines_of(ranking: Evaluation) -> list[BoardLine]:
     """Return the bots of a ranking as they are shown."""
+    rows = leaderboard(ranking)
+    whiskers = whiskers_of(
+        [
+            None
+            if row.edge is None or row.edge_low is None or row.edge_high is None
+            else (row.edge_low, row.edge, row.edge_high)
+            for row in rows
+        ]
+    )
     return [
         BoardLine(
             row,
-            verdict_text(row),
+            *_chip(row),
             figures.thousandths_interval(row.edge_low, row.edge_high),
             figures.e_value(row.verdict.e_value),
-            curve_of(row.curve, f"edge of {line(row.bot)} as it added up"),
+            whisker,
         )
-        for row in leaderboard(ranking)
+        for row, whisker in zip(rows, whiskers, strict=True)
     ]
+
+
+def _chip(row: LeaderboardRow) -> tuple[str, str]:
+    if row.answered_share == 0.0:
+        return "no answers", ""
+    return ("repeats the price", "") if row.repeats_price else _CHIPS[row.verdict.finding]
+
+
+def _grouped(lines: Sequence[BoardLine]) -> list[tuple[str, list[BoardLine]]]:
+    """Return the bots under the headings of their groups, in order."""
+    return [(_GROUPS[standing], list(own)) for standing, own in groupby(lines, key=lambda each: each.row.standing)]
+
+
+def _facts(found: Evaluation, history: EdgeHistory) -> list[tuple[str, str]]:
+    """Return who leads, on how many events, and on how many days: three values with their texts."""
+    rows = [row for ranking in found.rankings.values() for row in leaderboard(ranking)]
+    leader = next((row for row in rows if row.rank == 1), None)
+    closest = max((row for row in rows if not row.baseline and row.edge), key=lambda row: row.e_now, default=None)
+    if leader is not None:
+        first = (leader.bot, f"is better than the price, edge {figures.thousandths(leader.edge)}")
+    elif closest is None:
+        first = ("nobody yet", "is better than the price")
+    else:
+        first = (
+            "nobody yet",
+            f"is better than the price; {line(closest.bot)} is nearest, edge {figures.thousandths(closest.edge)}",
+        )
+    if history.first_at is None or history.last_at is None:
+        return [first]
+    days = (history.last_at.date() - history.first_at.date()).days + 1
+    return [
+        first,
+        (figures.things(history.settled, "event"), f"settled, of {figures.count(history.events)} played"),
+        (figures.things(days, "day"), f"{history.first_at:%Y-%m-%d} to {history.last_at:%Y-%m-%d}"),
+    ]
+
+
+def _edge_chart(cache: LedgerCache, found: Evaluation, history: EdgeHistory) -> Chart | None:
+    """Return the mean edge of each bot up to each slot; baselines are left out, unless there is nobody else."""
+    rows = [(name, row) for name, ranking in found.rankings.items() for row in leaderboard(ranking)]
+    lines = [
+        Line(row.bot, [_mean(each) for each in history.running[name].get(row.bot, ())], colour(cache, row.bot))
+        for name, row in [each for each in rows if not each[1].baseline] or rows
+        # A bot that never left the price is the line of zero.
+        if row.edge
+    ]
+    scale = Scale(figures.thousandths)
+    return chart_of(lines, "Edge over the price, up to each day", "Thousandths of squared error", scale)
+
+
+def _mean(point: RunningPoint) -> Point:
+    low, high = (None if end is None else end / point.n for end in (point.low, point.high))
+    return Point(point.slot_at, point.total / point.n, low, high)
 
 
 def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPage:
@@ -139,7 +243,7 @@ def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPag
         "curves",
         {
             "of_runs": PartTexts(recipe, venue).parameters(),
-            "curves": [each for each in drawn if isinstance(each, BandCurve)],
+            "curves": [each for each in drawn if isinstance(each, Chart)],
             "bars": [each for each in drawn if isinstance(each, Bars)],
         },
     )

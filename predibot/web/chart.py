@@ -1,0 +1,292 @@
+"""A chart of lines over time: axes, bands, names at line ends, and what each point says, as coordinates for SVG."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from statistics import median
+from typing import Literal, TypeVar
+
+from predibot.domain.untrusted_text import one_line
+
+WIDTH, HEIGHT = 960.0, 320.0
+LEFT, TOP, BOTTOM = 52.0, 12.0, 290.0
+_RIGHT_OF_NAMES, _RIGHT = 800.0, 944.0
+_MOST_HITS = 240
+"""Points that can be pointed at, of all lines of a chart together; each takes a hundred bytes of the page."""
+_MOST_POINTS = 400
+_NAME_CHARACTERS = 20
+_NAME_HEIGHT = 15.0
+_MOST_NAMES = 18
+_CUT_AT = 2.0
+"""The scale reaches so many times as far as the median line."""
+_STEPS_DAYS = (1, 2, 7, 14, 28, 91, 182, 365, 730, 1_825, 3_650)
+_MOST_TICKS = 8
+LineKind = Literal["line", "dots", "price"]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value at an instant in seconds since 1970, with the ends of its interval if it has one."""
+
+    at: float
+    value: float
+    low: float | None = None
+    high: float | None = None
+    text: str = ""
+    """What it says when pointed at, in place of its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a chart; its name is a text of others."""
+
+    name: str
+    points: Sequence[Point]
+    """In order of time."""
+    colour: str = ""
+    """The class of its colour, as `LedgerCache.colour` returns it."""
+    kind: LineKind = "line"
+    """`dots` are not connected; `price` has its ground filled and no points to point at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What the vertical axis shows, and how its values are written."""
+
+    write: Callable[[float], str]
+    level: float | None = 0.0
+    """The height of a line that is always shown, such as zero; None for none."""
+    ends: tuple[float, float] | None = None
+    """Lowest and highest value; None to take them from the lines, those far off cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line as it is drawn."""
+
+    name: str
+    colour: str
+    kind: LineKind
+    line: str
+    """Points of an SVG polyline."""
+    band: str
+    """Points of an SVG polygon; empty without intervals."""
+    hits: tuple[tuple[float, float, str], ...]
+    """x, y and words of the points that can be pointed at; those outside the scale lie at its edge."""
+    arrows: tuple[tuple[float, float], ...]
+    """Where it leaves the scale: x, and y of the upper or the lower edge."""
+    label: tuple[float, str] | None
+    """y and text of its name at its end; None where there is no room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines over time in a box of 960 by 320."""
+
+    title: str
+    about: str
+    """What the chart shows in a sentence, for those who do not see it."""
+    unit: str
+    right: float
+    """x of the right end of the axis."""
+    series: tuple[Series, ...]
+    rows: tuple[tuple[float, str, bool], ...]
+    """y, text, and whether it is the level, of each horizontal line."""
+    days: tuple[tuple[float, str], ...]
+    """x and text of each tick of time."""
+    marks: tuple[tuple[float, str], ...]
+    """x and words of each mark."""
+
+
+def chart_of(
+    lines: Sequence[Line], title: str, unit: str, scale: Scale, marks: Sequence[tuple[float, str]] = ()
+) -> Chart | None:
+    """Return a chart of lines over time; None if no line has two instants.
+
+    Args:
+        lines: Those named first get a name at their end if there is no room for all.
+        title: Of the chart, a text of others.
+        unit: Of its values.
+        scale: Of the vertical axis.
+        marks: Instants in seconds since 1970 with their words; those outside the lines are left out.
+    """
+    shown = [each for each in lines if each.points]
+    instants = [point.at for each in shown for point in each.points]
+    if not shown or not any(each.points[0].at < each.points[-1].at for each in shown):
+        return None
+    first, last = min(instants), max(instants)
+    low, high = scale.ends or _ends(shown, scale)
+    has_names = len(shown) > 1
+    right = _RIGHT_OF_NAMES if has_names else _RIGHT
+    frame = _Frame(first, last, low, high, right)
+    names = _name_places(shown, frame) if has_names else {}
+    step = max(1, math.ceil(sum(len(each.points) for each in shown if each.kind != "price") / _MOST_HITS))
+    return Chart(
+        title,
+        _about(shown, unit, scale),
+        unit,
+        right,
+        tuple(_series(each, frame, scale, step, names.get(number)) for number, each in enumerate(shown)),
+        tuple(
+            (frame.y(value), scale.write(value) if value else "0", value == scale.level)
+            for value in _value_ticks(low, high)
+        ),
+        tuple((frame.x(at), text) for at, text in time_ticks(first, last)),
+        tuple((frame.x(at), one_line(words)) for at, words in marks if first <= at <= last),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    first: float
+    last: float
+    low: float
+    high: float
+    right: float
+
+    def x(self, at: float) -> float:
+        return round(LEFT + (at - self.first) / (self.last - self.first) * (self.right - LEFT), 1)
+
+    def y(self, value: float) -> float:
+        return round(BOTTOM - (value - self.low) / (self.high - self.low) * (BOTTOM - TOP), 1)
+
+    def inside(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+
+def _ends(lines: Sequence[Line], scale: Scale) -> tuple[float, float]:
+    """Return the ends of the scale: those of all values, unless some lie much farther off than most lines do."""
+    values = [point.value for each in lines for point in each.points]
+    level = scale.level if scale.level is not None else median(values)
+    reaches = [max(abs(point.value - level) for point in each.points) for each in lines]
+    # Flat lines say nothing of how far the others should be seen.
+    usual = median([each for each in reaches if each] or [0.0])
+    reach = max(_CUT_AT * usual, *(1.2 * (each.points[-1].value - level) for each in lines))
+    lasts = [end for each in lines for end in (each.points[-1].low, each.points[-1].high) if end is not None]
+    low = max(min(level, *values, *lasts), level - reach)
+    high = min(max(level, *values, *lasts), level + reach)
+    step = _value_step(low, high)
+    low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    return (low, high) if low < high else (low - step, high + step)
+
+
+def _value_step(low: float, high: float) -> float:
+    """Return a step of 1, 2 or 5 times a power of ten that divides a range into five or so."""
+    rough = ((high - low) or abs(high) or 1.0) / 5.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(each * power for each in (1.0, 2.0, 5.0, 10.0) if each * power >= rough * 0.999)
+
+
+def _value_ticks(low: float, high: float) -> Iterator[float]:
+    step = _value_step(low, high)
+    for number in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1):
+        yield number * step
+
+
+def time_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
+    """Yield instants in seconds since 1970 and their texts, at most eight of them: hours, days or months.
+
+    Examples:
+        >>> [text for _, text in time_ticks(0.0, 20 * 86_400.0)]
+        ['Jan 1', 'Jan 8', 'Jan 15']
+    """
+    span_days = (last - first) / 86_400.0
+    if span_days <= 2.0:
+        step = 3_600.0 * next(each for each in (1, 3, 6, 12) if span_days * 24.0 / each < _MOST_TICKS)
+        at = math.ceil(first / step) * step
+        while at <= last:
+            yield at, f"{datetime.fromtimestamp(at, UTC):%b %-d %H:%M}"
+            at += step
+        return
+    step_days = next((each for each in _STEPS_DAYS if span_days / each < _MOST_TICKS), math.ceil(span_days / 7.0))
+    day = datetime.fromtimestamp(first, UTC)
+    if day.timestamp() % 86_400.0:
+        day = day.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    while day.timestamp() <= last:
+        yield day.timestamp(), f"{day:%b %Y}" if step_days > 28 else f"{day:%b} {day.day}"
+        day += timedelta(days=step_days)
+
+
+def _series(each: Line, frame: _Frame, scale: Scale, step: int, label: tuple[float, str] | None) -> Series:
+    points = thin_out(each.points, _MOST_POINTS)
+    known = [(point, point.low, point.high) for point in points if point.low is not None and point.high is not None]
+    upper = [f"{frame.x(point.at)},{frame.y(high)}" for point, _, high in known]
+    lower = [f"{frame.x(point.at)},{frame.y(low)}" for point, low, _ in reversed(known)]
+    pointed = () if each.kind == "price" else thin_out(points, max(2, len(each.points) // step))
+    line = [f"{frame.x(point.at)},{frame.y(point.value)}" for point in points]
+    if each.kind == "price":
+        line = [f"{frame.x(points[0].at)},{BOTTOM}", *line, f"{frame.x(points[-1].at)},{BOTTOM}"]
+    return Series(
+        one_line(each.name),
+        each.colour,
+        each.kind,
+        " ".join(line),
+        " ".join((*upper, *lower)) if len(known) > 1 else "",
+        tuple(
+            (frame.x(point.at), frame.y(frame.inside(point.value)), _words(each.name, point, scale))
+            for point in pointed
+        ),
+        tuple(_arrows(points, frame)),
+        label,
+    )
+
+
+def _value(point: Point, scale: Scale) -> str:
+    if point.low is None or point.high is None:
+        return scale.write(point.value)
+    return f"{scale.write(point.value)} ({scale.write(point.low)} to {scale.write(point.high)})"
+
+
+def _words(name: str, point: Point, scale: Scale) -> str:
+    at = datetime.fromtimestamp(point.at, UTC)
+    day = f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else f"{at:%Y-%m-%d %H:%M}"
+    return one_line(f"{name}, {day}: {point.text or _value(point, scale)}")
+
+
+def _arrows(points: Sequence[Point], frame: _Frame) -> Iterator[tuple[float, float]]:
+    """Yield one place for each stretch outside the scale, in its middle."""
+
+    def side(point: Point) -> int:
+        # A value on the edge is inside, also if rounding moved it.
+        room = 1e-9 * (frame.high - frame.low)
+        return (point.value > frame.high + room) - (point.value < frame.low - room)
+
+    for outside, stretch in groupby(points, key=side):
+        if outside:
+            own = list(stretch)
+            yield frame.x((own[0].at + own[-1].at) / 2.0), TOP if outside > 0 else BOTTOM
+
+
+def _name_places(lines: Sequence[Line], frame: _Frame) -> dict[int, tuple[float, str]]:
+    """Return y and text of names by the place of their lines, moved apart so that none covers another."""
+    chosen = list(range(min(len(lines), _MOST_NAMES)))
+    ends = {number: frame.y(frame.inside(lines[number].points[-1].value)) + 4.0 for number in chosen}
+    order = sorted(chosen, key=lambda number: ends[number])
+    found, least = dict[int, tuple[float, str]](), TOP
+    for place, number in enumerate(order):
+        # Those that follow need room too.
+        most = BOTTOM + 4.0 - _NAME_HEIGHT * (len(order) - 1 - place)
+        y = max(least, min(ends[number], most))
+        least = y + _NAME_HEIGHT
+        name = one_line(lines[number].name)
+        cut = f"{name[: _NAME_CHARACTERS - 1]}…" if len(name) > _NAME_CHARACTERS else name
+        last = lines[number].points[-1].value
+        found[number] = (round(y, 1), f"{cut} ↓" if last < frame.low else f"{cut} ↑" if last > frame.high else cut)
+    return found
+
+
+def _about(lines: Sequence[Line], unit: str, scale: Scale) -> str:
+    if len(lines) == 1:
+        return f"{unit}; in the end {_value(lines[0].points[-1], scale)}"
+    ends = [f"{one_line(each.name)} {scale.write(each.points[-1].value)}" for each in lines[:_MOST_NAMES]]
+    return f"{unit}; in the end {', '.join(ends)}"
+
+
+def thin_out(values: Sequence[Value], most: int) -> Sequence[Value]:
+    """Return at most so many values, at least two, evenly spread, both ends among them."""
+    if len(values) <= most:
+        return values
+    return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]

@@ -1,0 +1,124 @@
+"""What stands around every page: the menu, the banner, and the colours of bots."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from predibot.domain.replicates import split_replicate
+from predibot.ledger.read.accounts.statement import names_of_accounts
+from predibot.ledger.read.details.news import count_shown
+from predibot.ledger.schema.tables import CohortRow
+from predibot.ledger.schema.upsert import table_of
+from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.slots import read_schedules
+from predibot.plugins.venues import venue_or_defaults
+from predibot.reports.study import studies
+from predibot.scoring.standing import BASELINES
+from predibot.web.cache import LedgerCache
+
+COLOURS = 8
+"""Bots with a colour of their own; `c1` to `c8` are classes of the style, and `c0` is grey."""
+_STALE = timedelta(days=8)
+"""A weekly schedule that missed no slot is never older."""
+_GREY = "c0"
+_cohorts = table_of(CohortRow)
+
+
+class _Entry(NamedTuple):
+    address: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """The pages that a ledger has something for: those at the top, and those at the foot."""
+
+    main: tuple[_Entry, ...]
+    more: tuple[_Entry, ...]
+
+
+def menu(cache: LedgerCache) -> Menu:
+    """Return the menu of a ledger; a page that would be empty is not in it."""
+    runs = cache.runs()
+    accounts, has_cohorts, shown, colours, has_schedules = cache.read(_contents)
+    on_events = len(cache.bots("event"))
+    with_runs = {run.venue_name for run in runs}
+    main = (
+        (True, "/", "Leaderboard"),
+        (bool(runs), "/decisions", "Decisions"),
+        (on_events > 0, "/events", "Events"),
+        (on_events > 1, "/compare", "Compare"),
+        (bool(accounts), "/accounts", "Accounts"),
+        (has_cohorts, "/cohorts", "Cohorts"),
+        *((each.data_set in with_runs, f"/{each.data_set}", each.menu) for each in studies().values() if each.menu),
+        (bool(runs) or has_schedules, "/status", "Status"),
+        (True, "/methods", "How it is scored"),
+    )
+    more = (
+        (bool(runs), "/today", "Today"),
+        (on_events > 0, "/calibration", "Calibration"),
+        (bool(colours), "/curves", "Over time"),
+        (shown > 0, "/news", "News"),
+        (on_events > 0, "/graph", "Related events"),
+        (bool(runs), "/runs", "Runs"),
+    )
+    return Menu(
+        tuple(_Entry(address, name) for is_there, address, name in main if is_there),
+        tuple(_Entry(address, name) for is_there, address, name in more if is_there),
+    )
+
+
+def colour(cache: LedgerCache, bot: str) -> str:
+    """Return the class of a bot's colour, the same on all pages.
+
+    The first bots of the ledger that are no baselines have one each; later ones and baselines are grey.
+    """
+    return cache.read(_contents).colours.get(bot, _GREY)
+
+
+def banner(cache: LedgerCache) -> str:
+    """Return what a reader must know before any number: that the world is invented or past, or how old the data is."""
+    counted = [run for run in cache.runs() if not run.void]
+    if not counted:
+        return ""
+    newest = max(counted, key=lambda run: run.slot_at)
+    venue = venue_or_defaults(newest.venue)
+    if venue.invented:
+        return "A simulated world: its events, prices and news are invented."
+    if not venue.live:
+        return "A replay: the bots decided on the past, as of each day shown."
+    age = cache.clock() - newest.as_of
+    return f"Not up to date: the newest run is {age.days} days old." if age > _STALE else ""
+
+
+class _Contents(NamedTuple):
+    accounts: int
+    has_cohorts: bool
+    news: int
+    colours: Mapping[str, str]
+    has_schedules: bool
+
+
+def _contents(connection: Connection) -> _Contents:
+    first = select(bots.c.name).where(bots.c.strategy.not_in(BASELINES)).group_by(bots.c.name)
+    # Rows only grow, so that a bot keeps its colour when others join.
+    named = connection.execute(first.order_by(func.min(bots.c.id))).scalars().all()
+    # Replicates have the colour of their bot.
+    places = list(dict.fromkeys(split_replicate(name)[0] for name in named))[:COLOURS]
+    classes = {name: f"c{place}" for place, name in enumerate(places, start=1)}
+    return _Contents(
+        len(names_of_accounts(connection)),
+        connection.execute(select(_cohorts.c.id).limit(1)).first() is not None,
+        count_shown(connection),
+        {
+            name: classes[bot]
+            for each in named
+            for bot in [split_replicate(each)[0]]
+            if bot in classes
+            for name in (each, bot)
+        },
+        bool(read_schedules(connection)),
+    )
