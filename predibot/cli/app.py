@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand, StatusCommand
+from predibot.cli.command import Command, CommandGroup, Commands, DecidingCommand, ReportCommand, StatusCommand
 from predibot.cli.ending import FAILED, MISUSE, end_on_signals, leave_threads_behind, run_command
 from predibot.cli.place import place_of
 from predibot.environment import SAFE_PATH
@@ -56,7 +56,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "status": (StatusCommand, "say whether what runs by itself does"),
     "replay": (DecidingCommand, "decide at many past instants, and evaluate at the end"),
     "score": (Command, "score anybody's forecasts, or an account, from a file"),
-    "report": (Command, "print the stored runs and scores, asking no venue"),
+    "report": (ReportCommand, "print the stored runs and scores, asking no venue"),
     "account": (Command, "show what a bot's account holds, why, and what was booked"),
     "cohort": (Command, "list weekly cohorts, or show the members and bets of one"),
     "relate": (Command, "show which events move with one, and why"),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import typer
@@ -74,6 +75,16 @@ class StatusCommand(Command):
     """The command whose exit code is its result, as monitoring reads it."""
 
     codes: ClassVar = {**_CODES, DONE: "all is well", FAILED: "somebody has to look, or an error, told in one line"}
+
+
+class ReportCommand(Command):
+    """The command whose option `--event` lists the latest events where no event follows it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give `--event` an empty value where it has none."""
+        pairs = pairwise([*args, "-"])
+        given = [f"{each}=" if (each, after[:1]) == ("--event", "-") else each for each, after in pairs]
+        return super().parse_args(ctx, given)
 
 
 class DecidingCommand(Command):

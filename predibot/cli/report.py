@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from predibot.scoring.records.part import Part
 
 _BEST_AND_WORST = 5
+_LATEST = 20
 _COMBINABLE = {
     "--bot": ("--worst", "--archived", "--as-of"),
     "--event": ("--bots", "--all", "--as-of"),
@@ -39,7 +40,8 @@ class CloseupOptions:
 
     bot: Annotated[str | None, typer.Option("--bot", metavar="NAME", help="tell everything of one bot")] = None
     event: Annotated[
-        str | None, typer.Option("--event", metavar="ID", help="tell everything of one event: prices, all forecasts")
+        str | None,
+        typer.Option("--event", metavar="[ID]", help="tell all of an event, by id or number; without: list the latest"),
     ] = None
     figures: Annotated[
         Path | None, typer.Option("--figures", metavar="DIR", help="draw pictures into a folder, as SVG and PNG")
@@ -81,6 +83,19 @@ class CloseupOptions:
         return bool(asked)
 
 
+def _list_events(store: "Store", *, as_json: bool) -> None:
+    from predibot.ledger.read.rows_for_python import select_events
+    from predibot.reports.document import document
+    from predibot.reports.terminal.terminal import print_latest_events
+
+    latest = store.run_read(select_events)[:_LATEST]
+    if as_json:
+        names = "number event_id title venue decisions last_slot_at"
+        output.print_document({"events": [document(each, names) for each in latest]}, exit_code=DONE)
+    else:
+        print_latest_events(output.report_console(), latest)
+
+
 def _show_closeup(
     asked: CloseupOptions,
     store: "Store",
@@ -110,6 +125,9 @@ def _show_closeup(
         from predibot.jobs.histories.event import event_history
         from predibot.reports.terminal.closeups.event import event_document, print_event
 
+        if not asked.event:
+            _list_events(store, as_json=how.json)
+            return
         of_event = event_history(store, asked.event, part, clock=clock)
         if how.json:
             output.print_document(event_document(of_event), exit_code=DONE)

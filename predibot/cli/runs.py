@@ -1,17 +1,26 @@
-"""`predibot runs`: what is in the ledger, and taking a run out of all scores."""
+"""`predibot runs`: what is in the ledger, one run, and taking a run out of all scores."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
 
-GROUP = Commands(cls=CommandGroup, rich_markup_mode=None)
+
+class _RunsGroup(CommandGroup):
+    """A group whose command that shows a run may be called without its name."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named; what is no command is a run to show."""
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
 
 
-@GROUP.callback(invoke_without_command=True, help="list the runs, or take one out of all scores")
+GROUP = Commands(cls=_RunsGroup, rich_markup_mode=None)
+
+
+@GROUP.callback(invoke_without_command=True, help="list the runs, show one, or take one out of all scores")
 def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """List every run of the ledger, void ones too."""
     if context.invoked_subcommand is not None:
@@ -25,6 +34,26 @@ def runs(context: typer.Context, ledger: options.Ledger = options.DEFAULT_LEDGER
         output.print_document({"runs": [*map(run_document, rows)]})
     else:
         print_runs(output.report_console(), rows)
+
+
+@GROUP.command("show", cls=Command, help="show a run: its bots and events; this word may be left out")
+def show(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="its number or key, as `predibot runs` shows it")],
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    json: options.Json = False,
+) -> None:
+    """Show one run."""
+    from predibot.jobs.histories.run import run_history
+    from predibot.reports.terminal.closeups.run import print_run, run_history_document
+
+    before = context.parent.params if context.parent is not None else {}
+    with output.caller().reading(before["ledger"] if ledger == options.DEFAULT_LEDGER else ledger) as store:
+        found = run_history(store, run)
+    if json or before["json"]:
+        output.print_document(run_history_document(found))
+    else:
+        print_run(output.report_console(), found)
 
 
 @GROUP.command("void", cls=Command, help="take a run out of all scores and free its slot; it stays on record")

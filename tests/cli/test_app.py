@@ -82,6 +82,7 @@ def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() ->
 
 
 BELOW = (
+    "runs show",
     "runs void",
     "schedule run",
     "schedule run-now",

@@ -118,6 +118,13 @@ def test_an_event_is_told_with_all_forecasts_side_by_side(played: Predibot, fold
     assert text.startswith(f"{title} ({event_id})\n") and "price of YES" in text
     assert all(bot in text for bot in ("market_price", "random_bet", "underdog"))
     document = played("report", "--event", event_id, "--json").document
+    (number,) = {
+        str(each["number"])
+        for each in played("report", "--event", "--json").document["events"]
+        if each["event_id"] == event_id
+    }
+    assert played("report", "--event", number).out == text
+    assert "`predibot report --event " in played("report", "--event").out
     told = {(each["bot"], each["slot_at"]) for each in document["forecasts"]}
     assert len(told) == 10 and {each["market_id"] for each in document["forecasts"]} == {
         each["market_id"] for each in document["markets"]

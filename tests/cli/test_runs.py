@@ -11,7 +11,21 @@ KEY = "daily@2026-01-05T00:00Z"
 def test_runs_are_listed(decided: Predibot) -> None:
     (run,) = decided("runs", "--json").document["runs"]
     assert (run["key"], run["bots"], run["events"], run["recorded"]) == (KEY, 2, 3, 6)
-    assert KEY in decided("runs").out
+    number = str(run["number"])
+    assert KEY in decided("runs").out and f"`predibot runs {number}` shows" in decided("runs").out
+    shown = decided("runs", number, "--json").document
+    assert shown == decided("runs", "--json", "show", KEY).document
+    assert shown["run"] == run
+    assert [(each["bot"], each["statuses"]) for each in shown["bots"]] == [
+        ("market_price", {"recorded": 3}),
+        ("random_bet", {"recorded": 3}),
+    ]
+    first, *_ = shown["events_decided"]
+    screen = decided("runs", number).out
+    assert f"Run {number}: {KEY}\n" in screen and first["title"][:40] in screen
+    assert f"`predibot report --event {first['number']}` shows the first event" in screen
+    assert "there is no run '99' in this ledger. `predibot runs` lists them" in decided("runs", "99").err
+    assert f"Did you mean '{KEY}'?" in decided("runs", KEY.replace("daily", "dayly")).err
 
 
 @pytest.mark.parametrize("before", [True, False])

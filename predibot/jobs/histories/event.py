@@ -8,20 +8,24 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
-from predibot.domain.spelling import first_of, nearest
+from predibot.domain.spelling import nearest
 from predibot.errors import UsageError
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
 from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, select_decisions, select_forecasts
+from predibot.ledger.read.rows_for_python import (
+    LedgerDecision,
+    LedgerForecast,
+    select_decisions,
+    select_events,
+    select_forecasts,
+)
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
-
-_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,9 @@ class EventHistory:
 
 
 def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock: Clock) -> EventHistory:
-    """Return what a ledger holds of an event as of an instant; no venue is asked.
+    """Return what a ledger holds of an event, by its id or its number in the ledger, as of an instant.
+
+    No venue is asked.
 
     Raises:
         UsageError: If no run of the ledger played the event, or as `locate`.
@@ -76,11 +82,14 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
     part, at = there.part, there.as_of
     with store.read() as connection, store.blame_rows():
         listed = list_markets(connection, there.venue_name)
+        known = {market.event_id for market in listed}
+        if event_id not in known and event_id.isascii() and event_id.isdigit():
+            numbers = {str(each.number): each.event_id for each in select_events(connection)}
+            event_id = numbers.get(event_id, event_id)
         rows = [row for row, market in enumerate(listed) if market.event_id == event_id]
         if not rows:
-            known = list(dict.fromkeys(market.event_id for market in listed))
             near = nearest(event_id, known)
-            hint = f"Did you mean {near!r}?" if near else f"There are {first_of(known, _NAMED)}"
+            hint = f"Did you mean {near!r}?" if near else "`predibot report --event` lists the latest"
             raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
         record = track_record(connection, there.venue_name, at, part)
         row_filter = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)

@@ -57,6 +57,8 @@ class LedgerRun:
     deadline_at: datetime | None
     """Later decisions are in no score; None for no deadline."""
     late: int
+    number: int = 0
+    """Of the run in this ledger; a copy of the ledger may have another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,13 @@ def select_runs(connection: Connection) -> tuple[LedgerRun, ...]:
     counts |= {status: count(decisions, decisions.c.status == status) for status in STATUSES}
     named = [runs.c[name] for name in LedgerRun.__slots__ if name in runs.c]
     statement = (
-        select(runs.c.key.label("run"), VOID.label("void"), *named, runs.c.notes_json.label("notes"))
+        select(
+            runs.c.key.label("run"),
+            runs.c.id.label("number"),
+            VOID.label("void"),
+            *named,
+            runs.c.notes_json.label("notes"),
+        )
         .add_columns(*(counted.label(name) for name, counted in counts.items()))
         .order_by(runs.c.slot_at, runs.c.id)
     )
@@ -257,7 +265,10 @@ def _read_in_order(connection: Connection, row_filter: RowFilter, rows: Sequence
 
 
 def select_events(connection: Connection) -> Sequence[Row[Any]]:
-    """Return the events of decisions that count, with the number of these, by newest slot first."""
+    """Return the events of decisions that count, with their count, by newest slot first.
+
+    The `number` is of the event in this ledger.
+    """
     # Grouped by row number, because titles are long.
     counted = (
         select(decisions.c.subject_row, func.count().label("n"), func.max(runs.c.slot_at).label("last"))
@@ -268,7 +279,8 @@ def select_events(connection: Connection) -> Sequence[Row[Any]]:
     )
     n, last = counted.c.n.label("decisions"), counted.c.last.label("last_slot_at")
     statement: Select[Any] = (
-        select(subjects.c.subject_id.label("event_id"), events.c.title, events.c.venue, n, last)
+        select(events.c.id.label("number"), subjects.c.subject_id.label("event_id"))
+        .add_columns(events.c.title, events.c.venue, n, last)
         .join(counted, counted.c.subject_row == subjects.c.id)
         .join(events, events.c.id == subjects.c.event_row)
         .order_by(counted.c.last.desc(), subjects.c.subject_id)

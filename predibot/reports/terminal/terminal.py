@@ -122,7 +122,21 @@ def print_runs(console: Console, rows: "Sequence[LedgerRun]") -> None:
         return
     # Without remarks there is no such column.
     remarks = Column("remarks", "", lambda row: ", ".join(_run_remarks(row)), 0, only_with=_run_remarks, kind="key")
-    print_grid(console, table_of(f"Runs: {len(rows)}", (*_RUNS, remarks), rows))
+    print_numbered(console, table_of(f"Runs: {len(rows)}", (*_RUNS, remarks), rows), "predibot runs")
+
+
+def print_latest_events(console: Console, latest: Sequence[Any]) -> None:
+    """Print a row for each event, with the number by which it is shown."""
+    if not latest:
+        print_line(console, "no event was decided on yet")
+        return
+    print_numbered(console, table_of("The latest events", _EVENTS, latest), "predibot report --event")
+
+
+def print_numbered(console: Console, table: Table, command: str) -> None:
+    """Print a table whose first column has the numbers that a command takes, and how to show the first row."""
+    print_grid(console, table)
+    print_line(console, f"`{command} {table.rows[0][0]}` shows the first of them.")
 
 
 def _run_remarks(row: "LedgerRun") -> list[str]:
@@ -137,12 +151,20 @@ def _run_remarks(row: "LedgerRun") -> list[str]:
 
 _NOT_RECORDED = ("refused", "failed", "abstained")
 _RUNS = (
+    Column("#", "number", str),
     Column("run", "run", kind="key"),
     Column("as of", "as_of", format_instant, 1, kind="key"),
     Column("venue", "venue", drop=2, kind="key"),
     Column("bots", "bots", figures.count, 4),
     Column("events", "events", figures.count, 3),
     Column("recorded", "recorded", figures.count),
+)
+_EVENTS = (
+    Column("#", "number", str),
+    Column("event", "event_id", kind="key"),
+    Column("title", "title", within(_TITLE_CELLS), kind="text"),
+    Column("decisions", "decisions", figures.count),
+    Column("last", "last_slot_at", format_instant, 1, kind="key"),
 )
 _EVENT = Column("event", "event_id", kind="key")
 _TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")

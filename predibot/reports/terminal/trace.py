@@ -24,7 +24,7 @@ from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.terminal import print_line, print_numbered
 from predibot.reports.terminal.text import plain
 
 _SHORT_CELLS = 240
@@ -52,8 +52,7 @@ def print_latest(console: Console, latest: Sequence[TracedDecision]) -> None:
     if not latest:
         print_line(console, "no decision has a trace: only bots that ask a model have one")
         return
-    print_grid(console, table_of("The latest decisions with a trace", _LATEST, latest))
-    print_line(console, f"`predibot trace {latest[0].number}` shows the first of them.")
+    print_numbered(console, table_of("The latest decisions with a trace", _LATEST, latest), "predibot trace")
 
 
 def print_usage(console: Console, report: UsageReport) -> None:

@@ -169,7 +169,7 @@ def selection_view(choice: "Choice", opened: "OpenVenue") -> SelectionView:
 def run_document(run: "LedgerRun") -> Document:
     """Return one line of `predibot runs`."""
     return document(
-        run, f"key=run recipe slot=slot_at as_of venue game bots events {' '.join(STATUSES)} void_reason late"
+        run, f"number key=run recipe slot=slot_at as_of venue game bots events {' '.join(STATUSES)} void_reason late"
     )
 
 

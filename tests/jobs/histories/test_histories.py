@@ -67,7 +67,7 @@ def test_an_event_has_the_prices_at_which_bets_were_booked(filled: Store) -> Non
     assert [each.status for each in found.decisions] == ["recorded", "recorded", "abstained"]
     early = event_history(filled, "e1", Part(as_of=NOW), clock=_clock)
     assert [each.bot for each in early.forecasts] == ["a"]
-    with pytest.raises(UsageError, match=r"no run of the ledger has an event 'x'. There are e1, e2"):
+    with pytest.raises(UsageError, match=r"no run of the ledger has an event 'x'. `predibot report --event` lists"):
         event_history(filled, "x", clock=_clock)
 
 

@@ -256,8 +256,8 @@ def test_runs_stand_on_a_line_each_on_a_narrow_screen() -> None:
     console = screen(80)
     print_runs(console, [run_row("a wrong recipe, as was seen a week later", recorded=19, refused=1)])
     lines = shown(console).splitlines()
-    assert len([line for line in lines if not line.startswith(("Runs", "run ", "no room for: "))]) == 1
-    assert re.search(r"^daily/2026-02-13 .* 19 +1 refused, void: a wrong recipe, as was seen", lines[2])
+    assert len([line for line in lines if not line.startswith(("Runs", "# ", "no room for: ", "`"))]) == 1
+    assert re.search(r"^0 +daily/2026-02-13 .* 19 +1 refused, void: a wrong recipe, as was seen", lines[2])
 
 
 def test_no_runs_are_said() -> None:
