@@ -15,8 +15,7 @@ from predibot.errors import UsageError
 if TYPE_CHECKING:
     from predibot.jobs.decide import DecideReport
 
-_ABOUT_BOTS = "Bots named script_* are scripted forecasters of a simulated world, no models. To see more of it:"
-
+_ABOUT_BOTS = "Scripts played, no models; yours begins with `predibot init`. More:"
 
 _Game = Literal["dollar_per_event", "portfolio_weights", "weekly_cohort"]
 _Market = Literal["questions", "stocks"]
@@ -42,18 +41,17 @@ _GAMES: Mapping[_Game, _Demo] = {
         recipes=("sandbox", "sandbox_agents"),
         file=Path("runs/out/demo.db"),
         days=30,
-        next_steps="""
+        next_steps="""\
 {about_bots}
-  predibot report --full --ledger {url}
-  predibot serve --ledger {url}
-On real markets, with a network: `predibot decide`, later `predibot evaluate`""",
+  predibot report --explain --ledger {url}
+  predibot serve --ledger {url}""",
     ),
     "portfolio_weights": _Demo(
         recipes=("sandbox_portfolio",),
         file=Path("runs/out/demo_portfolio.db"),
         # Ranks take 30 returns.
         days=32,
-        next_steps="""
+        next_steps="""\
 {about_bots}
   predibot account script_sharp --ledger {url}
   predibot report --full --ledger {url}
@@ -72,7 +70,7 @@ On real markets, with a network: `predibot decide portfolio`""",
         file=Path("runs/out/demo_weekly.db"),
         # Eight cohorts: while the last one decides, the first three are only followed.
         days=56,
-        next_steps="""
+        next_steps="""\
 A cohort starts every week with $10,000 a bot. To see more of it:
   predibot cohort --ledger {url}
   predibot cohort {cohort} --ledger {url}
@@ -88,7 +86,7 @@ _STOCKS = _Demo(
     file=Path("runs/out/demo_stocks.db"),
     # A quarter has dividends, and sometimes a split, a halt or a delisting.
     days=63,
-    next_steps="""
+    next_steps="""\
 The stocks are simulated, whatever their names; their files lie in {folder}.
 {about_bots}
   predibot account script_sharp --ledger {url}
@@ -120,7 +118,6 @@ def demo(
     from predibot.jobs.demo import demonstrate
     from predibot.ledger.store import Store
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
-    from predibot.reports.terminal.terminal import print_line
     from predibot.reports.views.decide import decide_view
     from predibot.reports.views.evaluation_json import evaluation_document
     from predibot.scoring.evaluation.evaluation import Question
@@ -153,12 +150,10 @@ def demo(
             }
         )
         return
-    output.print_evaluation(evaluation, options.Output())
-    console = output.report_console()
     cohort = min((each.run.slot_at for each in runs), default=caller.clock())
     text = played.next_steps.format(about_bots=_ABOUT_BOTS, url=url, cohort=f"{cohort:%Y-%m-%d}", folder=played.stocks)
-    for line in text.split("\n"):
-        print_line(console, line)
+    shown = ScreenOptions(simulated=True, next_steps=tuple(text.split("\n")))
+    output.print_evaluation(evaluation, options.Output(), shown)
 
 
 def _report_run(runs: "list[DecideReport]", report: "DecideReport") -> None:

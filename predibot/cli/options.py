@@ -246,6 +246,9 @@ class Tables:
     """Options that choose tables of an evaluation."""
 
     full: Annotated[bool, full_option("print every table whole, and all that is missing in sentences")] = False
+    explain: Annotated[
+        bool, typer.Option("--explain", help="say below the leaderboard what its figures and marks mean")
+    ] = False
     table: Annotated[
         str | None,
         typer.Option(
@@ -276,8 +279,11 @@ class Tables:
 
         if self.full and self.table is not None:
             raise typer.BadParameter("--full prints every table, --table one; ask for one of both")
+        if self.explain and self.table is not None:
+            raise typer.BadParameter("--explain is of the leaderboard, and each --table has its words below it")
         known = tuple(dict.fromkeys((*TABLES, *ACCOUNT_TABLES)))
-        return ScreenOptions(self.full, None if self.table is None else one_of("--table", self.table, known), every)
+        table = None if self.table is None else one_of("--table", self.table, known)
+        return ScreenOptions(self.full, table, every, self.explain)
 
 
 @dataclass(frozen=True, slots=True)

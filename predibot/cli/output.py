@@ -162,6 +162,8 @@ def print_reports(
     scores: "OutsideScores | None" = None,
 ) -> None:
     """Print evaluations on stdout, several of them side by side, and how far they and scores from outside agree."""
+    from dataclasses import replace
+
     from predibot.domain.spelling import first_of
     from predibot.reports.table import words
     from predibot.reports.views.comparison import (
@@ -193,7 +195,9 @@ def print_reports(
         for board, each in zip(comparison.boards, found, strict=True):
             if not is_one:
                 print_lines("", f"=== {board.name}")
-            print_evaluation(each.evaluation, how, shown, each.worst)
+            simulated = each.venue.partition(":")[0] == "sandbox"
+            last = shown.next_steps if each is found[-1] else ()
+            print_evaluation(each.evaluation, how, replace(shown, simulated=simulated, next_steps=last), each.worst)
         if not how.csv and shown.table is None:
             from predibot.reports.terminal.grid import print_grid
 

@@ -1,7 +1,7 @@
 """`predibot report`: the runs and scores that are stored, without asking any venue."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,6 @@ from predibot.cli import options, output
 from predibot.cli.ending import DONE
 
 if TYPE_CHECKING:
-    from predibot.api.evaluate import EvaluationReport
     from predibot.jobs.open_venue import Clock
     from predibot.jobs.score_files.outside import OutsideScores
     from predibot.ledger.store import Store
@@ -176,6 +175,7 @@ def report(
     beside = {
         "--csv": how.csv,
         "--full": tables.full,
+        "--explain": tables.explain,
         "--table": tables.table is not None,
         "--bots": part.bots is not None,
         "--worst": tables.worst is not None,
@@ -207,18 +207,12 @@ def report(
     question = output.question_for(question, shown, how)
     others = tables.beside or ()
     with report_part(part.read(), question, caller, ledger=ledger, others=others, worst=tables.worst) as found:
-        output.print_reports(found, how, shown, scores)
-        if shown.table is None and not how.csv and not how.json:
-            _print_run_counts(found, every=shown.full)
+        rows = list(dict.fromkeys(row for each in found for row in each.runs or ()))
+        count = f"Runs: {len(rows):,}, which --full lists with every table."
+        next_step = f"{count} `predibot report --explain` says what figures mean."
+        output.print_reports(found, how, replace(shown, next_steps=(next_step,)), scores)
+        if shown.full and not how.csv and not how.json:
+            from predibot.reports.terminal.terminal import print_runs
 
-
-def _print_run_counts(found: "Sequence[EvaluationReport]", *, every: bool) -> None:
-    from predibot.reports.terminal.terminal import print_line, print_runs
-
-    console = output.report_console()
-    rows = list(dict.fromkeys(row for each in found for row in each.runs or ()))
-    console.print()
-    if every:
-        print_runs(console, rows)
-    else:
-        print_line(console, f"Runs: {len(rows):,}; --full lists them.")
+            output.print_lines("")
+            print_runs(output.report_console(), rows)

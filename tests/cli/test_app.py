@@ -256,7 +256,7 @@ def test_output_is_plain_in_a_pipe_and_whatever_the_terminal_can(decided: Predib
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii", "NO_COLOR": "1"}
     command = [sys.executable, "-m", "predibot", "evaluate", "--no-track"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True, timeout=60)
-    assert b"\x1b" not in done.stdout and b"Leaderboard" in done.stdout
+    assert b"\x1b" not in done.stdout and b"Simulated world" in done.stdout
 
 
 def test_a_closed_stdout_ends_in_one_sentence_before_anything_is_done(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ def test_runs_and_scores_are_printed_without_a_venue(tracked: Predibot, monkeypa
     assert list(document)[:2] == ["runs", "as_of"]
     assert {**document, "runs": None} == {**decided("evaluate", "--json").document, "runs": None}
     text = decided("report").out
-    assert text.startswith("Leaderboard as of ") and "\nRuns: 1; --full lists them.\n" in text
+    assert "\nSimulated world as of " in text and "\nRuns: 1, which --full lists with every table. `" in text
     assert "No price is tracked" not in text
     full = decided("report", "--full").out
     assert "\nReturns: mean of a decision of one dollar\n" in full and "\nRuns: 1\n" in full

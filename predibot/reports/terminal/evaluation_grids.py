@@ -132,7 +132,7 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Table]:
     board, rows = leaderboard(evaluation), tuple(bot_rows(evaluation))
     if any(row.edge is not None for row in board):
         found = {row.bot: row for row in rows}
-        title = "Edge over the price, on every market asked, in thousandths of squared error"
+        title = "Edge over the price, on every market asked, in thousandths of Brier"
         yield table_of(title, (_BOT, *COLUMNS["edge"]), [found[row.bot] for row in board])
         title = "Edge as it added up, from the first day to the last"
         yield table_of(title, (_BOT, _CURVE), board, ["Each line has its own scale, zero included."])
@@ -183,7 +183,7 @@ def _quote(evaluation: Evaluation) -> Iterator[Table]:
 
 def _pairs(evaluation: Evaluation) -> Iterator[Table]:
     for metric, title, lower in (
-        ("edge", "Pairs by edge, in thousandths: the first less the second", False),
+        ("edge", "Pairs by edge, in thousandths of Brier: the first less the second", False),
         ("brier", "Pairs by Brier score: the first less the second", True),
     ):
         pairs = [pair for pair in evaluation.pairs if pair.metric == metric]
@@ -204,7 +204,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         Column("95% interval", "", ends(figures.interval if lower_is_better else figures.thousandths_interval), 0),
         Column("p", "p_adjusted", figures.p_value, 3, f"how easily luck gives as much{corrected}"),
         Column(
-            "better", "", _better, 0, "said at a corrected p-value of at most 0.05, on at least 30 events", kind="key"
+            "better", "", _better, 0, "named at a corrected p-value of at most 0.05, on at least 30 events", kind="key"
         ),
         Column(
             "more events",
@@ -216,7 +216,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         Column("n", "n", figures.count, 4),
         Column("events", "clusters", figures.count, 5),
         Column(
-            "sees",
+            "detects",
             "detectable",
             lambda found: scaled(found).lstrip("+"),
             1,
@@ -259,7 +259,7 @@ _BINS = (
     Column("bot", "0", kind="name"),
     Column("forecasts", "1", lambda each: f"{each['lower']:.1f} to {each['upper']:.1f}", kind="key"),
     Column("count", "1.n", figures.count),
-    Column("mean said", "1.mean_probability", figures.probability, 1),
+    Column("mean forecast", "1.mean_probability", figures.probability, 1),
     Column("happened", "1.mean_outcome", figures.percent),
     Column(
         "95%", "1", lambda each: f"{figures.percent(each['outcome_low'])} to {figures.percent(each['outcome_high'])}"

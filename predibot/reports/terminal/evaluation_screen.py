@@ -1,4 +1,4 @@
-"""An evaluation on a screen: first the leaderboard in a summary, then the tables that were asked for."""
+"""An evaluation on a screen: verdicts, the leaderboard, what limits them, then the tables that were asked for."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,11 +25,12 @@ from predibot.reports.views.accounts import conclusions as conclusions_on_accoun
 from predibot.reports.views.evaluation_json import all_notes
 from predibot.reports.views.leaderboard import (
     LeaderboardRow,
-    conclusions,
+    caveats,
     lacks_prices,
     leaderboard,
     market_conclusions,
     missing,
+    verdict_sentences,
 )
 from predibot.reports.views.metrics import COLUMNS
 from predibot.scoring.evaluation.evaluation import WANTED, Evaluation
@@ -37,6 +38,8 @@ from predibot.scoring.evaluation.ranking import REPEATS_BELOW
 from predibot.scoring.evaluation.verdict import Finding
 
 _SHOWN_ROWS = 50
+_SUMMARY_ROWS = 12
+"""A screen of 24 lines has room for so many bots, and for verdicts, notes and what to type next."""
 _ROOM_FOR_CURVES = 100
 """Least width of a screen that has the curves in the summary."""
 _SHOWN_REMARKS = 3
@@ -54,7 +57,15 @@ class ScreenOptions:
     table: str | None = None
     """One of `TABLES`, and nothing else."""
     every_row: bool = False
-    """All rows of long tables, as with `full`; else the first fifty, and a line says how many there are."""
+    """All rows of long tables, as with `full`; else the first, and a line says how many others there are."""
+    explain: bool = False
+    """What headers and marks of the summary mean, and all that is missing."""
+    simulated: bool = False
+    """The title says that the world is simulated."""
+    next_steps: tuple[str, ...] = (
+        "`predibot report --explain` says what figures mean; --full has every table, --worst N the worst decisions.",
+    )
+    """Lines below the summary."""
 
 
 def required_parts(shown: ScreenOptions, grouping: str | None = None) -> tuple[str, ...]:
@@ -123,46 +134,61 @@ def print_file_scores(console: Console, evaluation: Evaluation, *, every_row: bo
 
 def _print_summary(console: Console, evaluation: Evaluation, shown: ScreenOptions) -> None:
     at = "" if evaluation.as_of is None else f" as of {figures.instant(evaluation.as_of)}"
-    boards = [(each, leaderboard(each)) for each in evaluation.rankings.values()]
-    if (evaluation.accounts or evaluation.cohorts) and not any(rows for _, rows in boards):
-        _print_accounts(console, evaluation, shown)
-        print_notes(console, evaluation.notes)
-        return
-    if not any(rows for _, rows in boards):
+    board = "Simulated world" if shown.simulated else "Leaderboard"
+    boards = [(ranking, rows) for ranking in evaluation.rankings.values() if (rows := leaderboard(ranking))]
+    if not boards and not evaluation.accounts and not evaluation.cohorts:
         none = "no decisions that have scores" if evaluation.notes else "no decisions recorded"
         print_line(console, f"Leaderboard{at}: {none}")
-        print_notes(console, evaluation.notes)
-        return
-    legend: tuple[str, ...] = ()
-    for place, (ranking, rows) in enumerate(boards):
-        if place:
-            console.print()
-        if rows:
-            title = f"{'Leaderboard' if ranking is evaluation else _APART}{at}"
-            grid = summary_grid(rows, title, curves=console.width >= _ROOM_FOR_CURVES)
-            legend = legend or fit_columns(grid, console.width)[0].legend_lines()
-            _print_some(console, replace(grid, legend=()), shown, "--all, --json or --csv")
-    console.print()
     for ranking, rows in boards:
-        said = conclusions(rows)
-        if said:
+        if said := verdict_sentences(rows):
             print_line(console, f"{f'{_APART}: ' if ranking is not evaluation else ''}{plain(' '.join(said))}")
+    for ranking, rows in boards:
+        title = f"{board if ranking is evaluation else _APART}{at}, edge in thousandths of Brier"
+        grid, dropped = fit_columns(
+            replace(summary_grid(rows, title, curves=console.width >= _ROOM_FOR_CURVES), legend=()), console.width
+        )
+        if dropped and shown.explain:
+            grid = replace(grid, below=(f"no room for: {', '.join(dropped)}; a wider screen shows them",))
+        console.print()
+        _print_some(console, grid, shown, "--all, --json or --csv", most=_SUMMARY_ROWS)
+    if boards:
+        _print_below_boards(console, evaluation, [row for _, rows in boards for row in rows], shown)
+    if evaluation.accounts or evaluation.cohorts:
+        if boards:
+            console.print()
+        _print_accounts(console, evaluation, shown)
+    if not boards:
+        print_notes(console, evaluation.notes)
+    if shown.explain:
+        console.print()
+        for line in _meanings([row for _, rows in boards for row in rows]):
+            print_line(console, line)
+    for line in () if shown.full else shown.next_steps:
+        print_line(console, line)
+
+
+def _print_below_boards(
+    console: Console, evaluation: Evaluation, rows: Sequence[LeaderboardRow], shown: ScreenOptions
+) -> None:
+    """Print what limits the verdicts: marks, other questions, what is missing."""
+    limits = [line for ranking in evaluation.rankings.values() for line in caveats(leaderboard(ranking))]
+    if line := " ".join([*_marks(rows), *limits]):
+        print_line(console, plain(line), "dim")
     if evaluation.first_results_at is not None:
         first = format_instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
-    print_line(console, f"Missing: {plain(', '.join(missing(evaluation))) or 'nothing'}.")
+    if found := missing(evaluation):
+        listed = found if shown.full or shown.explain else found[:1]
+        more = f", and {len(found) - len(listed)} more" if len(found) > len(listed) else ""
+        print_line(console, f"Missing: {plain(', '.join(listed))}{more}.")
     if lacks_prices(evaluation):
         print_line(console, "No price is tracked yet: `predibot evaluate` collects prices and outcomes, and scores.")
-    if evaluation.accounts or evaluation.cohorts:
-        console.print()
-        _print_accounts(console, evaluation, shown)
-    if not shown.full:
-        for line in (*legend, *_footnotes(rows_of for _, rows_of in boards)):
-            print_line(console, line, "dim")
 
 
 def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptions) -> None:
-    """Print the boards of accounts and of cohorts, each with its conclusions."""
+    """Print the boards of accounts and of cohorts, each below its conclusions."""
+    if shown.simulated:
+        print_line(console, "A simulated world: its prices and outcomes are invented.")
     boards = [
         *((board_grid(each), conclusions_on_accounts(each), each.notes, ACCOUNTS) for each in evaluation.accounts),
         *((cohort_grid(each), cohort_conclusions(each), each.notes, COHORTS) for each in evaluation.cohorts),
@@ -170,11 +196,12 @@ def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptio
     for number, (grid, conclusions_on_it, notes, table) in enumerate(boards):
         if number:
             console.print()
-        legend = grid.legend_lines() + grid.below
-        _print_some(console, replace(grid, legend=(), below=()), shown, f"--all, --json or --csv --table {table}")
         if said := " ".join(conclusions_on_it):
             print_line(console, plain(said))
-        for line in () if shown.full else legend:
+            console.print()
+        legend = grid.legend_lines() if shown.explain else ()
+        _print_some(console, replace(grid, legend=()), shown, f"--all, --json or --csv --table {table}")
+        for line in legend:
             print_line(console, line, "dim")
         print_notes(console, notes)
     for line in agreement_lines(evaluation.agreements):
@@ -194,19 +221,26 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
 _BOT = Column("bot", "", lambda row: plain(row.bot) + "*" * row.baseline + "=" * row.repeats_price, 0, kind="name")
 
 
-def _footnotes(boards: Iterator[Sequence[LeaderboardRow]]) -> Iterator[str]:
-    """Yield what may surprise in the order, and where to find more."""
-    rows = [row for board in boards for row in board]
+def _marks(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
+    """Yield the marks of names, and edges that another count of events would change."""
     if any(row.baseline for row in rows):
         yield "*: a baseline."
     if any(row.repeats_price for row in rows):
-        yield f"=: repeats the price, within {REPEATS_BELOW:g} in the mean."
-    if any(row.verdict.finding == Finding.NEVER_DIFFERED for row in rows):
-        yield "equals price: an edge of 0 for certain."
+        yield "=: repeats the price."
     if apart := [row for row in rows if row.edge_by_event is not None]:
         listed = ", ".join(f"{plain(row.bot)} {figures.thousandths(row.edge_by_event)}" for row in apart[:3])
         yield f"Counting every event once, the edge is another: {listed}."
-    yield "`predibot report --full` has every table, --table NAME one (-h names them), --worst N the worst decisions."
+
+
+def _meanings(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
+    """Yield what headers, verdicts and marks mean."""
+    for column in summary_grid(rows, "", curves=True).columns if rows else ():
+        if column.meaning:
+            yield f"{column.header}: {column.meaning}."
+    if any(row.repeats_price for row in rows):
+        yield f"=: its forecasts are within {REPEATS_BELOW:g} of the price in the mean."
+    if any(row.verdict.finding == Finding.NEVER_DIFFERED for row in rows):
+        yield "equals price: repeats the price, its edge is exactly 0."
 
 
 def _method_line(evaluation: Evaluation) -> str:
@@ -234,9 +268,11 @@ def _print_grids(console: Console, grids: Sequence[Table], shown: ScreenOptions,
         _print_some(console, grid, shown, elsewhere)
 
 
-def _print_some(console: Console, grid: Table, shown: ScreenOptions, elsewhere: str) -> None:
+def _print_some(
+    console: Console, grid: Table, shown: ScreenOptions, elsewhere: str, *, most: int = _SHOWN_ROWS
+) -> None:
     """Print a grid; of a long one the first rows, and where to find the others."""
-    rows = grid.rows if shown.every_row or shown.full else grid.rows[:_SHOWN_ROWS]
+    rows = grid.rows if shown.every_row or shown.full else grid.rows[:most]
     left = len(grid.rows) - len(rows)
     more = (f"{figures.things(left, 'more row')}; all of them: {elsewhere}",) if left else ()
     print_grid(console, replace(grid, rows=rows, below=(*more, *grid.below)))

@@ -154,8 +154,6 @@ VERDICTS: Mapping[Finding, str] = {
     Finding.NOTHING_YET: "nothing yet",
 }
 """The verdict on a bot beside the price, in a word or two."""
-TOO_LITTLE_EVIDENCE = f"E below {BEATS_FROM:.0f}"
-"""The verdict if the interval leaves out 0 but E is too small for a claim."""
 PAIR_VERDICTS: Mapping[Finding, str] = {
     Finding.FIRST_IS_BETTER: "the first",
     Finding.SECOND_IS_BETTER: "the second",
@@ -168,8 +166,8 @@ PAIR_VERDICTS: Mapping[Finding, str] = {
 
 
 def verdict_text(row: LeaderboardRow) -> str:
-    """Return the verdict on a bot in a word or two; it names E if the interval suggests another verdict."""
-    return TOO_LITTLE_EVIDENCE if _only_by_interval(row) else VERDICTS[row.verdict.finding]
+    """Return the verdict on a bot in a word or two."""
+    return VERDICTS[row.verdict.finding]
 
 
 def _only_by_interval(row: LeaderboardRow) -> bool:
@@ -179,45 +177,50 @@ def _only_by_interval(row: LeaderboardRow) -> bool:
 
 
 def conclusions(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
-    """Return conclusions about all rows in a sentence or two: who beats the price, and what it would take."""
-    found = {finding: [row for row in rows if row.verdict.finding == finding] for finding in Finding}
-    if not any(rows for finding, rows in found.items() if finding != Finding.NOTHING_YET):
-        return ()
-    return tuple(_sentences(found))
+    """Return all that may be said of the rows: the verdicts, then the caveats."""
+    return (*verdict_sentences(rows), *caveats(rows))
 
 
-def _sentences(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[str]:
-    ahead, behind = found[Finding.BEATS_THE_PRICE], found[Finding.WORSE_THAN_THE_PRICE]
-    undecided = (*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS])
+def verdict_sentences(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
+    """Return who beats the price, who does not, and how many more events would decide; () of rows without any."""
+    found = _by_finding(rows)
+    ahead, worse = found[Finding.BEATS_THE_PRICE], [row.bot for row in found[Finding.WORSE_THAN_THE_PRICE]]
+    undecided = _bots((*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS]), rows)
     # Everybody begins at 1, which is no evidence.
     closest = max((row for row in undecided if _evidence_text(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
-    outlook = "".join(f"; {part}" for part in _outlook(undecided, None if ahead else closest))
-    worse = [row.bot for row in behind]
+    hopeful = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
+    outlook = _outlook(hopeful, closest=None if ahead else closest)
+    worse_than_price = f"{_list(worse)} {_be(worse)} worse than the price." if worse else ""
+    behind = [row.bot for row in undecided if hopeful is None or (row is closest and not (row.edge or 0.0) > 0.0)]
+    not_ahead = f"{_list(behind)} {_be(behind)} not ahead of the price so far; no number of events is estimated"
     if ahead:
-        yield _ahead_sentence(ahead)
-        if worse:
-            yield f"{_list(worse)} {_be(worse)} worse than the price."
-        if undecided:
-            yield f"Nobody else can be told from the price{outlook}."
-    elif closest is None:
-        yield f"Nobody beats the price{outlook}."
+        unproven = f"Nothing is proven of {_list([row.bot for row in undecided])}{outlook}." if hopeful else ""
+        texts = [_ahead_sentence(ahead), worse_than_price, unproven]
+    elif closest is not None:
+        evidence = f"E = {_evidence_text(closest)}, and proof takes {BEATS_FROM:.0f}"
+        texts = [f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{outlook}.", worse_than_price]
+    elif undecided or worse or found[Finding.NEVER_DIFFERED]:
+        texts = [f"Nobody beats the price{outlook}.", worse_than_price]
     else:
-        evidence = f"its evidence is E = {_evidence_text(closest)}, and a claim takes {BEATS_FROM:.0f}"
-        yield f"Nobody beats the price yet. {closest.bot} comes closest: {evidence}{outlook}."
-    if worse and not ahead:
-        yield f"{_list(worse)} {_be(worse)} worse than the price."
-    if apart := [row for row in found[Finding.CANNOT_BE_TOLD] if _only_by_interval(row)]:
+        return ()
+    return tuple(text for text in (*texts, f"{not_ahead}." if behind else "") if text)
+
+
+def caveats(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
+    """Return what limits the verdicts, a short sentence each."""
+    found = _by_finding(rows)
+    unproven = found[Finding.CANNOT_BE_TOLD]
+    return (*_interval_sentence(unproven), *_dependence_sentence(unproven), *_coverage_sentence(rows), *_few(found))
+
+
+def _by_finding(rows: Sequence[LeaderboardRow]) -> Mapping[Finding, Sequence[LeaderboardRow]]:
+    return {finding: [row for row in rows if row.verdict.finding == finding] for finding in Finding}
+
+
+def _interval_sentence(unproven: Sequence[LeaderboardRow]) -> Iterator[str]:
+    if apart := [row.bot for row in unproven if _only_by_interval(row)]:
         have = "The interval of {} leaves" if len(apart) == 1 else "The intervals of {} leave"
-        yield (
-            f"{have.format(_list([row.bot for row in apart]))} out 0 today, but a claim on any day takes "
-            f"E = {BEATS_FROM:.0f}."
-        )
-    yield from _dependence_sentence(found[Finding.CANNOT_BE_TOLD])
-    yield from _coverage_sentence([row for rows in found.values() for row in rows])
-    if few := found[Finding.TOO_FEW_EVENTS]:
-        judged = len(found[Finding.CANNOT_BE_TOLD]) + len(ahead) + len(behind)
-        whom = f" of {_list([row.bot for row in few])}" if judged else ""
-        yield f"On fewer than {FEW_CLUSTERS} events nothing is claimed{whom}."
+        yield f"{have.format(_list(apart))} out 0 today, but proof on any day takes E = {BEATS_FROM:.0f}."
 
 
 def _dependence_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
@@ -225,38 +228,40 @@ def _dependence_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
     like = {row.bot: max(round(row.verdict.moved_like), 1) for row in rows if row.verdict.moved_like is not None}
     if like:
         least, most = min(like.values()), max(like.values())
-        ones = "one" if most == 1 else "ones"
-        yield (
-            f"The events of {_list(list(like))} moved like {least if least == most else f'{least} to {most}'} "
-            f"independent {ones}: much of what happened to them was one thing."
-        )
+        like_many = f"{least if least == most else f'{least} to {most}'} independent one{'' if most == 1 else 's'}"
+        yield f"Events of {_list([*like])} moved like {like_many}."
 
 
 def _coverage_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
-    """Yield which bots were asked about a part of the board only."""
-    part = sorted((row for row in rows if 0 < row.slots < row.board_slots), key=lambda row: (row.slots, row.bot))
+    """Yield that bots were asked different parts of the board."""
+    part = sorted(row.slots for row in rows if 0 < row.slots < row.board_slots)
     if part:
-        least, most = figures.count(part[0].slots), figures.count(part[-1].slots)
-        rest = "rests" if len(part) == 1 else "rest"
-        yield (
-            f"Not all were asked the same: {_list([row.bot for row in part])} {rest} on "
-            f"{least if least == most else f'{least} to {most}'} of the board's "
-            f"{figures.things(part[0].board_slots, 'event-slot')}. Their figures and those of others are of other "
-            "questions; pairs compare on what both were asked."
-        )
+        least, most = figures.count(part[0]), figures.count(part[-1])
+        asked = least if least == most else f"{least} to {most}"
+        of = figures.count(max(row.board_slots for row in rows))
+        yield f"Not all were asked the same ({asked} of {of}): see pairs."
 
 
-def _outlook(undecided: Sequence[LeaderboardRow], closest: LeaderboardRow | None) -> Iterator[str]:
-    """Yield what it takes to tell the undecided bots from the price; `closest` was named just before."""
-    hopeful = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
-    if hopeful is not None and (more := _needed_text(hopeful)):
-        yield f"{'it' if hopeful is closest else hopeful.bot} {more}"
-    against = (
-        undecided if hopeful is None else [row for row in undecided if row is closest and not (row.edge or 0.0) > 0.0]
-    )
-    if against:
-        whose = "its" if len(against) == 1 else "their"
-        yield f"no number of events helps {_list([row.bot for row in against])} while {whose} edge is not above 0"
+def _few(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[str]:
+    judged = [row for each in _JUDGED for row in found[each]]
+    few = found[Finding.TOO_FEW_EVENTS]
+    if few := _bots(few, [*few, *judged]):
+        whom = f" of {_list([row.bot for row in few])}" if judged else ""
+        yield f"On fewer than {FEW_CLUSTERS} events nothing is proven{whom}."
+
+
+_JUDGED = (Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE, Finding.CANNOT_BE_TOLD)
+
+
+def _bots(some: Sequence[LeaderboardRow], among: Sequence[LeaderboardRow]) -> Sequence[LeaderboardRow]:
+    """Return some rows without baselines, unless there are only baselines among all."""
+    return some if all(row.baseline for row in among) else [row for row in some if not row.baseline]
+
+
+def _outlook(hopeful: LeaderboardRow | None, closest: LeaderboardRow | None) -> str:
+    """Return what it takes to tell the most hopeful bot from the price; `closest` was named just before."""
+    needed = "" if hopeful is None else _needed_text(hopeful)
+    return f"; {'it' if hopeful is closest else hopeful.bot} {needed}" if hopeful is not None and needed else ""
 
 
 def _ahead_sentence(ahead: Sequence[LeaderboardRow]) -> str:
@@ -301,7 +306,7 @@ def _list(names: Sequence[str]) -> str:
     """
     if len(names) > _MOST_NAMED + 1:
         return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} others"
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def market_conclusions(evaluation: Evaluation) -> tuple[str, ...]:
@@ -378,5 +383,5 @@ _MISSING: Sequence[tuple[str, Callable[[Scorecard], int]]] = (
 )
 _MISSED_LEAST: Sequence[tuple[str, Callable[[Scorecard], int]]] = (
     ("abstained", lambda card: card.abstained),
-    ("void forecast(s)", lambda card: card.void),
+    ("forecast(s) on cancelled markets", lambda card: card.void),
 )

@@ -297,9 +297,9 @@ def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(serv
         "```Slots of the last 24 hours: 1 done.",
         "Decisions: 4 recorded.",
         "Cost: $0.00.",
-        "Nobody beats the price; no number of events helps market_price and always_half while their edge is not "
-        "above 0.",
-        "On fewer than 30 events nothing is claimed.",
+        "Nobody beats the price.",
+        "market_price and always_half are not ahead of the price so far; no number of events is estimated.",
+        "On fewer than 30 events nothing is proven.",
         "# bot          edge events verdict",
         "– market_price  0.0      2 too few yet",
         "– always_half  -148      2 too few yet```",

@@ -16,25 +16,30 @@ BASELINES = (PRICE, RANDOM, *(replace(PRICE, bot=name) for name in ("favourite",
 BOTS = (*BASELINES, *(replace(LAZY, bot=f"an_agent_with_a_name_{number}", failed=1) for number in range(5)), SHARP)
 
 
-def board(*cards: object, width: int = 80, **changes: object) -> list[str]:
+def board(*cards: object, width: int = 80, how: ScreenOptions | None = None, **changes: object) -> list[str]:
     """Return the lines of the summary of ten bots, of which one beats the price, or of others."""
     found = evaluated(*(cards or BOTS), sharp=410.0, random_bet=-50.0)  # type: ignore[arg-type]
     console = screen(width)
-    print_evaluation(console, replace(found, **changes))  # type: ignore[arg-type]
+    print_evaluation(console, replace(found, **changes), how)  # type: ignore[arg-type]
     return [line.rstrip() for line in shown(console).splitlines()]
 
 
-def test_ten_bots_fit_80_columns_and_25_lines_with_everything_that_matters() -> None:
+def test_ten_bots_fit_80_columns_and_22_lines_with_the_verdicts_first() -> None:
     lines = board()
-    assert len(lines) <= 25
+    assert len(lines) <= 22
     assert max(map(len, lines)) <= 80
-    assert lines[0] == "Leaderboard as of 2026-02-13T19:30Z"
-    assert " ".join(lines[1].split()) == "# bot edge low high verdict Brier price 7d now said cost"
-    assert " ".join(lines[2].split()) == "1 sharp +80 +10 +150 beats price 0.002 0.000 +1.5% -88% 75% $1.50"
-    text = " ".join(lines)
-    assert "sharp beats the price: E = 410. random_bet is worse than the price. Nobody else can be told" in text
+    title = lines.index("Leaderboard as of 2026-02-13T19:30Z, edge in thousandths of Brier")
+    assert " ".join(lines[title + 1].split()) == "# bot edge low high verdict ▾ Brier price 7d now cost"
+    assert " ".join(lines[title + 2].split()) == "1 sharp +80 +10 +150 beats price 0.002 0.000 +1.5% -88% $1.50"
+    text = " ".join(lines[:title])
+    assert text.startswith("sharp beats the price: E = 410. random_bet is worse than the price. Nothing is proven of")
     assert "an_agent_with_a_name_0 would need" in text
     assert "Missing: 5 decisions failed." in lines
+    assert lines[-2].startswith("`predibot report --explain`")
+    simulated = board(how=ScreenOptions(simulated=True, next_steps=("  predibot serve",)))
+    assert simulated[title].startswith("Simulated world as of ") and simulated[-1] == "  predibot serve"
+    explained = board(how=ScreenOptions(explain=True))
+    assert explained[: title + 12] == lines[: title + 12] and "price: that of the price." in explained
 
 
 def test_a_place_that_may_surprise_is_explained() -> None:
@@ -44,12 +49,14 @@ def test_a_place_that_may_surprise_is_explained() -> None:
     )
     broken = replace(PRICE, bot="broken", baseline=False, edge=replace(PRICE.edge, answered=0))
     copy = replace(LAZY, bot="copy", edge=replace(LAZY.edge, distance=0.0049))
-    lines = board(certain, LAZY, broken, copy)
-    assert [line.split()[:2] for line in lines[2:6]] == [
+    lines = board(certain, LAZY, broken, copy, how=ScreenOptions(explain=True))
+    head = next(place for place, line in enumerate(lines) if line.startswith("# bot"))
+    assert [line.split()[:2] for line in lines[head + 1 : head + 5]] == [
         ["–", "copy="], ["–", "lazy"], ["–", "broken"], ["–", "market_price*"],
     ]  # fmt: skip
-    assert "equals price: an edge of 0 for certain." in lines
-    assert "=: repeats the price, within 0.005 in the mean." in lines
+    assert "equals price: repeats the price, its edge is exactly 0." in lines
+    assert "=: its forecasts are within 0.005 of the price in the mean." in lines
+    assert "*: a baseline. =: repeats the price." in lines
     assert not any("equals price" in line or "repeats" in line for line in board(SHARP, LAZY))
 
 
@@ -58,15 +65,16 @@ def test_who_was_asked_a_part_of_the_board_is_shown_with_it() -> None:
         replace(LAZY, bot=bot, edge=replace(LAZY.edge, n=n, board_n=200)) for bot, n in (("a", 50), ("b", 200))
     )
     lines = board(part, whole, width=120)
-    assert "asked" in lines[1]
-    assert ["25%" in line for line in lines[2:4]] == [True, False]
-    assert "Not all were asked the same: a rests on 50 of the board's 200 event-slots." in " ".join(lines)
-    assert "asked" not in board(whole)[1]
+    head = next(place for place, line in enumerate(lines) if line.startswith("# "))
+    assert "asked" in lines[head]
+    assert ["25%" in line for line in lines[head + 1 : head + 3]] == [True, False]
+    assert "Not all were asked the same (50 of 200): see pairs." in lines
+    assert not any("asked" in line for line in board(whole))
 
 
 def test_full_has_every_row() -> None:
     cards = tuple(replace(LAZY, bot=f"bot_{number}") for number in range(60))
-    assert sum("bot_" in line and "not proven" in line for line in board(*cards)) == 50
+    assert sum("bot_" in line and "not proven" in line for line in board(*cards)) == 12
     found = evaluated(*cards)
     console = screen(100)
     print_evaluation(console, found, ScreenOptions(full=True))
@@ -81,7 +89,8 @@ def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) 
     lines = board(width=width)
     assert max(map(len, lines)) <= width
     assert any("sharp beats" in line for line in lines)
-    assert sum("no room for" in line for line in lines) == (width < 80)
+    explained = board(width=width, how=ScreenOptions(explain=True))
+    assert sum("no room for" in line for line in explained) == (width < 100)
 
 
 def test_a_venue_out_of_reach_is_said_on_the_summary_and_notes_of_the_record_are_not() -> None:

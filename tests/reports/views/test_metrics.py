@@ -1,5 +1,7 @@
 """Metrics: each is described once, and every report has it."""
 
+from dataclasses import replace
+
 from predibot.reports import figures
 from predibot.reports.document import document
 from predibot.reports.table import Column, table_of, value_of
@@ -32,8 +34,8 @@ IN_NO_TABLE = {
 
 
 def test_a_terminal_shows_each_metric_and_says_what_its_header_means() -> None:
-    # In full the summary leaves its legend to the tables.
-    text = " ".join((printed(made_evaluation(None), 250) + printed(made_evaluation(None), 250, Screen())).split())
+    how = replace(Screen(), explain=True)
+    text = " ".join((printed(made_evaluation(None), 250) + printed(made_evaluation(None), 250, how)).split())
     always = [each for columns in COLUMNS.values() for each in columns if not each.only_with]
     # What models can have known is told apart where there are any.
     for each in (each for each in always if each.header not in KNOWLEDGE):
