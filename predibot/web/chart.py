@@ -37,6 +37,8 @@ class Point:
     high: float | None = None
     text: str = ""
     """What it says when pointed at, in place of its value."""
+    is_hollow: bool = False
+    """Whether its dot is drawn as a ring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ class Series:
     """Points of an SVG polyline."""
     band: str
     """Points of an SVG polygon; empty without intervals."""
-    hits: tuple[tuple[float, float, str], ...]
-    """x, y and words of the points that can be pointed at; those outside the scale lie at its edge."""
+    hits: tuple[tuple[float, float, str, bool], ...]
+    """x, y, words and whether it is hollow of each point to point at; those off the scale lie at its edge."""
     arrows: tuple[tuple[float, float], ...]
     """Where it leaves the scale: x, and y of the upper or the lower edge."""
     label: tuple[float, str] | None
@@ -226,7 +228,7 @@ def _series(each: Line, frame: _Frame, scale: Scale, step: int, label: tuple[flo
         " ".join(line),
         " ".join((*upper, *lower)) if len(known) > 1 else "",
         tuple(
-            (frame.x(point.at), frame.y(frame.inside(point.value)), _words(each.name, point, scale))
+            (frame.x(point.at), frame.y(frame.inside(point.value)), _words(each.name, point, scale), point.is_hollow)
             for point in pointed
         ),
         tuple(_arrows(points, frame)),

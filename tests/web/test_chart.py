@@ -25,7 +25,7 @@ def test_a_line_lies_between_the_first_and_the_last_instant_and_its_band_around_
     assert a.line == "52.0,290.0 498.0,220.5 944.0,151.0"
     assert a.band == "498.0,151.0 944.0,12.0 944.0,290.0 498.0,290.0"
     assert found.about == "; in the end +2 (+0 to +4)" and a.label is None
-    assert a.hits[1] == (498.0, 220.5, "a, 1970-01-02: +1 (+0 to +2)")
+    assert a.hits[1] == (498.0, 220.5, "a, 1970-01-02: +1 (+0 to +2)", False)
 
 
 def test_what_lies_far_off_is_cut_with_an_arrow_and_the_others_can_be_told_apart() -> None:
@@ -35,7 +35,7 @@ def test_what_lies_far_off_is_cut_with_an_arrow_and_the_others_can_be_told_apart
     assert min(heights) >= TOP and max(heights) <= BOTTOM and max(heights) - min(heights) > 0.4 * (BOTTOM - TOP)
     (far,) = (each for each in found.series if each.name == "far")
     assert far.arrows and far.arrows[0][1] == BOTTOM and far.label is not None and far.label[1] == "far ↓"
-    assert far.hits[1][1:] == (BOTTOM, "far, 1970-01-02: -90")
+    assert far.hits[1][1:] == (BOTTOM, "far, 1970-01-02: -90", False)
     assert not found.series[0].arrows
 
 

@@ -133,7 +133,8 @@ def test_a_decision_is_told_in_turns_and_each_word_is_a_link_away(browser: TestC
     own = [each for each in said if (each["bot"], each["subject_id"]) == (row["bot"], row["subject_id"])]
     assert page.count('<svg class="gauge"') == len(own) >= 1
     event = browser.get("/event", params={"id": row["subject_id"]}).text
-    assert event.count("<polyline") >= 1 and "<title>script_sharp: 0." in event
+    dots = re.findall(r"<title>(\w+), (\d{4}-\d\d-\d\d)[^<]*?: \d+%, [^<]*(?:YES|NO|no bet)</title>", event)
+    assert ("script_sharp", row["decided_at"][:10]) in dots and len(dots) <= len(set(dots)) * len(own)
 
 
 def test_events_are_listed_by_category_with_their_last_prices(browser: TestClient) -> None:

@@ -1,18 +1,27 @@
 """The pages of events: a list of them, and one with its prices, forecasts and related events."""
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Row
 
 from predibot.domain.event import Event
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, revisions_of
+from predibot.ledger.read.details.news import news_of_event
 from predibot.ledger.read.event_facts import event_categories, events_of_ids
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import select_decisions, select_events, select_forecasts
+from predibot.ledger.read.rows_for_python import LedgerForecast, select_decisions, select_events, select_forecasts
+from predibot.reports import figures
+from predibot.scoring.standing import BASELINES
+from predibot.web import frame
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import history_of
+from predibot.web.chart import Chart, Line, Point, Scale, chart_of
 from predibot.web.pages.graph import related_edges
 from predibot.web.pages.page import WebPage, paginate, records
-from predibot.web.rendering import line
 
 _RELATED = 20
 PRICES = 3
@@ -20,6 +29,9 @@ PRICES = 3
 _FORECASTS = 100
 """The newest forecasts of a market are shown; a page is no export."""
 _UNANSWERED = 50
+_DOTS = 2_000
+"""The newest forecasts of a market are drawn, one a bot and day."""
+_NEWS = 200
 
 
 def events_page(cache: LedgerCache, q: str = "", category: str = "", page_: int = 1) -> WebPage:
@@ -52,8 +64,27 @@ def _prices(event: Event) -> tuple[float, ...]:
     return tuple(sorted((price.yes for price in two if price is not None), reverse=True))
 
 
+@dataclass(frozen=True, slots=True)
+class MarketView:
+    """A market of an event: what it is now, its prices with forecasts, and who said what."""
+
+    question: str
+    payout_yes: float | None
+    """None while it is open."""
+    settled_at: datetime | None
+    closes_at: datetime | None
+    price: tuple[datetime, float] | None
+    """The last one that is stored."""
+    chart: Chart | None
+    last: tuple[LedgerForecast, ...]
+    """The last forecast of each bot, the one farthest from its price first."""
+    newest: tuple[LedgerForecast, ...]
+    forecasts: int
+    """The number of all."""
+
+
 def event_page(cache: LedgerCache, id: str) -> WebPage:
-    """Return the page of an event: prices with forecasts, resolutions, and related events.
+    """Return the page of an event: what it is now, prices with forecasts, and related events.
 
     Raises:
         UsageError: If nobody decided on it.
@@ -63,21 +94,25 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
     said = cache.read(select_forecasts, RowFilter(event=id))
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
-    prices = cache.prices(id)
-    markets = []
-    for market_id, group in groupby(by_market, lambda each: each.market_id):
-        rows = list(group)
-        newest = rows[-_FORECASTS:]
-        dots = [(each.decided_at, each.probability, f"{line(each.bot)}: {each.probability:.2f}") for each in newest]
-        markets.append((newest, history_of(prices.get(market_id, ()), dots), len(rows)))
+    closes = {
+        market.ref.id: market.closes_at
+        for event in cache.read(events_of_ids, (id,)).values()
+        for market in event.markets
+    }
+    players = {each.bot for each in own if each.strategy not in BASELINES} or {each.bot for each in own}
+    news, prices = cache.read(news_of_event, id, _NEWS), cache.prices(id)
     labels, kin = events_sharing_labels(cache, id)
     return WebPage(
         "event",
         {
             "title": own[0].title,
-            "id": id,
             "decisions": own,
-            "markets": markets,
+            "bots": len({each.bot for each in own}),
+            "forecasts": len(said),
+            "markets": [
+                _market_view(cache, list(rows), prices.get(market_id, ()), news, closes.get(market_id), players)
+                for market_id, rows in groupby(by_market, lambda each: each.market_id)
+            ],
             "revisions": cache.store.run_read(lambda connection: revisions_of(connection, id)),
             "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
             "labels": labels,
@@ -87,6 +122,62 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
         },
         {"forecasts": records(said)},
     )
+
+
+def _market_view(
+    cache: LedgerCache,
+    rows: Sequence[LedgerForecast],
+    prices: Sequence[tuple[datetime, float]],
+    news: Sequence[Row[Any]],
+    closes_at: datetime | None,
+    players: Collection[str],
+) -> MarketView:
+    last = {each.bot: each for each in rows}
+    ordered = sorted(last.values(), key=lambda each: -abs(each.probability - (each.price_yes or 0.0)))
+    return MarketView(
+        question=rows[0].question,
+        payout_yes=rows[0].payout_yes,
+        settled_at=rows[0].settled_at,
+        closes_at=closes_at,
+        price=prices[-1] if prices else None,
+        chart=_chart(cache, rows, prices, news, [each.bot for each in ordered if each.bot in players]),
+        last=tuple(ordered[:_FORECASTS]),
+        newest=tuple(rows[-_FORECASTS:]),
+        forecasts=len(rows),
+    )
+
+
+def _chart(
+    cache: LedgerCache,
+    rows: Sequence[LedgerForecast],
+    prices: Sequence[tuple[datetime, float]],
+    news: Sequence[Row[Any]],
+    bots: Sequence[str],
+) -> Chart | None:
+    """Return prices over time with one dot a bot and day, hollow without a bet, and one mark a day with news."""
+    if len(prices) < 2:
+        return None
+    of_day = {(each.bot, each.decided_at.date()): each for each in rows[-_DOTS:]}
+    lines = [Line("price", [Point(at.timestamp(), price) for at, price in prices], kind="price")]
+    for bot in bots:
+        dots = [
+            Point(
+                each.decided_at.timestamp(),
+                each.probability,
+                text=f"{figures.percent(each.probability)}, {figures.bet(each.booked_usd)}",
+                is_hollow=not each.booked_usd,
+            )
+            for (name, _), each in of_day.items()
+            if name == bot
+        ]
+        lines.append(Line(bot, dots, frame.colour(cache, bot), "dots"))
+    is_probability = max(price for _, price in prices) <= 1.0
+    scale = Scale(figures.percent, None, (0.0, 1.0)) if is_probability else Scale(figures.usd, None)
+    marks = [
+        (days[0].published_at.timestamp(), f"{figures.things(len(days), 'page')}: {days[0].title}")
+        for days in (list(group) for _, group in groupby(news, lambda each: each.published_at.date()))
+    ]
+    return chart_of(lines, "Price of YES and what bots said", "price of YES", scale, marks)
 
 
 def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[RelatedEvent, ...]]:

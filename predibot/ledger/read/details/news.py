@@ -72,6 +72,28 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
     return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)
 
 
+def news_of_event(connection: Connection, event_id: str, most: int) -> Sequence[Row[Any]]:
+    """Return `published_at` and `title` of the newest dated pages and headlines of an event, the oldest first."""
+    pages = (
+        with_decisions(sources.c.published_at, sources.c.title)
+        .join(sources, sources.c.decision_id == decisions.c.id)
+        .join(events, events.c.id == subjects.c.event_row)
+        .where(events.c.event_id == event_id, runs.c.voided_at.is_(None))
+        .where(sources.c.kind == "page", sources.c.published_at.is_not(None))
+    )
+    headlines = (
+        select(_news.c.published_at, _news.c.title)
+        .join(runs, runs.c.id == _news.c.run_id)
+        .join(markets, markets.c.id == _news.c.market_row)
+        .join(events, events.c.id == markets.c.event_row)
+        .where(events.c.event_id == event_id, runs.c.voided_at.is_(None))
+        .where(_news.c.number > 0, _news.c.published_at.is_not(None))
+    )
+    both = pages.union(headlines).subquery()
+    newest = select(both).order_by(both.c.published_at.desc(), both.c.title).limit(most)
+    return connection.execute(newest).all()[::-1]
+
+
 def count_shown(
     connection: Connection, market: str = "", since: datetime | None = None, until: datetime | None = None
 ) -> int:
