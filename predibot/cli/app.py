@@ -72,7 +72,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "init": (Command, "write a recipe to start from"),
     "new-strategy": (Command, "write a strategy to start from, with its test"),
     "new-tool": (Command, "write a tool to start from, with its test"),
-    "bots": (Command, "list the strategies, their arguments, and tools"),
+    "bots": (Command, "list strategies, their arguments and tools, or show one bot"),
     "studies": (Command, "list the papers that can be repeated, and the command of each"),
     "prompts": (Command, "list the prompts and their fields, or print one to begin from"),
     "trust": (Command, "let a folder's settings and recipes do what only you may allow"),

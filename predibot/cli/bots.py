@@ -1,13 +1,31 @@
-"""`predibot bots`: the strategies there are, what they take, and the tools and search providers they may use."""
+"""`predibot bots`: the strategies there are, what they take, and tools and search providers; or all of one bot."""
 
 from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import environment_secrets
 
 
-def bots(json: options.Json = False) -> None:
-    """List every strategy, tool and search provider, also those that cannot be loaded."""
+def bots(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="show this bot: of the recipe, the ledger, or a strategy")
+    ] = None,
+    recipe: Annotated[
+        str | None, typer.Option("--recipe", metavar="RECIPE", help="whose bot; left out: runs/daily.toml, else daily")
+    ] = None,
+    ledger: options.Ledger = options.DEFAULT_LEDGER,
+    json: options.Json = False,
+) -> None:
+    """List every strategy, tool and search provider, also those that cannot be loaded, or show one bot."""
+    if name is not None:
+        _show_bot(name, recipe, ledger, json=json)
+        return
+    if recipe is not None:
+        raise typer.BadParameter("--recipe says whose bot is shown; give its NAME too")
     from predibot.plugins.strategies import list_strategies
     from predibot.plugins.tools import tool_infos
 
@@ -52,3 +70,35 @@ def _games_text(games: tuple[str, ...]) -> str:
     from predibot.contracts import ANY_GAME
 
     return "any game" if games == ANY_GAME else ", ".join(games)
+
+
+def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None:
+    """Print what a bot is, what its decisions cost so far, the latest ones, and how to look further."""
+    from predibot.domain.spelling import did_you_mean
+    from predibot.errors import UsageError
+    from predibot.jobs.histories.run import decisions_of_bot
+    from predibot.ledger.read.rows_for_python import LedgerDecision
+    from predibot.ledger.url import parse_ledger_url, sqlite_file
+    from predibot.plugins.strategies import strategy_names
+    from predibot.recipe.parse import load_recipe
+    from predibot.reports.terminal.closeups.contestant import contestant_document, print_contestant
+
+    found = load_recipe(recipe, Path())
+    own = [bot for bot in found.bots if name in (bot.name, bot.name.partition("#")[0])]
+    file = sqlite_file(parse_ledger_url(ledger))
+    decided, latest = None, tuple[LedgerDecision, ...]()
+    if file is None or file.exists():
+        with output.caller().reading(ledger) as store:
+            decided, latest = decisions_of_bot(store, name)
+    if not own and not latest:
+        strategies = strategy_names()
+        if name not in strategies:
+            known = (*strategies, *(bot.name for bot in found.bots))
+            raise UsageError(f"no bot or strategy {name[:60]!r} in {found.source}. {did_you_mean(name, known)}")
+        found = found.with_overrides(bots=[name])
+        own = list(found.bots)
+    bot = own[0] if own else None
+    if json:
+        output.print_document(contestant_document(name, bot, found, decided, latest))
+    else:
+        print_contestant(output.report_console(), name, bot, found, decided, latest)

@@ -15,7 +15,20 @@ from predibot.cli.ending import mask_arguments
 from predibot.reports.terminal.hints import CallSite
 
 _WITH_LEDGER = (
-    *("account", "cohort", "decide", "doctor", "evaluate", "export", "graph", "import", "publish", "relate", "replay"),
+    *(
+        "account",
+        "bots",
+        "cohort",
+        "decide",
+        "doctor",
+        "evaluate",
+        "export",
+        "graph",
+        "import",
+        "publish",
+        "relate",
+        "replay",
+    ),
     *("report", "runs", "schedule", "serve", "status", "tables", "trace", "track", "verify"),
     *("ledger backup", "ledger compact", "ledger prune", "ledger restore", "ledger stats", "ledger upgrade"),
 )

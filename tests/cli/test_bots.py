@@ -1,4 +1,7 @@
-"""`predibot bots`: the strategies there are."""
+"""`predibot bots`: the strategies there are, and one bot."""
+
+import re
+from pathlib import Path
 
 from tests.acceptance.conftest import Predibot
 
@@ -15,3 +18,35 @@ def test_strategies_are_listed_with_their_arguments(predibot: Predibot) -> None:
     text = predibot("bots").out
     assert "portfolio_weights" in text and "any game" in text
     assert all(name in text for name in (*BASELINES, "stake", "top_volume"))
+
+
+AGENT = """
+[limits.decision]
+usd = 0.75
+[[bots]]
+name = "mine"
+strategy = "tool_agent"
+model = "openai/gpt-5"
+temperature = 0.5
+[[bots]]
+strategy = "market_price"
+"""
+
+
+def test_one_bot_is_shown_with_its_limits_and_what_it_decided_so_far(decided: Predibot) -> None:
+    Path("runs/mine.toml").write_text(AGENT)
+    agent = decided("bots", "mine", "--recipe", "mine").out
+    for line in (r"plays .*dollar_per_event on polymarket", "model .*openai/gpt-5", "settings .*temperature = 0.5"):
+        assert re.search(f"^{line}", agent, re.MULTILINE)
+    assert re.search(r"^limits a decision +\$0.75$", agent, re.MULTILINE)
+    assert "`predibot decide runs/mine.toml --bots mine --dry-run` says" in agent
+    document = decided("bots", "market_price", "--json").document
+    assert (document["decided"]["statuses"], document["decided"]["cost_known_usd"]) == ({"recorded": 3}, 0.0)
+    assert len(document["latest"]) == 3 and document["game"] == "dollar_per_event"
+    assert "`predibot report --bot market_price` shows its scores" in decided("bots", "market_price").out
+    assert "Did you mean 'mine'?" in decided("bots", "min", "--recipe", "mine").err
+
+
+def test_a_bot_without_a_ledger_is_shown_and_no_ledger_is_made(predibot: Predibot, tmp_path: Path) -> None:
+    assert "none so far, as there is no ledger yet" in predibot("bots", "underdog").out
+    assert [*tmp_path.iterdir()] == []

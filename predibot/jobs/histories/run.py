@@ -1,20 +1,26 @@
-"""A run's history: its decisions by bot, and the events that it played."""
+"""A run's history: its decisions by bot, and the events that it played; and a bot's latest decisions."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.domain.decision import Status
 from predibot.domain.spelling import nearest
 from predibot.errors import UsageError
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import LedgerRun, select_decisions, select_events, select_runs
+from predibot.ledger.read.rows_for_python import (
+    LedgerDecision,
+    LedgerRun,
+    select_decisions,
+    select_events,
+    select_runs,
+)
 from predibot.ledger.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class BotOfRun:
-    """What became of a bot's decisions in a run."""
+class BotDecisions:
+    """What became of a bot's decisions."""
 
     bot: str
     statuses: Mapping[Status, int]
@@ -38,7 +44,7 @@ class RunHistory:
     """The page of one run."""
 
     run: LedgerRun
-    bots: tuple[BotOfRun, ...]
+    bots: tuple[BotDecisions, ...]
     events: tuple[EventOfRun, ...]
     """With at least one decision."""
 
@@ -60,11 +66,20 @@ def run_history(store: Store, asked: str) -> RunHistory:
         chosen = select_decisions(connection, RowFilter(run=run.run, void=True, items=False))
         numbers = {(each.venue, each.event_id): each.number for each in select_events(connection)}
     decisions = [each for each in chosen if each.void == run.void]
-    bots = []
-    for name in dict.fromkeys(each.bot for each in decisions):
-        own = [each for each in decisions if each.bot == name]
-        known, unknown = sum(each.cost_known_usd for each in own), sum(each.cost_usd is None for each in own)
-        bots.append(BotOfRun(name, Counter(each.status for each in own), known, unknown))
+    names = dict.fromkeys(each.bot for each in decisions)
+    bots = (_bot_decisions(name, [each for each in decisions if each.bot == name]) for name in names)
     titles = {each.subject_id: each.title or "" for each in decisions if each.subject_kind == "event"}
     events = (EventOfRun(numbers.get((run.venue_name, each)), each, title) for each, title in titles.items())
     return RunHistory(run, tuple(bots), tuple(events))
+
+
+def decisions_of_bot(store: Store, bot: str) -> tuple[BotDecisions, tuple[LedgerDecision, ...]]:
+    """Return what became of a bot's decisions that count, and the decisions, the newest first."""
+    with store.read() as connection, store.blame_rows():
+        found = select_decisions(connection, RowFilter(bots=(bot,), items=False))
+    return _bot_decisions(bot, found), found[::-1]
+
+
+def _bot_decisions(bot: str, decisions: Sequence[LedgerDecision]) -> BotDecisions:
+    known, unknown = sum(each.cost_known_usd for each in decisions), sum(each.cost_usd is None for each in decisions)
+    return BotDecisions(bot, Counter(each.status for each in decisions), known, unknown)
