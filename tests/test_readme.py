@@ -1,10 +1,8 @@
 """The README: what it shows is what happens."""
 
 import json
-import os
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from predibot.recipe.text import RecipeText
 from tests.acceptance.conftest import done_here
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion
 from tests.cli.alone import predibot_alone
+from tests.worlds import Worlds, demo
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,13 +34,12 @@ def lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip().splitlines()]
 
 
-def test_the_first_block_is_what_the_demo_prints(tmp_path: Path) -> None:
-    block = next(block for block in blocks("") if "make demo" in block)
+def test_the_first_block_is_what_the_demo_prints(worlds: Worlds) -> None:
+    (block,) = blocks("console")
     # `make demo` says where it put the program; with that folder on the path the name is enough.
     shown = block.replace(".venv/bin/predibot", "predibot")
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    # Threads that wait for each other take a quarter more of the machine, and change nothing.
-    printed = lines(run(tmp_path, "demo", PREDIBOT_WORKERS="2", PATH=path))
+    played = worlds(demo)
+    printed = lines((played / "printed.txt").read_text(encoding="utf-8"))
     assert printed[0] == lines(shown)[1]
     assert printed[-1] == lines(shown)[-1]
     rest = "\n".join(printed)
@@ -49,7 +47,7 @@ def test_the_first_block_is_what_the_demo_prints(tmp_path: Path) -> None:
         # What is left out is marked; what is shown is whole and in its order.
         assert piece.strip() in rest
         rest = rest[rest.index(piece.strip()) :]
-    runs = json.loads(run(tmp_path, "runs", "--ledger", "sqlite:///runs/out/demo.db", "--json"))["runs"]
+    runs = done_here("runs", "--ledger", f"sqlite:///{played}/runs/out/demo.db", "--json").document["runs"]
     assert (len(runs), {each["bots"] for each in runs}) == (40, {5, 6})
 
 

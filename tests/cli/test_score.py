@@ -158,17 +158,6 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert message in said.err
 
 
-def test_the_example_of_the_page_is_what_the_command_says(predibot: Predibot) -> None:
-    _, table, said, *_ = re.split(
-        r"```\w*\n", (ROOT / "docs/score.md").read_text(encoding="utf-8").replace("\n```\n", "\n")
-    )
-    Path("forecasts.csv").write_text(table.split("\n\n")[0] + "\n")
-    shown = predibot("score", "forecasts.csv", "--pool", "median").out.splitlines()
-    promised = [line for line in said.split("\n\n## ")[0].splitlines() if line]
-    assert len(promised) == 10
-    assert [line for line in promised if line not in shown] == []
-
-
 def test_a_screen_shows_fifty_rows_of_a_table_and_says_how_to_see_all(predibot: Predibot, tmp_path: Path) -> None:
     rows = [f"f{n:03},q{n},0.5,{n % 2}" for n in range(53)]
     rows += [f"f{n:03},open,0.5," for n in range(53)]

@@ -24,12 +24,17 @@ def resolution(name: str, to: float, resolved: bool = True, date: str = "2026-08
 
 @pytest.fixture(autouse=True)
 def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Be in a folder with a forecast set, a question set and a resolution set."""
+    """Be in a folder with three sets."""
     monkeypatch.chdir(tmp_path)
+    write_sets("f.json", "q.json", "r.json")
+
+
+def write_sets(forecasts: str, questions: str, resolutions: str) -> None:
+    """Write a forecast set, a question set and a resolution set."""
     said = (("a", 0.9), ("b", 0.2), ("c", 0.5), ("d", 0.5), ("a", 0.8), (["a", "b"], 0.3))
     rows: list[dict[str, Any]] = [{"id": name, "source": "infer", "forecast": p} for name, p in said]
     rows += [{"id": "AAPL", "source": "yfinance", "forecast": 0.6, "resolution_date": "2026-07-26"}]
-    write("f.json", "forecasts", rows, organization="Acme", model="m 1")
+    write(forecasts, "forecasts", rows, organization="Acme", model="m 1")
     asked = [
         {"id": name, "source": "infer", "question": f"Will {name}?", "freeze_datetime_value": price}
         for name, price in (("a", "0.7"), ("b", "0.3"), ("c", "0.5"), ("d", "N/A"))
@@ -37,8 +42,8 @@ def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked += [{"id": "AAPL", "source": "yfinance", "question": "Up?", "freeze_datetime_value": "212.3"}]
     for each in asked:
         each["freeze_datetime"] = "2026-07-09T00:00:00+00:00"
-    write("q.json", "questions", asked)
-    write("r.json", "resolutions", [resolution("a", 1.0), resolution("b", 0.4, resolved=False)])
+    write(questions, "questions", asked)
+    write(resolutions, "resolutions", [resolution("a", 1.0), resolution("b", 0.4, resolved=False)])
 
 
 def test_forecasts_on_markets_become_decisions_and_what_has_no_price_is_counted() -> None:

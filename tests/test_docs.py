@@ -1,0 +1,201 @@
+"""The pages: each fenced block says what it holds, and each command in one runs, and prints what stands below it.
+
+Commands that only a network, another machine or another program can run are named as such. README.md, the page of the
+five papers and that of operations are played in worlds of their own, by the files of tests that are named here.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import said_here
+from tests.cli.alone import predibot_alone
+from tests.forked import Forked
+from tests.jobs.imports import predibench_day, test_forecastbench
+from tests.worlds import Worlds, demo, three_games, week_of_stocks, weeks
+
+ROOT = Path(__file__).parents[1]
+PAGES = {path.stem: path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md")))}
+PLAYED_ELSEWHERE = {"README": "test_readme.py", "operations": "test_operations.py", "studies": "test_studies_page.py"}
+OTHER_PROGRAMS = {"make", "pip", "git", "dask", "systemctl", "loginctl", "cp", "touch", ".ci/run", "source", "python3"}
+LANGUAGES = {"sh", "console", "text", "toml", "json", "csv", "python", "py", "yaml", "html"}
+CHANGING = re.compile(r"\b[0-9a-f]{64}\b|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z|\b\d+\.\d+ s\b")
+"""What is another one at each call: hashes of what has clocks in it, instants with their microseconds, and times."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of a page, and the pieces of what it prints that stand below it."""
+
+    command: str
+    printed: tuple[str, ...] = ()
+
+    @property
+    def program(self) -> str:
+        """Return what is run, without the variables before it."""
+        return next(word for word in shlex.split(self.command, comments=True) if "=" not in word)
+
+    @property
+    def runs_here(self) -> bool:
+        """Return whether neither a network nor another program is needed."""
+        return "# needs " not in self.command and self.program not in OTHER_PROGRAMS
+
+
+def fenced(page: str) -> list[tuple[str, str]]:
+    """Return the language and the text of each block, in their order."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", PAGES[page].read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def steps(page: str) -> Iterator[Step]:
+    """Return the commands of a page, in their order."""
+    for language, text in fenced(page):
+        if language == "sh":
+            yield from (Step(line) for line in text.splitlines() if line.strip() and not line.startswith("#"))
+        elif language == "console":
+            for each in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, _, printed = each.partition("\n")
+                yield Step(
+                    command, tuple(piece.strip() for piece in re.split(r"^\.\.\.$", printed, flags=re.MULTILINE))
+                )
+    # Those of tables, as the page of the studies has them.
+    cells = re.findall(r"^\|[^|]*\| `(predibot .*?)` \|", PAGES[page].read_text("utf-8"), flags=re.MULTILINE)
+    yield from map(Step, cells if page == "studies" else ())
+
+
+def same_each_time(text: str) -> str:
+    """Return a text without what changes from call to call, and without blanks at the ends of lines."""
+    return CHANGING.sub("*", re.sub(r" +$", "", text, flags=re.MULTILINE))
+
+
+def run(step: Step, patch: pytest.MonkeyPatch) -> None:
+    """Run a step in the current folder as a shell would, within this process."""
+    words = shlex.split(step.command, comments=True)
+    if words[0] == "export":
+        name, value = words[1].split("=", 1)
+        patch.setenv(name, os.path.expandvars(value.replace("$PWD", str(Path.cwd()))))
+    elif words[0] == "cd":
+        patch.chdir(words[1])
+    elif words[:2] == ["mkdir", "-p"]:
+        Path(words[2]).mkdir(parents=True, exist_ok=True)
+    elif words[0] == "echo":
+        Path(words[3]).write_text(f"{words[1]}\n", encoding="utf-8")
+    elif words[:2] == ["predibot", "serve"]:
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        with Forked(*words[1:], "--port", "0", folder=Path.cwd(), environment=os.environ, **streams) as server:
+            assert server.stdout is not None
+            lines = iter(server.stdout.readline, "")
+            assert any("http://127.0.0.1:" in line for line in lines)
+            server.terminate()
+            server.stdout.read()
+    else:
+        program, *arguments = words
+        target = arguments.pop() if len(arguments) > 1 and arguments[-2] in (">", ">>") else None
+        added = target is not None and arguments.pop() == ">>"
+        if "backups/NEWEST" in arguments:
+            arguments[arguments.index("backups/NEWEST")] = str(max(Path("backups").glob("*.db")))
+        # A folder of plug-ins is looked into when the program starts.
+        has_plugins = "PREDIBOT_STRATEGIES" in os.environ
+        said = predibot_alone(Path.cwd(), *arguments) if has_plugins else said_here(*arguments)
+        assert (program, said.code) == ("predibot", 0), f"{step.command}: {said.out}{said.err}"
+        if target is not None:
+            with Path(target).open("a" if added else "w", encoding="utf-8") as file:
+                file.write(said.out)
+        rest = same_each_time(said.out)
+        for piece in filter(None, map(same_each_time, step.printed)):
+            assert piece in rest, f"{step.command} does not print\n{piece}\nbut\n{rest}"
+            rest = rest.partition(piece)[2]
+
+
+# What a page takes for granted, in the folder of its commands.
+
+
+def of_csv_blocks(page: str, *names: str) -> None:
+    """Write the tables that stand on a page to the files that it calls them."""
+    tables = [text for language, text in fenced(page) if language == "csv"]
+    for name, table in zip(names, tables, strict=False):
+        Path(name).write_text(table, encoding="utf-8")
+
+
+def of_score(worlds: Worlds) -> None:
+    """Write the two files of forecasts, and three sets of ForecastBench."""
+    of_csv_blocks("score", "forecasts.csv", "answers.csv")
+    of_import(worlds)
+
+
+def of_import(worlds: Worlds) -> None:
+    """Write a recorded day of PrediBench, three sets of ForecastBench, and a ledger."""
+    worlds.copy(weeks, Path())
+    test_forecastbench.write_sets(*(f"2026-07-19{end}.json" for end in (".acme", "-llm", "_resolution_set")))
+    predibench_day.write_day(Path("model_results/2025-09-18"))
+
+
+def of_neighbours(_: Worlds) -> None:
+    """Write what users of other programs bring."""
+    of_csv_blocks("coming-from", "account.csv", "metaculus.csv")
+
+
+def of_weeks(worlds: Worlds) -> None:
+    """Play three slots of events into the ledger that is taken where none is named."""
+    worlds.copy(weeks, Path())
+
+
+def of_weekly(worlds: Worlds) -> None:
+    """Put cohorts where the demo of them leaves its ledger."""
+    Path("runs/out").mkdir(parents=True)
+    shutil.copyfile(worlds(three_games) / "ledger.db", "runs/out/demo_weekly.db")
+
+
+def of_stocks(worlds: Worlds) -> None:
+    """Put prices of stocks where the demo of them leaves its folder."""
+    shutil.copytree(worlds(week_of_stocks) / "stocks", "runs/out/demo_stocks")
+
+
+def of_demo(worlds: Worlds) -> None:
+    """Put the ledger of the demo where it leaves it."""
+    worlds.copy(demo, Path())
+
+
+PREPARED: dict[str, Callable[[Worlds], object]] = {
+    "coming-from": of_neighbours,
+    "import": of_import,
+    "ledger": of_weeks,
+    "related": of_demo,
+    "score": of_score,
+    "stocks": of_stocks,
+    "web": of_weeks,
+    "weekly": of_weekly,
+}
+ALIKE = ("coming-from", "import", "score", "beliefbench", "stakebench", "studies")
+"""Pages that repeat commands of each other, which are played on the last of them."""
+PLAYED_ON = {tuple(shlex.split(step.command, comments=True)): page for page in ALIKE for step in steps(page)}
+WITH_COMMANDS = [page for page in PAGES if page not in PLAYED_ELSEWHERE and any(step.runs_here for step in steps(page))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_block_says_what_it_holds(page: str) -> None:
+    assert {language for language, _ in fenced(page)} <= LANGUAGES
+    assert all((ROOT / "tests" / file).exists() for file in PLAYED_ELSEWHERE.values())
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS)
+def test_each_command_of_a_page_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worlds: Worlds
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    PREPARED.get(page, lambda worlds: None)(worlds)
+    for step in steps(page):
+        words = tuple(shlex.split(step.command, comments=True))
+        if step.runs_here and (page not in ALIKE or PLAYED_ON[words] == page):
+            run(step, monkeypatch)
+    if page == "tutorial":
+        for language, text in fenced(page):
+            if language == "python":
+                exec(compile(text, page, "exec"), {})
