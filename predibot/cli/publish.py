@@ -21,6 +21,9 @@ def publish(
     address: Annotated[
         str, typer.Option("--address", metavar="URL", help="where the site will be found: https://example.org/bots/")
     ] = "",
+    licence: Annotated[
+        str, typer.Option("--licence", metavar="TEXT", help="terms of the data set, such as 'CC BY 4.0', for its card")
+    ] = "",
     since: Annotated[
         datetime | None,
         typer.Option("--since", parser=options.instant, metavar="INSTANT", help="first day whose decisions have pages"),
@@ -36,6 +39,7 @@ def publish(
     json: options.Json = False,
 ) -> None:
     """Write the pages of a ledger as files; only what changed since the last call is written."""
+    from predibot.environment import configuration_folder
     from predibot.errors import UsageError
 
     if address and not address.startswith(("https://", "http://")):
@@ -46,6 +50,7 @@ def publish(
         if (error.name or "").partition(".")[0] != "jinja2":
             raise
         raise UsageError("predibot publish needs what is not installed: pip install 'predibot[web]'") from None
+    configuration = configuration_folder()
     site = SiteOptions(
         since,
         recipe or "",
@@ -53,6 +58,8 @@ def publish(
         items=not without_items,
         with_traces=with_traces,
         address=address and f"{address.rstrip('/')}/",
+        licence=licence,
+        key_file=None if configuration is None else configuration / "predibot" / "publish.key",
     )
     caller = output.caller()
     with caller.reading(ledger) as store, caller.progress() as listener:

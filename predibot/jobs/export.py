@@ -48,7 +48,7 @@ def export_files(
     Raises:
         UsageError: If the folder cannot be written.
     """
-    write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[file_format]
+    write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": write_parquet}[file_format]
     written = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,8 @@ def _write_jsonl(file: BinaryIO, columns: Columns, rows: Rows) -> int:
     return count
 
 
-def _write_parquet(file: BinaryIO, columns: Columns, rows: Rows) -> int:
+def write_parquet(file: BinaryIO, columns: Columns, rows: Rows) -> int:
+    """Write rows as Parquet, and return how many there are."""
     # Imported here: pyarrow costs 0.1 s and 100 MB.
     import pyarrow as pa
     import pyarrow.parquet as pq

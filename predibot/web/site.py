@@ -4,20 +4,18 @@ Unchanged pages are not made again.
 """
 
 import json
-import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
-from email.utils import format_datetime
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
+from predibot.jobs.data_set import CARD, FILE_NAMES, data_files
 from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.events import revisions_of
@@ -32,7 +30,11 @@ from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes
 from predibot.reports import figures
 from predibot.reports.study import studies
+from predibot.reports.views.evaluation_csv import csv_of, evaluation_rows
+from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
+from predibot.web.feed import FEED, Feed
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
@@ -40,6 +42,7 @@ from predibot.web.pages.events import event_page, events_page, events_sharing_la
 from predibot.web.pages.graph import graph_page, related_edges
 from predibot.web.pages.items import item_ids, item_page, items_page
 from predibot.web.pages.leaderboard import (
+    TABLES_ASK,
     PartTexts,
     calibration_page,
     curves_page,
@@ -55,15 +58,12 @@ from predibot.web.rendering import Templates, line
 from predibot.web.site_cache import SiteCache, rows_by_subject
 from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
 
-FEED = "feed.xml"
+_SCORES_CSV, _SCORES_JSON = "data/scores.csv", "data/scores.json"
 _ASSETS = ("style.css", "icon.svg", "page.js", "search.js")
 _EVENTS_AT_ONCE = 50
 _DAYS = timedelta(days=30)
-_MOST_ITEMS = 100
-_MOST_SAID = 20
 _NO_SLUG = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_CHARACTERS = 40
-_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,10 @@ class SiteOptions:
     """Whether pages show the steps of agents, and texts of pages that these read."""
     address: str = ""
     """Where the site will be found, with a slash at its end; empty if unknown."""
+    licence: str = ""
+    """Terms of the data set, in the words of its user; empty if they do not say."""
+    key_file: Path | None = None
+    """The key for ids of people in the data set, as `data_files` takes it."""
 
 
 def write_site(
@@ -135,17 +139,17 @@ class _Site:
             own = select_decisions(connection, asked)
         with figures.in_currency(cache.currency({"venue": options.venue})):
             general = self._name_pages(own)
-        self._folder.begin(self._file_names.values())
+        self._folder.begin([*self._file_names.values(), *(f"data/{name}" for name in FILE_NAMES)])
         for page in general:
             self._write_page(page)
             listener(Progress("site", len(self._folder.digests), len(self._file_names), page.path))
         on_events = rows_by_subject(each for each in own if each.subject_kind == "event")
-        ids, items = list(on_events), list[tuple[datetime, str, str]]()
+        ids, feed = list(on_events), Feed([run for run in cache.runs() if run.slot_at >= self._since])
         for first in range(0, len(ids), _EVENTS_AT_ONCE):
             cache.load_events(ids[first : first + _EVENTS_AT_ONCE])
             for id in ids[first : first + _EVENTS_AT_ONCE]:
                 self._write_event(id, on_events[id], code)
-                items.append((on_events[id][-1].slot_at, id, self._feed_item(id, on_events[id][-1])))
+                feed.add(cache.forecasts.get(id, ()))
             listener(Progress("site", len(self._folder.digests), len(self._file_names), "events and decisions"))
         cache.load_events(())
         for each in own:
@@ -156,9 +160,8 @@ class _Site:
         self._folder.write("search-index.js", self._search_index())
         for name in _ASSETS:
             self._folder.write(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
-        items.sort(key=lambda item: item[:2], reverse=True)
-        self._folder.write(FEED, self._rss([item for _, _, item in items[:_MOST_ITEMS]]))
-
+        self._folder.write(FEED, feed.rss(options.address, self._file_names["/runs", frozenset()]))
+        self._write_data()
         return self._folder.end(key)
 
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
@@ -219,7 +222,7 @@ class _Site:
         self._name_page("/search", {})
         for name in _ASSETS:
             self._file_names[f"/static/{name}", frozenset()] = f"static/{name}"
-        for name in ("search-index.js", FEED):
+        for name in ("search-index.js", FEED, _SCORES_CSV, _SCORES_JSON, f"data/{CARD}"):
             self._file_names[f"/{name}", frozenset()] = name
         return general
 
@@ -266,8 +269,9 @@ class _Site:
         with figures.in_currency(self._cache.currency({"venue": self._options.venue, **page.parameters})):
             shown = page.make()
             footer = f"predibot {__version__}, written {self._today}"
+            social = {"url": self._options.address and self._options.address + self._current_file}
             text = self._templates.render(
-                shown.template, shown.shown, path=page.path, asked=page.parameters, ledger=footer
+                shown.template, {**shown.shown, "social": social}, path=page.path, asked=page.parameters, ledger=footer
             )
         self._folder.write(self._current_file, text.encode("utf-8", "replace"))
 
@@ -320,6 +324,16 @@ class _Site:
 
         self._folder.write_group(id, made_of, names, make)
 
+    def _write_data(self) -> None:
+        """Write the scores as CSV and JSON, and the data set."""
+        options, cache = self._options, self._cache
+        scores = PartTexts(options.recipe, options.venue).evaluation(cache, Question(wanted=TABLES_ASK))
+        self._folder.write(_SCORES_CSV, csv_of(evaluation_rows(scores)).encode("utf-8", "replace"))
+        document = json.dumps(evaluation_document(scores), allow_nan=False, indent=1)
+        self._folder.write(_SCORES_JSON, document.encode())
+        for each in data_files(cache.store, options.licence, options.key_file):
+            self._folder.write(f"data/{each.name}", each.content)
+
     def _search_index(self) -> bytes:
         """Return the search index as a script: a page that was opened from a folder may fetch nothing."""
         self._current_file = "index.html"
@@ -332,39 +346,9 @@ class _Site:
         said = json.dumps([row for row in found if row[2]]).replace("<", "\\u003c")
         return f"const PREDIBOT_INDEX = {said};\n".encode()
 
-    def _feed_item(self, id: str, newest: LedgerDecision) -> str:
-        """Return the item of an event in the feed: the forecasts at its newest slot."""
-        rows = [each for each in self._cache.forecasts.get(id, ()) if each.slot_at == newest.slot_at]
-        texts = [
-            f"{line(each.bot)}: {figures.probability(each.probability)} (price {figures.probability(each.price_yes)}) "
-            f"on {line(each.question)}"
-            for each in rows[:_MOST_SAID]
-        ]
-        if len(rows) > _MOST_SAID:
-            texts.append(f"and {len(rows) - _MOST_SAID} more")
-        file = self._file_names["/event", frozenset({("id", id)})]
-        link = f"<link>{_xml(posixpath.join(self._options.address, file))}</link>" if self._options.address else ""
-        guid = f"{file} {newest.slot_at.isoformat()}"
-        return (
-            f"<item><title>{_xml(line(newest.title or id))}</title>{link}"
-            f'<guid isPermaLink="false">{_xml(guid)}</guid><pubDate>{format_datetime(newest.slot_at)}</pubDate>'
-            f"<description>{_xml('; '.join(texts))}</description></item>"
-        )
-
-    def _rss(self, items: Sequence[str]) -> bytes:
-        link = _xml(self._options.address or "https://pypi.org/project/predibot/")
-        return (
-            '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel><title>predibot</title>'
-            f"<link>{link}</link><description>New forecasts</description>\n" + "\n".join(items) + "\n</channel></rss>\n"
-        ).encode()
-
 
 def _same(page: WebPage) -> WebPage:
     return page
-
-
-def _xml(text: str) -> str:
-    return escape(_NO_XML.sub("\ufffd", text))
 
 
 def _digest_code() -> str:

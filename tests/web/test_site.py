@@ -1,12 +1,16 @@
 """The pages as files: complete, still where nothing changes, and harmless whatever a ledger's texts say."""
 
+import csv
 import json
 import re
 import shutil
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
+import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
@@ -14,6 +18,12 @@ from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
 from tests.web.test_pages import Links
 from tests.worlds import Worlds, three_games, two_events
+
+
+def select_texts(store: Store) -> set[str]:
+    """Return what bots said in words."""
+    with store.read() as connection:
+        return set(connection.exec_driver_sql("SELECT rationale FROM decisions").scalars())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -35,7 +45,9 @@ def test_every_link_leads_to_a_file_of_the_site_and_no_page_asks_for_anything_el
     pages = [name for name in found if name.endswith(".html")]
     kinds = {name.partition("/")[0] for name in pages}
     assert {"bot", "decision", "event", "account", "cohort", "tables", "index.html", "search.html"} <= kinds
+    # The card leads to the tables.
     reached = {"index.html", "predibot-site.json"}
+    reached |= {f"data/{name}" for name in re.findall(r"\]\(([a-z]+\.parquet)\)", found["data/README.md"].decode())}
     for name in pages:
         page = Links(found[name].decode())
         assert page.tags.count("h1") == page.tags.count("main") == 1
@@ -132,19 +144,40 @@ def test_what_agents_read_is_shown_only_where_it_is_asked_for(site: Path, played
     assert set(plain) < set(traced)
 
 
-def test_the_feed_is_rss_with_links_where_the_address_is_known(worlds: Worlds, tmp_path: Path) -> None:
+def test_the_feed_has_an_item_a_run_and_addresses_are_whole_where_one_is_known(worlds: Worlds, tmp_path: Path) -> None:
     ledger = f"sqlite:///{worlds(two_events)}/ledger.db"
-    asked = ("--since", "2026-01-01", "--ledger", ledger, "--address", "https://example.org/bots")
+    home = "https://example.org/bots/"
+    asked = ("--since", "2026-01-01", "--ledger", ledger, "--address", home.rstrip("/"))
     assert said_here("publish", tmp_path / "site", *asked).code == 0
-    channel = ElementTree.fromstring((tmp_path / "site/feed.xml").read_bytes()).find("channel")
-    assert channel is not None
-    items = channel.findall("item")
-    assert items and len({item.findtext("guid") for item in items}) == len(items)
-    for item in items:
-        link = item.findtext("link") or ""
-        assert link.startswith("https://example.org/bots/event/")
-        assert (tmp_path / "site" / link.removeprefix("https://example.org/bots/")).is_file()
-        assert item.findtext("title") and item.findtext("pubDate")
+    found = contents(tmp_path / "site")
+    channel = ElementTree.fromstring(found["feed.xml"]).find("channel")
+    assert channel is not None and channel.findtext("link") == home
+    (item,) = channel.findall("item")
+    assert (item.findtext("link") or "").removeprefix(home) in found
+    assert "1 bot on 2 events" in (item.findtext("title") or "") and item.findtext("guid")
+    assert (item.findtext("description") or "").count("market_price 0.") >= 2
+    assert parsedate_to_datetime(item.findtext("pubDate") or "") == datetime(2026, 1, 6, tzinfo=UTC)
+    assert f'<meta property="og:url" content="{home}runs.html">'.encode() in found["runs.html"]
+
+
+def test_the_data_set_has_numbers_and_names_and_its_card_tells_every_column(site: Path, played: str) -> None:
+    found = contents(site)
+    card = found["data/README.md"].decode()
+    tables = {name: pq.read_table(site / name) for name in found if name.endswith(".parquet")}
+    assert {"data/decisions.parquet", "data/forecasts.parquet", "data/bets.parquet"} <= set(tables)
+    for name, table in tables.items():
+        part = card.partition(f"]({name.removeprefix('data/')})")[2].partition("##")[0]
+        assert f" {table.num_rows:,} rows, {len(found[name]):,} bytes." in part
+        assert re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) == table.column_names
+        assert not {"rationale", "message", "text", "snippet", "final_url", "recipe_json"} & set(table.column_names)
+    assert "Licence: not stated" in card
+    with Store.open_to_read(played) as store:
+        rationales = {each for each in select_texts(store) if len(each) > 20}
+    cells = {cell for table in tables.values() for column in table.columns for cell in column.to_pylist()}
+    assert rationales and not rationales & cells
+    scores = list(csv.DictReader(found["data/scores.csv"].decode().splitlines()))
+    assert {row["bot"] for row in scores} >= {"script_sharp", "market_price"}
+    assert {row["bot"] for row in json.loads(found["data/scores.json"])["bots"]} <= {row["bot"] for row in scores}
 
 
 @pytest.mark.usefixtures("hostile")
@@ -153,6 +186,8 @@ def test_hostile_texts_are_text_in_every_file(tmp_path: Path) -> None:
     assert said_here("publish", tmp_path / "site", "--since", "2026-01-01", "--ledger", address).code == 0
     found = contents(tmp_path / "site")
     for name, content in found.items():
+        if name.endswith(".parquet"):
+            continue
         said = content.decode()
         assert "\u202e" not in said and "\x1b" not in said
         assert re.fullmatch(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]{0,80}", name)
