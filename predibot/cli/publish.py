@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -58,6 +59,7 @@ def publish(
         items=not without_items,
         with_traces=with_traces,
         address=address and f"{address.rstrip('/')}/",
+        cards=find_spec("matplotlib") is not None,
         licence=licence,
         key_file=None if configuration is None else configuration / "predibot" / "publish.key",
     )
@@ -75,3 +77,5 @@ def publish(
         f"{written.files:,} files, {written.bytes / 1e6:,.1f} MB: {written.written:,} new or changed, "
         f"{written.removed:,} removed"
     )
+    if not site.cards:
+        output.say("no pictures for links on other sites: they need pip install 'predibot[plots]'")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
@@ -29,12 +29,15 @@ from predibot.ledger.read.rows_for_python import (
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes
 from predibot.reports import figures
+from predibot.reports.pictures.card import MOST_BOTS, card_note, draw_card
 from predibot.reports.study import studies
 from predibot.reports.views.evaluation_csv import csv_of, evaluation_rows
 from predibot.reports.views.evaluation_json import evaluation_document
+from predibot.reports.views.leaderboard import leaderboard
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
 from predibot.web.feed import FEED, Feed
+from predibot.web.frame import banner
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
@@ -82,6 +85,8 @@ class SiteOptions:
     """Whether pages show the steps of agents, and texts of pages that these read."""
     address: str = ""
     """Where the site will be found, with a slash at its end; empty if unknown."""
+    cards: bool = False
+    """Whether home and each bot have a picture, for other sites that show links; it needs matplotlib."""
     licence: str = ""
     """Terms of the data set, in the words of its user; empty if they do not say."""
     key_file: Path | None = None
@@ -139,7 +144,9 @@ class _Site:
             own = select_decisions(connection, asked)
         with figures.in_currency(cache.currency({"venue": options.venue})):
             general = self._name_pages(own)
-        self._folder.begin([*self._file_names.values(), *(f"data/{name}" for name in FILE_NAMES)])
+        self._folder.begin(
+            [*self._file_names.values(), *(f"data/{name}" for name in FILE_NAMES), *map(self._card_name, general)]
+        )
         for page in general:
             self._write_page(page)
             listener(Progress("site", len(self._folder.digests), len(self._file_names), page.path))
@@ -162,6 +169,8 @@ class _Site:
             self._folder.write(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
         self._folder.write(FEED, feed.rss(options.address, self._file_names["/runs", frozenset()]))
         self._write_data()
+        if options.cards:
+            self._write_cards(general, code)
         return self._folder.end(key)
 
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
@@ -169,7 +178,7 @@ class _Site:
         cache, options = self._cache, self._options
         scores = PartTexts(options.recipe, options.venue)
         board = leaderboard_page(cache, scores)
-        in_menu = [study for study in studies().values() if study.menu]
+        in_menu = [study for study in studies().values() if study.menu and study.runs(cache.store)]
         general = [
             _SitePage("/", {}, partial(_same, board)),
             _SitePage("/calibration", {}, partial(calibration_page, cache, scores)),
@@ -269,7 +278,12 @@ class _Site:
         with figures.in_currency(self._cache.currency({"venue": self._options.venue, **page.parameters})):
             shown = page.make()
             footer = f"predibot {__version__}, written {self._today}"
-            social = {"url": self._options.address and self._options.address + self._current_file}
+            root = self._options.address or "../" * self._current_file.count("/")
+            card = self._card_name(page) if self._options.cards else ""
+            social = {
+                "url": self._options.address and root + self._current_file,
+                "image": card and root + card,
+            }
             text = self._templates.render(
                 shown.template, {**shown.shown, "social": social}, path=page.path, asked=page.parameters, ledger=footer
             )
@@ -323,6 +337,37 @@ class _Site:
                 self._write_page(page)
 
         self._folder.write_group(id, made_of, names, make)
+
+    def _card_name(self, page: _SitePage) -> str:
+        """Return the file of the card of a page: a bot has its own, all others share that of home."""
+        name = self._file_names[page.path, frozenset(page.parameters.items())] if page.path == "/bot" else "index.html"
+        return f"card/{name.rpartition('/')[2].removesuffix('.html')}.png"
+
+    def _write_cards(self, pages: Sequence[_SitePage], code: object) -> None:
+        """Draw the cards of home and of each bot, unless they would be the same."""
+        scores = PartTexts(self._options.recipe, self._options.venue).evaluation(
+            self._cache, Question(wanted=TABLES_ASK)
+        )
+        rows = [row for ranking in scores.rankings.values() for row in leaderboard(ranking)]
+        for page in pages:
+            if page.path == "/bot":
+                title = line(page.parameters["name"])
+                own = [row for row in rows if row.bot == page.parameters["name"]][:1]
+                note = "; ".join(card_note(row) for row in own)
+            elif page.path == "/":
+                title, own = "Who forecasts better than the price?", rows[:MOST_BOTS]
+                days = len({run.slot_at.date() for run in self._cache.runs() if not run.void})
+                said = f"{figures.things(len(rows), 'bot')} beside the market's price, {figures.things(days, 'day')}"
+                note = ": ".join(filter(None, (banner(self._cache).partition(":")[0], said)))
+            else:
+                continue
+            name = self._card_name(page)
+            drawn = [(row.bot, row.edge_low, row.edge, row.edge_high, row.verdict.finding, row.curve) for row in own]
+
+            def make(name: str = name, title: str = title, note: str = note, own: Any = own) -> None:
+                self._folder.write(name, draw_card(title, note, own))
+
+            self._folder.write_group(name, (code, title, note, drawn), [name], make)
 
     def _write_data(self) -> None:
         """Write the scores as CSV and JSON, and the data set."""

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import struct
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -56,7 +57,8 @@ def test_every_link_leads_to_a_file_of_the_site_and_no_page_asks_for_anything_el
         searching = ["search-index.js", "static/search.js"] if name == "search.html" else []
         assert page.scripts == [f"{up}static/page.js", *searching]
         assert not {each for each in page.attributes if each.startswith("on") or each == "style"}
-        for link in page.found:
+        (picture,) = re.findall(r'<meta property="og:image" content="([^"]+)">', found[name].decode())
+        for link in (*page.found, picture):
             address = urlsplit(link)
             assert not address.scheme and not address.netloc and not address.path.startswith("/")
             if address.path:
@@ -158,6 +160,10 @@ def test_the_feed_has_an_item_a_run_and_addresses_are_whole_where_one_is_known(w
     assert (item.findtext("description") or "").count("market_price 0.") >= 2
     assert parsedate_to_datetime(item.findtext("pubDate") or "") == datetime(2026, 1, 6, tzinfo=UTC)
     assert f'<meta property="og:url" content="{home}runs.html">'.encode() in found["runs.html"]
+    for name in ("index.html", next(name for name in found if name.startswith("bot/"))):
+        (card,) = re.findall(r'<meta property="og:image" content="([^"]+)">', found[name].decode())
+        picture = found[card.removeprefix(home)]
+        assert picture.startswith(b"\x89PNG") and struct.unpack(">II", picture[16:24]) == (1200, 630)
 
 
 def test_the_data_set_has_numbers_and_names_and_its_card_tells_every_column(site: Path, played: str) -> None:
@@ -186,7 +192,7 @@ def test_hostile_texts_are_text_in_every_file(tmp_path: Path) -> None:
     assert said_here("publish", tmp_path / "site", "--since", "2026-01-01", "--ledger", address).code == 0
     found = contents(tmp_path / "site")
     for name, content in found.items():
-        if name.endswith(".parquet"):
+        if name.endswith((".parquet", ".png")):
             continue
         said = content.decode()
         assert "\u202e" not in said and "\x1b" not in said

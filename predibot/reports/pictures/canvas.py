@@ -85,15 +85,15 @@ def label(text: str, cells: int) -> str:
     return "".join(character if ord(character) in known else _UNKNOWN for character in line)
 
 
-def render_figure(figure: "Figure", form: str) -> bytes:
-    """Return a figure as a file of one of `FORMATS`, without date and author."""
+def render_figure(figure: "Figure", form: str, dpi: int | None = None) -> bytes:
+    """Return a figure as a file of one of `FORMATS`, without date and author; `dpi` is that of our style by itself."""
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",))
     if figure.get_layout_engine() is not None:
         # What is placed once stays there in all forms; each of them would be drawn twice for it.
         figure.draw_without_rendering()
         figure.set_layout_engine(None)
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=form, metadata=metadata)
+    figure.savefig(buffer, format=form, metadata=metadata, dpi=dpi)
     return buffer.getvalue()
 
 
