@@ -266,7 +266,9 @@ def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tup
         else:
             group = f"{_EXCLUSIVE}:{parsed.id}" if market.exclusive_group == _EXCLUSIVE else market.exclusive_group
             closes_at = market.closes_at or parsed.closes_at
-            markets[market.id] = replace(market, closes_at=closes_at, exclusive_group=group)
+            if (closes_at, group) != (market.closes_at, market.exclusive_group):
+                market = replace(market, closes_at=closes_at, exclusive_group=group)
+            markets[market.id] = market
     return parsed.to_domain(markets=tuple(markets.values()), payload=payload), tuple(skipped)
 
 
