@@ -12,9 +12,12 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from predibot.cli.app import program
 from tests.acceptance.conftest import said_here
 from tests.cli.alone import predibot_alone
 from tests.forked import Forked
@@ -199,3 +202,22 @@ def test_each_command_of_a_page_runs(
         for language, text in fenced(page):
             if language == "python":
                 exec(compile(text, page, "exec"), {})
+
+
+def test_each_command_that_is_named_in_a_sentence_has_the_options_named_with_it() -> None:
+    root: Any = get_command(program())
+    wrong, count = [], 0
+    for page, path in PAGES.items():
+        # One of many words is a sentence that begins with the name.
+        for line in re.findall(r"`predibot ([a-z][^`]*)`", path.read_text("utf-8")):
+            command, words = root, shlex.split(line, comments=True)
+            while words and words[0] in getattr(command, "commands", ()):
+                command = command.commands[words.pop(0)]
+            if command.name == "schedule":
+                command = command.commands["run"]
+            options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
+            named = {word.partition("=")[0] for word in words if word.startswith("--")}
+            count += 1
+            if command is root or not (named <= options or line.startswith("import --format")):
+                wrong.append(f"{page}: {line}")
+    assert (wrong, count > 200) == ([], True)

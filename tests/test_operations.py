@@ -83,15 +83,6 @@ def test_each_command_of_the_page_runs(predibot: Predibot, folder: Path, postgre
     assert (folder / ".github/workflows/predibot.yml").exists()
 
 
-def test_each_command_that_is_named_in_a_sentence_is_one(predibot: Predibot) -> None:
-    for line in re.findall(r"`predibot ([^`]+)`", PAGE):
-        command = shlex.split(line)
-        # What follows the group is a recipe, where the service is meant.
-        words = name_of(command).replace("schedule daily", "schedule run").split()
-        help_ = predibot(*words, "--help").out
-        assert all(word in help_ for word in command if word.startswith("--")), line
-
-
 def test_its_settings_are_settings_and_name_every_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     schedule, notify = blocks("toml")
     bot = '[[bots]]\nstrategy = "market_price"\n'
