@@ -76,6 +76,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "studies": (Command, "list the papers that can be repeated, and the command of each"),
     "prompts": (Command, "list the prompts and their fields, or print one to begin from"),
     "trust": (Command, "let a folder's settings and recipes do what only you may allow"),
+    "config": (Command, "show what a recipe comes to, and where each setting comes from"),
     "notify": (Command, "show whom predibot tells of runs, and try it with --test"),
     "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
 }
@@ -90,7 +91,7 @@ _PURPOSES = {
     "Look": ("status", "serve", "publish", "trace", "runs", "account", "cohort", "relate", "graph"),
     "Studies": ("studies", "collect", "tables", "study"),
     "Keep": ("verify", "record", "export", "import", "ledger"),
-    "Set up": ("doctor", "bots", "new-strategy", "new-tool", "prompts", "notify", "trust"),
+    "Set up": ("doctor", "bots", "new-strategy", "new-tool", "config", "prompts", "notify", "trust"),
 }
 """Every command by what it is for, as the help lists them: a newcomer's twelve come first."""
 _MEANT = {

@@ -72,6 +72,11 @@ def list_strategies() -> tuple[StrategyInfo, ...]:
     return tuple(_strategy_info(found) for found in registry.find_all(STRATEGY))
 
 
+def describe_strategy(name: str) -> StrategyInfo:
+    """Return a strategy with its arguments; raise PluginError if there is none or it does not load."""
+    return _strategy_info(_find_strategy(name))
+
+
 def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> StrategySpec:
     """Return the spec of a strategy, after making it once as a check.
 

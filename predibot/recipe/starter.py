@@ -23,13 +23,13 @@ def starter_text(model: str = "", *, base_url: str = "", venue: str = "", cron: 
     text = packaged_recipe_text("starter")
     if venue:
         usual = _VENUE.search(text)
-        text = text if usual is None else text.replace(usual[0], f"venue = {_quoted(venue)}", 1)
+        text = text if usual is None else text.replace(usual[0], f"venue = {quoted(venue)}", 1)
     if cron:
-        text = _filled(text, "[schedule]", {"cron": _quoted(cron), "timezone": '"UTC"'})
+        text = _filled(text, "[schedule]", {"cron": quoted(cron), "timezone": '"UTC"'})
     if model:
-        agent = {"name": '"agent"', "strategy": '"tool_agent"', "model": _quoted(model)}
+        agent = {"name": '"agent"', "strategy": '"tool_agent"', "model": quoted(model)}
         if base_url:
-            agent["base_url"] = _quoted(base_url)
+            agent["base_url"] = quoted(base_url)
         if _LOCAL.match(base_url):
             agent["price_usd_per_million_tokens"] = "0"
         text = _filled(text, '[[bots]]\n#  name = "gpt"', agent)
@@ -38,7 +38,7 @@ def starter_text(model: str = "", *, base_url: str = "", venue: str = "", cron: 
     return text
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Return a text as TOML has it; what is no character, in an argument that is no UTF-8, is left for it to refuse."""
     quoted = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
     return quoted.encode("utf-8", "backslashreplace").decode()

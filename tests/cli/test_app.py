@@ -53,6 +53,7 @@ COMMANDS = (
     "new-tool",
     "bots",
     "prompts",
+    "config",
     "studies",
     "doctor",
     "notify",

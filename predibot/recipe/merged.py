@@ -1,0 +1,136 @@
+"""The settings of a recipe after all have had their say: each key with its value and where that comes from."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from predibot.domain.clock import format_length
+from predibot.domain.untrusted_text import toml_table
+from predibot.plugins.strategies import describe_strategy
+from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.recipe.starter import quoted
+from predibot.recipe.tables import SearchTable, SelectionTable
+from predibot.recipe.text import KeyPath, RecipeText, key_lines
+
+DEFAULT_SOURCE = "default"
+COMMAND_LINE = "command line"
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedKey:
+    """A key of a recipe, its value, and its source."""
+
+    path: KeyPath
+    """Such as `("selection", "events")` or `("bots", 0, "model")`."""
+    value: Any
+    """As TOML has it."""
+    source: str
+    """`default`, `command line`, or the recipe with the line."""
+    implied: bool = False
+    """Whether it must not be written: an argument that is stated makes a bot another one."""
+
+
+def merged_keys(found: RecipeText, recipe: Recipe, overridden: Collection[str] = ()) -> tuple[MergedKey, ...]:
+    """Return all keys of a recipe, those of its tables behind those at its top.
+
+    Args:
+        found: The text of the recipe.
+        recipe: The recipe of this text, with what the command line says of it.
+        overridden: Names of rules of selection, or `venue`, that the command line sets.
+    """
+    table, lines = toml_table(found.text), key_lines(found.text)
+
+    def key(path: KeyPath, value: Any) -> MergedKey:
+        source = f"{found.label}, line {lines[path]}" if path in lines else DEFAULT_SOURCE
+        return MergedKey(
+            path, value, COMMAND_LINE if path[0] in ("selection", "venue") and path[-1] in overridden else source
+        )
+
+    def part(name: str, values: Mapping[str, Any]) -> Iterator[MergedKey]:
+        for each, value in values.items():
+            yield key((name, each), value)
+
+    return tuple(_keys(table, recipe, key, part))
+
+
+def merged_text(keys: Sequence[MergedKey]) -> str:
+    """Return the keys as TOML that can be used as a recipe, each with its source in a comment."""
+    lines: list[str] = []
+    above: KeyPath = ()
+    for each in keys:
+        *table, name = each.path
+        if (path := tuple(table)) != above:
+            above = path
+            head = ".".join(_key_text(str(part)) for part in path if isinstance(part, str))
+            lines += ["", f"[[{head}]]" if isinstance(path[-1], int) else f"[{head}]"]
+        text = f"{_key_text(str(name))} = {_value_text(each.value)}  # {each.source}"
+        lines.append(f"# {text}" if each.implied else text)
+    return "\n".join(lines) + "\n"
+
+
+def _keys(table: Mapping[str, Any], recipe: Recipe, key: Any, part: Any) -> Iterator[MergedKey]:
+    yield key(("name",), recipe.name)
+    options = table["game"] if isinstance(table.get("game"), dict) else {}
+    if not options:
+        yield key(("game",), recipe.game)
+    yield key(("venue",), recipe.venue)
+    yield key(("every",), format_length(recipe.every))
+    yield key(("seed",), recipe.seed)
+    yield key(("overstake",), recipe.overstake)
+    if options:
+        yield from part("game", {"name": recipe.game, **options})
+    rules = {name: getattr(recipe.selection, name) for name in SelectionTable.model_fields if name != "crypto_words"}
+    yield from part("selection", {**rules, "crypto_words": table.get("selection", {}).get("crypto_words", [])})
+    for level, limits in recipe.limits.items():
+        for name, value in asdict(limits).items():
+            if value is not None:
+                yield key(("limits", level, name), value)
+    yield from part("search", {name: getattr(recipe.search, name) for name in SearchTable.model_fields})
+    if (schedule := recipe.schedule) is not None:
+        lengths = {name: getattr(schedule, name) for name in ("jitter", "catch_up", "deadline", "track_every")}
+        known = {name: format_length(length) for name, length in lengths.items() if length}
+        yield from part("schedule", {"timezone": str(schedule.zone), **known, **table["schedule"]})
+    yield from _bot_keys(table["bots"], recipe.bots, key)
+
+
+def _bot_keys(tables: Sequence[Mapping[str, Any]], bots: Sequence[BotSpec], key: Any) -> Iterator[MergedKey]:
+    stated = {each.get("name", each["strategy"]): place for place, each in enumerate(tables)}
+    names = dict.fromkeys(bot.name.partition("#")[0] for bot in bots)
+    by_name = {bot.name.partition("#")[0]: bot for bot in bots}
+    for number, name in enumerate(names):
+        bot, place = by_name[name], stated.get(name)
+        if place is None:
+            settings = dict(bot.terms.settings.explicit)
+            if "extra_body" in settings:
+                settings["extra_body"] = json.loads(str(settings["extra_body"]))
+            values = {"name": name, "strategy": bot.strategy.name, **bot.strategy.arguments, **settings}
+            keys = [MergedKey(("bots", number, each), value, COMMAND_LINE) for each, value in values.items()]
+        else:
+            values = {"name": name, **tables[place]}
+            found = (key(("bots", place, each), value) for each, value in values.items())
+            keys = [MergedKey(("bots", number, each.path[-1]), each.value, each.source) for each in found]
+        yield from keys
+        for each in describe_strategy(bot.strategy.name).arguments:
+            value = None if each.default is None or each.name in values else json.loads(each.default)
+            if value is not None:
+                yield MergedKey(("bots", number, each.name), value, DEFAULT_SOURCE, implied=True)
+
+
+def _key_text(key: str) -> str:
+    return key if _BARE.fullmatch(key) else quoted(key)
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_key_text(str(key))} = {_value_text(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value_text, value))}]"
+    return value.isoformat() if isinstance(value, date) else repr(value)
