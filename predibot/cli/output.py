@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-_BAR_TEXT_CELLS = 40
+_BAR_TEXT_CELLS, _BAR_CELLS = 32, 20
 _NAMED_BOTS = 5
 
 
@@ -39,7 +39,8 @@ def say(text: str) -> None:
     """Print a line for the person at the terminal, on stderr, without any key."""
     from predibot.reports.terminal.hints import runnable
 
-    typer.echo(environment_secrets().mask(runnable(text)), err=True)
+    # Not by click, which would write past the bar that stands in for stderr, into the middle of its line.
+    print(environment_secrets().mask(runnable(text)), file=sys.stderr, flush=True)
 
 
 def print_document(document: Any, *, exit_code: int | None = None) -> None:
@@ -277,6 +278,7 @@ class _LogLine(logging.Formatter):
 def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     """Yield a listener that shows a bar where stderr is a terminal, lines with `verbose`, else nothing.
 
+    There is one bar, of the stage that goes on: where the next one begins it starts again.
     What plug-ins print meanwhile goes to stderr too: stdout is for the result.
     """
     if not sys.stderr.isatty():
@@ -291,15 +293,18 @@ def progress(*, verbose: bool) -> "Iterator[ProgressListener]":
     from predibot.reports.terminal.terminal import console_for
     from predibot.reports.terminal.text import plain
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    description, of_bar = TextColumn("{task.description}", markup=False), BarColumn(_BAR_CELLS)
+    columns = (description, of_bar, MofNCompleteColumn(), TimeElapsedColumn())
     with redirect_stdout(sys.stderr), Bar(*columns, console=console_for(sys.stderr), transient=True) as bar:
-        tasks: dict[str, Any] = {}
+        task = bar.add_task("", visible=False)
+        stages: list[str] = []
 
         def listen(step: "Progress") -> None:
-            if step.stage not in tasks:
-                tasks[step.stage] = bar.add_task(step.stage, total=step.total)
+            if stages[-1:] != [step.stage]:
+                stages[:] = [step.stage]
+                bar.reset(task)
             text = plain(step.text or step.stage, _BAR_TEXT_CELLS)
-            bar.update(tasks[step.stage], completed=step.done, total=step.total, description=text)
+            bar.update(task, completed=step.done, total=step.total, description=text, visible=True)
 
         yield listen
 

@@ -60,6 +60,37 @@ def without_colours(sent: str) -> list[str]:
     return [line.rstrip() for line in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", sent).replace("\r\n", "\n").splitlines()]
 
 
+_PIECE = re.compile(r"\x1b\[(?P<number>[0-9;?]*)(?P<order>[a-zA-Z])|[^\x1b]")
+
+
+def screen_after(sent: str, columns: int) -> list[str]:
+    """Return the lines of a screen of some width after all that it was sent, what was drawn over or erased left out.
+
+    Raises:
+        ValueError: If the screen was sent an order that programs here do not give.
+    """
+    rows, row, column = [""], 0, 0
+    for piece in _PIECE.finditer(sent):
+        order, letter = piece["order"], piece[0]
+        number = int(piece["number"]) if (piece["number"] or "").isdigit() else 1
+        if order == "A":
+            row = max(0, row - number)
+        elif order == "K":
+            rows[row] = "" if number == 2 else rows[row][:column]
+        elif order is not None and order not in "mhl":
+            raise ValueError(f"order {piece[0]!r}")
+        elif letter == "\r":
+            column = 0
+        elif order is None:
+            if letter == "\n" or column == columns:
+                row, column = row + 1, column * (letter == "\n")
+                rows += [""] * (row + 1 - len(rows))
+            if letter != "\n":
+                rows[row] = rows[row].ljust(column)[:column] + letter + rows[row][column + 1 :]
+                column += 1
+    return [line.rstrip() for line in rows]
+
+
 def hints(line: str) -> list[str]:
     """Return the commands that a line tells people to type, but those with a word in capitals to fill in."""
     found = re.findall(r"`(\S*predibot [^`]+)`", line) + re.findall(r"^  (\S*predibot .+)$", line)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.conftest import Predibot
-from tests.cli.terminal import hints, on_a_terminal, without_colours
+from tests.cli.terminal import hints, on_a_terminal, screen_after, without_colours
 from tests.forked import Forked
 
 COLUMNS = 80
@@ -72,9 +72,12 @@ def test_the_demo_of_weekly_cohorts_shows_their_board_and_what_to_type_next(
     predibot: Predibot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, sent = on_a_terminal("demo", "--game", "weekly_cohort", "--days", "8", columns=COLUMNS)
-    screen = without_colours(sent)
+    code, sent = on_a_terminal("demo", "--game", "weekly_cohort", "--days", "8", columns=COLUMNS, errors=True)
+    screen = screen_after(sent, COLUMNS)
     assert code == 0
+    # Bars and the runs that were reported while they stood there have lines of their own.
+    assert "━" in sent and not any("━" in line for line in screen)
+    assert sum(line.startswith("sandbox_weekly@2026-01-") for line in screen) == 2
     assert max(map(len, screen)) <= COLUMNS
     assert "weekly_cohort v1 weeks=5 of sandbox_weekly, replay: 2 cohorts, 2 complete" in screen
     assert any("all_cash*" in line and "+$0" in line for line in screen)

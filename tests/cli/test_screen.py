@@ -1,9 +1,11 @@
 """The screen that evaluations open with, in a real terminal, in a pipe and without colours."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.acceptance.conftest import Predibot
-from tests.cli.terminal import on_a_terminal, without_colours
+from tests.cli.terminal import on_a_terminal, screen_after, without_colours
 
 AS_OF = "2026-02-20T12:00Z"
 EVALUATE = ("evaluate", "--no-track", "--as-of", AS_OF)
@@ -93,3 +95,26 @@ def test_what_cannot_be_shown_is_said(played: Predibot, arguments: list[str], me
     said = played(*EVALUATE, *arguments)
     assert (said.code, said.out) == (2, "")
     assert message in said.err
+
+
+_BASELINE = ("--bots", "market_price", "--events", "1", "--ledger", "sqlite:///bars.db")
+
+
+@pytest.mark.parametrize(
+    ("columns", "command", "line"),
+    [
+        (80, ("decide", "--venue", "sandbox", *_BASELINE), "market_price: "),
+        (120, ("replay", "sandbox", "--from", "2026-01-05", "--to", "2026-01-06", *_BASELINE), "2026-01-05T00:00Z: "),
+        (80, ("collect", "comments", "sandbox:polymarket", "comments", "--markets", "1"), "markets taken "),
+    ],
+)  # fmt: skip
+def test_nothing_of_a_bar_is_left_and_what_is_printed_meanwhile_has_its_own_line(
+    columns: int, command: tuple[str, ...], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, sent = on_a_terminal(*command, columns=columns, errors=True)
+    screen = screen_after(sent, columns)
+    assert code == 0
+    assert "\x1b[2K" in sent and not any("━" in each or "doing" in each for each in screen)
+    assert any(each.startswith(line) for each in screen)
+    assert max(map(len, screen)) <= columns
