@@ -19,6 +19,7 @@ from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.paces import SharedPaces
 from predibot.net.api_keys import key_names
+from predibot.recipe.recipe import Recipe
 
 _MODEL_PROVIDERS = (
     "anthropic", "cohere", "deepseek", "fireworks_ai", "gemini", "groq",
@@ -32,6 +33,20 @@ def find_model_key() -> tuple[str, str] | None:
     present = api_keys_present()
     keys = ((name, provider) for provider in _MODEL_PROVIDERS for name in key_names(provider))
     return next((key for key in keys if key[0] in present), None)
+
+
+def keys_of_models(recipe: Recipe) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """Yield each bot with a model that needs a key, the variables that may hold it, and whether one is set."""
+    present = api_keys_present()
+    for bot in recipe.bots:
+        names: tuple[str, ...]
+        if bot.terms.credential is not None:
+            names = (bot.terms.credential,)
+        elif bot.model is None or bot.terms.base_url is not None or bot.model.startswith("sandbox/"):
+            continue
+        else:
+            names = key_names(bot.model.partition("/")[0])
+        yield bot.name, names, any(name in present for name in names)
 
 
 @contextmanager

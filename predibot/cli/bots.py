@@ -77,7 +77,6 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
     from predibot.domain.spelling import did_you_mean
     from predibot.errors import UsageError
     from predibot.jobs.histories.run import decisions_of_bot
-    from predibot.ledger.read.rows_for_python import LedgerDecision
     from predibot.ledger.url import parse_ledger_url, sqlite_file
     from predibot.plugins.strategies import strategy_names
     from predibot.recipe.parse import load_recipe
@@ -86,10 +85,11 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
     found = load_recipe(recipe, Path())
     own = [bot for bot in found.bots if name in (bot.name, bot.name.partition("#")[0])]
     file = sqlite_file(parse_ledger_url(ledger))
-    decided, latest = None, tuple[LedgerDecision, ...]()
+    of_ledger = None
     if file is None or file.exists():
         with output.caller().reading(ledger) as store:
-            decided, latest = decisions_of_bot(store, name)
+            of_ledger = decisions_of_bot(store, name)
+    decided, latest = of_ledger or (None, ())
     if not own and not latest:
         strategies = strategy_names()
         if name not in strategies:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from predibot.scoring.records.part import Part
 
 _BEST_AND_WORST = 5
-_LATEST = 20
 _COMBINABLE = {
     "--bot": ("--worst", "--archived", "--as-of"),
     "--event": ("--bots", "--all", "--as-of"),
@@ -83,11 +82,11 @@ class CloseupOptions:
 
 
 def _list_events(store: "Store", *, as_json: bool) -> None:
-    from predibot.ledger.read.rows_for_python import select_events
+    from predibot.jobs.histories.event import latest_events
     from predibot.reports.document import document
     from predibot.reports.terminal.terminal import print_latest_events
 
-    latest = store.run_read(select_events)[:_LATEST]
+    latest = latest_events(store)
     if as_json:
         names = "number event_id title venue decisions last_slot_at"
         output.print_document({"events": [document(each, names) for each in latest]}, exit_code=DONE)

@@ -27,6 +27,8 @@ from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
+_LISTED = 20
+
 
 @dataclass(frozen=True, slots=True)
 class MarketHistory:
@@ -103,6 +105,11 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
         decisions=decisions,
         currency=venue_or_defaults(there.venue_name).currency,
     )
+
+
+def latest_events(store: Store) -> Sequence[Row[Any]]:
+    """Return the twenty events that were played last, with their numbers in the ledger, the newest first."""
+    return store.run_read(select_events)[:_LISTED]
 
 
 def market_history(record: TrackRecord, row: int, market: Row[Any]) -> MarketHistory:
