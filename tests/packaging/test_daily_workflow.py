@@ -1,0 +1,110 @@
+"""The daily workflow: its steps are scripts, run here as two days in fresh clones over the simulated world."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from predibot.ledger.store import Store
+from tests.packaging.conftest import REPOSITORY
+
+SCRIPTS = REPOSITORY / ".github" / "daily"
+TEXT = (REPOSITORY / ".github/workflows/daily.yml").read_text("utf-8")
+RECIPE = """
+venue = "sandbox:events=10"
+[selection]
+events = 1
+[schedule]
+cron = "0 0 * * *"
+catch_up = "24h"
+[[bots]]
+strategy = "market_price"
+"""
+NEXT_DAY = """
+import datetime
+from predibot.jobs import caller
+
+class Tomorrow(datetime.datetime):
+    @classmethod
+    def now(cls, zone=None):
+        return datetime.datetime.now(zone) + datetime.timedelta(days=1)
+
+caller.datetime = Tomorrow
+"""
+
+
+def test_it_runs_alone_never_for_a_pull_request_and_each_job_may_do_the_least() -> None:
+    workflow = yaml.safe_load(TEXT)
+    # YAML reads the key `on` as true.
+    assert set(workflow[True]) == {"schedule", "workflow_dispatch"}
+    assert workflow["concurrency"] == {"group": "predibot-ledger", "cancel-in-progress": False}
+    assert workflow["permissions"] == {}
+    permissions = {name: job["permissions"] for name, job in workflow["jobs"].items()}
+    assert permissions == {"play": {"contents": "write"}, "deploy": {"pages": "write", "id-token": "write"}}
+    used = re.findall(r"uses: (.*)", TEXT)
+    assert len(used) == 4 and all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for each in used)
+    steps: list[dict[str, Any]] = workflow["jobs"]["play"]["steps"]
+    with_secrets = [step["name"] for step in steps if "secrets." in str(step)]
+    assert with_secrets == ["play what is due"]
+    scripts = [step["run"].split()[0] for step in steps if step.get("run", "").startswith(".github/")]
+    assert len(scripts) == 4 and all(os.access(REPOSITORY / each, os.X_OK) for each in scripts)
+    assert all("predibot-ledger" not in step.get("run", "") for step in steps)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
+def test_two_days_in_fresh_clones_share_a_ledger(tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    (tmp_path / "clock").mkdir()
+    (tmp_path / "clock/sitecustomize.py").write_text(NEXT_DAY)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, words in (("python", ""), ("predibot", " -m predibot")):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n')
+        (programs / name).chmod(0o755)
+
+    def run(step: str, clone: Path, *more: Path) -> "subprocess.CompletedProcess[str]":
+        around = {
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "LEDGER_REMOTE": str(remote),
+            "PYTHONPATH": os.pathsep.join(map(str, (*more, REPOSITORY))),
+        }
+        command = ["bash", "-c", f".github/daily/{step}"]
+        return subprocess.run(command, cwd=clone, env=around, capture_output=True, text=True, check=False, timeout=240)
+
+    def clone(name: str, recipe: str) -> Path:
+        shutil.copytree(SCRIPTS, tmp_path / name / ".github/daily")
+        (tmp_path / name / "runs").mkdir()
+        (tmp_path / name / "runs/daily.toml").write_text(recipe)
+        return tmp_path / name
+
+    for number, clock in enumerate(((), (tmp_path / "clock",)), start=1):
+        day = clone(f"day{number}", RECIPE)
+        for step in ("fetch-ledger", "play daily", "store-ledger"):
+            done = run(step, day, *clock)
+            assert done.returncode == 0, done.stderr
+        with Store.open_to_read(f"sqlite:///{day}/runs/out/predibot.db") as store, store.read() as connection:
+            slots = connection.exec_driver_sql("SELECT count(DISTINCT slot_at) FROM runs").scalar()
+        assert slots == number
+    count = ["git", "--git-dir", str(remote), "rev-list", "--count", "predibot-ledger"]
+    assert subprocess.run(count, capture_output=True, text=True, check=True).stdout == "1\n"
+
+
+def test_a_model_without_a_daily_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_model = RECIPE.replace("market_price", "one_shot") + 'model = "openai/gpt-5-mini"\n'
+    (tmp_path / "spending.toml").write_text(with_model)
+    (tmp_path / "limited.toml").write_text(with_model.replace("[schedule]", "[limits.day]\nusd = 2.0\n[schedule]"))
+    monkeypatch.setattr(sys, "argv", ["check_limits.py", str(tmp_path / "limited.toml")])
+    runpy.run_path(str(SCRIPTS / "check_limits.py"))
+    sys.argv.append(str(tmp_path / "spending.toml"))
+    with pytest.raises(SystemExit, match=r"Add \[limits.day\] and below it usd"):
+        runpy.run_path(str(SCRIPTS / "check_limits.py"))
