@@ -11,7 +11,6 @@ from predibot.reports import figures
 from predibot.reports.pictures.labels import LabelPlace, place_labels
 from predibot.reports.pictures.series import Cohorts, Curves, Picture, ScatterPanel
 from predibot.scoring.evaluation.running import RunningPoint
-from predibot.scoring.metrics.calibration import CalibrationBins
 from predibot.web.chart import Chart, Line, Point, Scale, chart_of, thin_out
 
 WIDTH, HEIGHT = 640.0, 160.0
@@ -167,36 +166,6 @@ def history_of(prices: Sequence[tuple[datetime, float]], said: Sequence[tuple[da
 
     points = " ".join("{},{}".format(*place(at, price)) for at, price in thin_out(prices, _MOST_POINTS))
     return History(points, tuple((*place(at, value), words) for at, value, words in said), first, last, low, high)
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """Stated probabilities beside observed frequencies, in a box of 200 by 200; a perfect bot lies on its diagonal."""
-
-    bot: str
-    title: str
-    """The bot, and which of its forecasts if there are several kinds."""
-    n: int
-    """Number of forecasts."""
-    bins: tuple[tuple[float, float, float, float, str], ...]
-    """x, y, y of the upper and of the lower end of the interval, and words of each bin."""
-
-
-def reliability_of(bot: str, bins: CalibrationBins, title: str = "") -> Reliability:
-    """Return the diagram of a bot's calibration; empty bins are left out."""
-
-    def height(value: float) -> float:
-        return round(200.0 * (1.0 - value), 1)
-
-    shown = []
-    for row in range(bins.count.size):
-        if not bins.count[row]:
-            continue
-        said, happened = float(bins.mean_probability[row]), float(bins.mean_outcome[row])
-        low, high = float(bins.outcome_low[row]), float(bins.outcome_high[row])
-        words = f"said {said:.2f}, happened {happened:.2f} ({low:.2f} to {high:.2f}), {int(bins.count[row])} forecasts"
-        shown.append((round(200.0 * said, 1), height(happened), height(high), height(low), words))
-    return Reliability(bot, title or bot, int(bins.count.sum()), tuple(shown))
 
 
 def _height(value: float, low: float, high: float, of: float = HEIGHT) -> float:

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -19,6 +20,7 @@ from predibot import scoring
 from predibot.ledger.read.rows_for_python import select_events
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, end_slot
+from predibot.scoring.standing import BASELINES
 from tests.acceptance.conftest import said_here
 from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import BASE, client_of
@@ -153,8 +155,11 @@ def test_the_diagrams_of_calibration_show_the_bins_of_the_table(browser: TestCli
     page = browser.get("/calibration").text
     shown = said_here("report", "--ledger", played, "--table", "calibration", "--json").document
     bots = [card for card in shown["bots"] if any(each["n"] for each in card["calibration"])]
-    assert page.count('<svg class="reliability"') == len(bots) >= 2
+    assert page.count('<svg class="reliability ') == len(bots) >= 2
     assert page.count("<circle") == sum(each["n"] > 0 for card in bots for each in card["calibration"])
+    bots.sort(key=lambda card: card["bot"] in BASELINES)
+    counts = [str(each["n"]) for card in bots for each in card["calibration"] if each["n"]]
+    assert re.findall(r'y="304" text-anchor="middle">(\w+)<', page) == counts and page.count("<polygon") >= 1
 
 
 def test_a_list_of_the_api_is_read_page_by_page_and_not_again_while_nothing_changes(browser: TestClient) -> None:
@@ -324,23 +329,24 @@ def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Pat
         assert browser.get("/decision?run=a").status_code == 422
 
 
-def test_two_bots_are_compared_by_the_numbers_of_their_pair(browser: TestClient, played: str) -> None:
+def test_two_bots_are_compared_by_one_sentence_that_is_their_pair_by_edge(browser: TestClient, played: str) -> None:
     asked = {"one": "script_sharp", "other": "random_bet"}
     page = browser.get("/compare", params=asked).text
     shown = said_here("report", "--ledger", played, "--table", "pairs", "--json").document
-    (brier,) = [
+    (edge,) = [
         each
         for each in shown["comparisons"]
-        if each["metric"] == "brier" and {each["first"], each["second"]} == set(asked.values())
+        if each["metric"] == "edge" and {each["first"], each["second"]} == set(asked.values())
     ]
-    assert f"{brier['first']} less {brier['second']}" in page
-    assert f'<td class="number">{brier["difference"]:+.4f}</td>' in page
-    errors = [float(each) for each in re.findall(r'<td class="number">([+-]?\d\.\d{4})</td><td><time', page)]
-    sign = 1.0 if brier["first"] == asked["one"] else -1.0
-    assert len(errors) == brier["n"]
-    assert sum(errors) / len(errors) == pytest.approx(sign * brier["difference"], abs=1e-4)
-    apart = [float(each) for each in re.findall(r'<td class="number">(\d\.\d\d)</td>\n<td class="number">', page)]
-    assert apart == sorted(apart, reverse=True) and len(apart) >= brier["n"]
+    names = (edge["first"], edge["second"]) if edge["difference"] > 0 else (edge["second"], edge["first"])
+    (sentence,) = re.findall(r"<h2>(\w+) is ahead of (\w+) <span[^>]*>([\w ]+)</span></h2>\n<p[^>]*>By ([\d.]+) ", page)
+    assert sentence[:2] == names and sentence[2] == ("proven" if edge["better"] else "not proven")
+    assert float(sentence[3]) == pytest.approx(1000 * abs(edge["difference"]), abs=0.51)
+    rows = re.findall(r'data-h="nearer">([^<]*)</td><td class="number" data-h="by">([^<]*)<', page)
+    said = re.findall(r'data-h="(?:script_sharp|random_bet)">(\d+)%', page)
+    apart = [abs(int(one) - int(other)) for one, other in zip(said[::2], said[1::2], strict=True)]
+    assert all(near >= far - 2 for near, far in pairwise(apart)) and len(rows) == len(apart) > 10
+    assert {name for name, _ in rows} <= {*asked.values(), "neither", "–"}
 
 
 def test_a_bot_is_shown_with_the_rows_of_its_close_up(browser: TestClient, played: str) -> None:
@@ -452,7 +458,10 @@ def test_today_tells_what_is_under_way_and_which_slots_come_next(tmp_path: Path)
                 now=WEB_NOW,
             )
     with Store.open_to_read(address) as store:
-        page = client_of(store).get("/today").text
+        browser = client_of(store)
+        page, status = browser.get("/today").text, browser.get("/status").text
+    assert "What failed, and what to do" in status and "is failed: the venue was away." in status
+    assert all(each in status for each in ("decides about &lt;b&gt;Who wins?", "2026-05-05T12:05Z", "Spent today"))
     assert "decides about &lt;b&gt;Who wins?&lt;/b&gt;" in page and "No decision is under way" not in page
     assert '<time datetime="2026-05-05T12:05:00+00:00">' in page and "which nobody runs at the moment" in page
     assert "failed: the venue was away" in page

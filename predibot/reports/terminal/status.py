@@ -21,7 +21,7 @@ def print_status(console: Console, status: LedgerStatus) -> None:
         print_grid(console, table_of(title, _COLUMNS, status.schedules, [below]))
     else:
         print_line(console, "no schedules; `predibot schedule RECIPE` runs one")
-    for line in _status_lines(status):
+    for line in status_lines(status):
         print_line(console, plain(line))
     if not status.problems:
         print_line(console, "Nothing to look at.", style="bold")
@@ -46,7 +46,8 @@ _COLUMNS = (
 )
 
 
-def _status_lines(status: LedgerStatus) -> Iterator[str]:
+def status_lines(status: LedgerStatus) -> Iterator[str]:
+    """Yield a sentence on each part of a ledger that has something to tell, without its problems."""
     service = status.service
     if service is not None and status.is_service_alive:
         yield f"Service: {service.owner}, since {format_instant(service.started_at)}."

@@ -55,6 +55,19 @@ class CalibrationBins:
     outcome_high: Floats
     """Its upper end, (k,); both NaN for an empty bin."""
 
+    def chance_range(self, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Return between which shares chance alone puts what happens in each bin, were every forecast right.
+
+        The normal approximation over the effective count, cut at 0 and 1.
+
+        Returns:
+            The lower and the upper ends, (k,) each; NaN for an empty bin.
+        """
+        said = self.mean_probability
+        with np.errstate(invalid="ignore", divide="ignore"):
+            off = NormalDist().inv_cdf(0.5 + confidence / 2.0) * np.sqrt(said * (1.0 - said) / self.effective_count)
+        return np.clip(said - off, 0.0, 1.0), np.clip(said + off, 0.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class ChanceError:

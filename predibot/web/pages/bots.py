@@ -28,9 +28,10 @@ from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import Bars, History, bars_of, curves_of, history_of, reliability_of
+from predibot.web.drawing import Bars, History, bars_of, curves_of, history_of
 from predibot.web.pages.leaderboard import lines_of
 from predibot.web.pages.page import PAGE, WebPage
+from predibot.web.reliability import reliability_of
 
 _TRACES = 100
 """Costs by step are summed over so many of the newest decisions, as each trace is a file to read."""

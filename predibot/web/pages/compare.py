@@ -1,16 +1,33 @@
 """The page that compares two bots, question by question."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 from predibot.errors import UsageError
 from predibot.jobs.histories.pair import shared_questions
-from predibot.reports.table import Table
-from predibot.reports.terminal.evaluation_grids import table_grids
 from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage, paginate, records
 from predibot.web.rendering import line
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Which of two bots is ahead of the other, by edge."""
+
+    ahead: str
+    behind: str
+    difference: float
+    """From 0; in squared error, as the next two, which are the ends of its 95 % interval."""
+    low: float | None
+    high: float | None
+    events: int
+    why_not_proven: str
+    """Empty if it is proven."""
+    apart: bool
+    """Whether the cutoff of a model is unknown."""
 
 
 def compare_page(
@@ -23,36 +40,38 @@ def compare_page(
             raise UsageError(f"no bot {name[:60]!r} has decided on an event")
     asked = {"one": one, "other": other, "recipe": recipe, "venue": venue}
     # Names that cannot be shown as they are cannot be chosen in a form.
-    shown = {**asked, "bots": [name for name in bots if name == line(name)], "grids": []}
+    shown = {**asked, "bots": [name for name in bots if name == line(name)], "leads": []}
     if not one or not other or one == other:
         return WebPage("compare", {**shown, **paginate([], 1, "/compare")})
     part = Part(recipe=recipe, venue=venue)
     found = cache.evaluation(Question(wanted=("pairs",)), part)
-    both = {one, other}
-    rankings = {
-        name: replace(each, apart=None, pairs=tuple(pair for pair in each.pairs if {pair.first, pair.second} == both))
-        for name, each in found.rankings.items()
-    }
-    grids = [
-        _of_two(grid, apart=name != "clean")
-        for name, each in rankings.items()
-        for grid in table_grids(replace(each, accounts=()), "pairs")
-    ]
-    # The meanings of headers stand below the last table only.
-    grids = [*(replace(grid, legend=()) for grid in grids[:-1]), *grids[-1:]]
+    both, leads = {one, other}, list[Lead]()
+    for name, ranking in found.rankings.items():
+        leads += [
+            _lead(each, apart=name != "clean")
+            for each in ranking.pairs
+            if each.metric == "edge" and {each.first, each.second} == both and each.difference is not None
+        ]
     questions = cache.compute_on_part(shared_questions, one, other, part=part)
     return WebPage(
         "compare",
-        {**shown, "grids": grids, **paginate(questions, page_, "/compare", **asked)},
+        {**shown, "leads": leads, **paginate(questions, page_, "/compare", **asked)},
         {"questions": records(questions)},
     )
 
 
-def _of_two(grid: Table, *, apart: bool) -> Table:
-    """Return the table of pairs with both names in its title: on a narrow screen columns of names leave no room."""
-    first, second = grid.rows[0][:2]
-    named = {"the first": first, "the second": second}
-    rows = tuple(tuple(named.get(cell, cell) for cell in row) for row in grid.rows)
-    unknown = "Cutoff unknown, ranked apart: " if apart else ""
-    title = f"{unknown}{grid.title.partition(':')[0]}: {first} less {second}"
-    return replace(grid, title=title, rows=rows).without("first").without("second")
+def _lead(pair: Pair, *, apart: bool) -> Lead:
+    """Return who of a pair is ahead by edge, the one measure that counts every question, settled or open."""
+    sign = 1.0 if (pair.difference or 0.0) >= 0.0 else -1.0
+    ahead, behind = (pair.first, pair.second) if sign > 0.0 else (pair.second, pair.first)
+    low, high = (None if end is None else sign * end for end in (pair.low, pair.high))
+    ends = (low, high) if sign > 0.0 else (high, low)
+    if pair.better is not None:
+        why = ""
+    elif pair.clusters < FEW_CLUSTERS:
+        why = f"on fewer than {FEW_CLUSTERS} events nothing is claimed"
+    elif ends[0] is not None and ends[0] > 0.0:
+        why = "among so many pairs of bots one is this far apart by luck"
+    else:
+        why = "luck alone may have brought this"
+    return Lead(ahead, behind, abs(pair.difference or 0.0), *ends, pair.clusters, why, apart)

@@ -25,9 +25,10 @@ from predibot.scoring.records.part import Part
 from predibot.scoring.standing import Standing
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, Line, Point, Scale, chart_of
-from predibot.web.drawing import Bars, Whisker, curves_of, dots_of, reliability_of, whiskers_of
+from predibot.web.drawing import Bars, Whisker, curves_of, dots_of, whiskers_of
 from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
+from predibot.web.reliability import reliability_of
 from predibot.web.rendering import line
 
 TABLES_ASK = ("evidence", "curves", "intervals", "adjusted", "pairs", "consistency", "effort", "coherence")
@@ -274,6 +275,7 @@ def calibration_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
     """Return the reliability diagrams of all bots."""
     found = part.evaluation(cache, Question(wanted=("evidence", "curves", "intervals")))
     cards = [card for ranking in found.rankings.values() for card in ranking.cards]
+    cards.sort(key=lambda card: card.baseline)
     return WebPage(
         "calibration",
         {

@@ -17,12 +17,14 @@ from predibot.reports.accounts.cohort_statement import list_grid
 from predibot.reports.pictures.series import Scatter
 from predibot.reports.study import Study, StudyPicture, StudyTables
 from predibot.reports.table import Table
+from predibot.reports.terminal.status import status_lines
 from predibot.reports.terminal.study_tables import table_grid
-from predibot.reports.views.schedule import schedule_document, status_document
+from predibot.reports.views.schedule import schedule_document
 from predibot.web.cache import LedgerCache
 from predibot.web.drawing import Dots, dots_of
 from predibot.web.pages.items import item_ids
 from predibot.web.pages.page import WebPage, grids_page, paginate, records
+from predibot.web.pages.today import decisions_under_way
 
 _SLOTS = 20
 _LATE = timedelta(minutes=5)
@@ -94,7 +96,8 @@ def status_page(cache: LedgerCache) -> WebPage:
     """Return the status of the schedules."""
     status = status_of(cache.store, cache.clock)
     rows = [_flatten(schedule_document(each)) for each in status.schedules]
-    return WebPage("status", {"document": status_document(status)}, {"schedules": lambda: iter(rows)})
+    shown = {"status": status, "lines": list(status_lines(status)), "under_way": decisions_under_way(cache)}
+    return WebPage("status", shown, {"schedules": lambda: iter(rows)})
 
 
 def _flatten(document: Mapping[str, Any]) -> dict[str, Any]:

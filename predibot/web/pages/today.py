@@ -64,7 +64,7 @@ def today_page(cache: LedgerCache) -> WebPage:
         {
             "now": now,
             "rows": newest,
-            "under_way": cache.store.run_read(lambda connection: under_way(connection, now, _UNDER_WAY)),
+            "under_way": decisions_under_way(cache),
             "settled": settled[:_SETTLED],
             "looked_at": len(settled),
             "surprises": surprises,
@@ -76,6 +76,11 @@ def today_page(cache: LedgerCache) -> WebPage:
             "decisions": records(newest),
         },
     )
+
+
+def decisions_under_way(cache: LedgerCache) -> Sequence[Row[Any]]:
+    """Return some decisions that bots are making now."""
+    return cache.store.run_read(lambda connection: under_way(connection, cache.clock(), _UNDER_WAY))
 
 
 def settled_markets(said: Sequence[Row[Any]]) -> list[SettledMarket]:

@@ -145,6 +145,14 @@ def test_forecasts_on_one_event_count_as_one_answer_by_hand() -> None:
     assert np.isnan([found.outcome_low[1], found.outcome_high[1]]).all()
 
 
+def test_what_chance_does_to_a_perfect_forecaster_by_hand() -> None:
+    # Of 100 forecasts of one half, 1.96 sqrt(.25 / 100) either side; what must happen happens; none, none.
+    low, high = calibration_bins([0.5] * 100 + [1.0] * 4, [1, 0] * 52, bins=3).chance_range()
+    assert low[1:].tolist() == pytest.approx([0.5 - 0.098, 1.0], abs=1e-4)
+    assert high[1:].tolist() == pytest.approx([0.5 + 0.098, 1.0], abs=1e-4)
+    assert np.isnan([low[0], high[0]]).all()
+
+
 @given(PAIRS, SCHEMES)
 def test_alone_each_forecast_is_an_answer_and_all_on_one_event_are_one(pairs: Pairs, scheme: BinScheme) -> None:
     alone = calibration_bins(*columns(pairs), scheme=scheme)
