@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
-from predibot.jobs.data_set import CARD, FILE_NAMES, data_files
 from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.details.events import revisions_of
@@ -36,6 +35,7 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
+from predibot.web.data_set import CARD, FILE_NAMES, data_files
 from predibot.web.feed import FEED, Feed
 from predibot.web.frame import banner
 from predibot.web.pages.accounts import account_page, cohort_page

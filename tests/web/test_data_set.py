@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from predibot.jobs.data_set import _hash_ids, _read_key
+from predibot.web.data_set import _hash_ids, _read_key
 
 
 def test_ids_of_comments_are_hashed_by_a_key_that_only_its_user_reads(tmp_path: Path) -> None:
