@@ -64,10 +64,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
 
 
-def pytest_collection_finish() -> None:
-    """Look through what was collected for garbage once, and not each time that a test makes some."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look through what is collected for garbage once, and not each time that loading or a test makes some."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 # A slow machine is no failure, so laws have no deadline.

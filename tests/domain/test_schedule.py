@@ -1,6 +1,7 @@
 """Schedules: slots beside a walk over every minute, and what is due whatever the clock did."""
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -23,11 +24,12 @@ def slots(cron: str, zone: str, after: str, until: str) -> list[str]:
 def walked(cron: Cron, zone: ZoneInfo, after: datetime, until: datetime) -> list[datetime]:
     """Return the slots by looking at the clock of the wall in every minute."""
     found, instant, seen = [], after - 2 * DAY, set()
+    on = cache(lambda day: {*cron.on(day)})
     before = instant.astimezone(zone).replace(tzinfo=None) - MINUTE
     while instant <= until:
         shown = instant.astimezone(zone).replace(tzinfo=None)
         skipped = [before + number * MINUTE for number in range(1, max(1, (shown - before) // MINUTE))]
-        is_asked = any(minute in cron.on(minute.date()) for minute in (*skipped, shown) if minute not in seen)
+        is_asked = any(minute in on(minute.date()) for minute in (*skipped, shown) if minute not in seen)
         if is_asked and instant > after:
             found.append(instant)
         seen.update((*skipped, shown))
