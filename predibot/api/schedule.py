@@ -19,7 +19,7 @@ from typing import Any
 from predibot.api.decide import decide_with
 from predibot.api.track import track_if_reachable
 from predibot.contracts import ProgressListener
-from predibot.domain.clock import floor_to, format_instant
+from predibot.domain.clock import floor_to, short_instant
 from predibot.errors import LedgerError, PredibotError, UsageError, describe_error
 from predibot.jobs.caller import Caller
 from predibot.jobs.daemon_threads import ExecutorSpec
@@ -91,7 +91,7 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
     def start(recipe: ScheduledRecipe, slot_at: datetime | None) -> Child:
         if slot_at is None:
             return Child(terms.set_up, _track_in_process, recipe, quiet, ledger)
-        caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
+        caller.say(f"{recipe.name}: playing the slot of {short_instant(slot_at)}")
         return Child(terms.set_up, play_in_process, recipe, slot_at, quiet, ledger, terms.executor)
 
     def tell(row: SlotRow) -> None:
@@ -122,7 +122,7 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )
                 if is_idle and next_at != said_at:
-                    caller.say(f"next: {format_instant(next_at)}")
+                    caller.say(f"next: {short_instant(next_at)}")
                     said_at = next_at
                 seconds = min((next_at - caller.clock()).total_seconds(), LONGEST_WAIT.total_seconds())
                 ending.wait(service, max(seconds, 0.0))
@@ -217,12 +217,12 @@ def play_now(
         now = caller.clock()
         if slot_at is not None and (slot_at > now or slot_at != floor_to(slot_at, MINUTE)):
             raise UsageError(
-                f"a slot is a minute that has begun, and {format_instant(slot_at)} is none at {format_instant(now)}. "
+                f"a slot is a minute that has begun, and {short_instant(slot_at)} is none at {short_instant(now)}. "
                 "Name another --slot, or leave it out"
             )
         slot_at = slot_at or recipe.slot_to_play(store, now)
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
-        caller.say(f"{recipe.name}: playing the slot of {format_instant(slot_at)}")
+        caller.say(f"{recipe.name}: playing the slot of {short_instant(slot_at)}")
         recipe = replace(recipe, request=replace(recipe.request, retry=retry))
         play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
         return play_slot_once(recipe, slot_at, play, store=store, clock=caller.clock)
@@ -250,8 +250,8 @@ def _no_progress() -> AbstractContextManager[ProgressListener]:
 
 def words_of_slot(row: SlotRow) -> str:
     """Return the result of a slot in one line."""
-    text = f"{row.recipe}: the slot of {format_instant(row.slot_at)} is {row.status}"
-    again = f"; tried again at {format_instant(row.next_try_at)}" if row.next_try_at else ""
+    text = f"{row.recipe}: the slot of {short_instant(row.slot_at)} is {row.status}"
+    again = f"; tried again at {short_instant(row.next_try_at)}" if row.next_try_at else ""
     return text + (f": {row.reason}" if row.reason else "") + again
 
 

@@ -9,7 +9,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
-from predibot.domain.clock import format_instant, parse_length
+from predibot.domain.clock import parse_length, short_instant
 
 if TYPE_CHECKING:
     from predibot.api.ledger_copies import CopyReport
@@ -219,7 +219,7 @@ def _print_pruning(found: "Pruning") -> None:
     from predibot.reports.terminal.grid import print_grid
 
     console = output.report_console()
-    before = format_instant(found.before.replace(second=0, microsecond=0))
+    before = short_instant(found.before.replace(second=0, microsecond=0))
     if not found.traces:
         console.print(f"no trace is of before {before}; nothing to prune", soft_wrap=True, markup=False)
         return

@@ -25,7 +25,7 @@ def track(
 
 
 def _show(report: "TrackReport", *, as_json: bool) -> None:
-    from predibot.domain.clock import format_instant
+    from predibot.domain.clock import short_instant
     from predibot.reports.document import document
 
     if as_json:
@@ -34,7 +34,7 @@ def _show(report: "TrackReport", *, as_json: bool) -> None:
         return
     console = output.report_console()
     console.print(
-        f"{report.markets} markets as of {format_instant(report.as_of)}: "
+        f"{report.markets} markets as of {short_instant(report.as_of)}: "
         f"{report.observations} new prices, {report.resolutions} new resolutions"
     )
     for note in report.notes:

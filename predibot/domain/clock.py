@@ -45,6 +45,16 @@ def format_instant(instant: datetime) -> str:
     return utc.strftime("%Y-%m-%dT%H:%M:%SZ" if utc.second else "%Y-%m-%dT%H:%MZ")
 
 
+def short_instant(instant: datetime) -> str:
+    """Return an instant as people read it, cut to the second.
+
+    Examples:
+        >>> short_instant(parse_instant("2026-03-01T12:00:00.123456Z"))
+        '2026-03-01T12:00Z'
+    """
+    return format_instant(instant.replace(microsecond=0))
+
+
 def parse_length(text: str) -> timedelta:
     """Return the length of time named by a whole number and a unit: `m`, `h`, `d` or `w`; at most 366 days.
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from predibot.domain.budget import Limits, Spending
-from predibot.domain.clock import format_instant, format_length
+from predibot.domain.clock import format_length, short_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import PredibotError
 from predibot.jobs.schedule.scheduled_recipe import ScheduledRecipe
@@ -104,7 +104,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
     problems = []
     if service is not None and not alive:
         problems.append(
-            f"the service {service.owner}, which ran since {format_instant(service.started_at)}, is gone. Start "
+            f"the service {service.owner}, which ran since {short_instant(service.started_at)}, is gone. Start "
             "`predibot schedule` again"
         )
     problems += [problem for each in schedules for problem in _schedule_problems(each, spent, now)]
@@ -156,9 +156,9 @@ def _schedule_problems(each: ScheduleStatus, spent: Spending, now: datetime) -> 
     if each.expected_at is not None and each.is_overdue:
         late = format_length(timedelta(minutes=(now - each.expected_at) // timedelta(minutes=1)))
         yield (
-            f"recipe {each.recipe}: the slot of {format_instant(each.expected_at)} has not begun, {late} after it. "
+            f"recipe {each.recipe}: the slot of {short_instant(each.expected_at)} has not begun, {late} after it. "
             "Look whether `predibot schedule` runs"
         )
     last = each.slots.last
     if last is not None and last.status in ("failed", "partly", "missed"):
-        yield f"recipe {each.recipe}: the slot of {format_instant(last.slot_at)} is {last.status}: {last.reason}"
+        yield f"recipe {each.recipe}: the slot of {short_instant(last.slot_at)} is {last.status}: {last.reason}"

@@ -4,10 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import datetime
 
 from predibot.domain import price
-from predibot.domain.clock import format_instant
+from predibot.domain.clock import short_instant
+
+instant = short_instant
+"""Writes an instant, cut to the second."""
 
 MISSING = "–"
 _BARS = "▁▂▃▄▅▆▇█"
@@ -176,11 +178,6 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def instant(at: datetime) -> str:
-    """Return an instant, cut to the second."""
-    return format_instant(at.replace(microsecond=0))
 
 
 def horizon(label: str) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 
 from sqlalchemy import Connection, func, select
 
+from predibot.domain.clock import short_instant
 from predibot.domain.spelling import did_you_mean
 from predibot.errors import UsageError
 from predibot.games.cohorts import cohort_start
@@ -52,7 +53,7 @@ def statements_of_cohort(
         at = as_of or _default_instant(connection, clock)
         found = cohort_statements(connection, name, at, recipe=recipe)
     if not found:
-        raise UsageError(f"the cohort {name} had not started at {at.isoformat()}; ask for a later instant")
+        raise UsageError(f"the cohort {name} had not started at {short_instant(at)}; ask for a later instant")
     return found
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from predibot.contracts import OpenVenue, ProgressListener
-from predibot.domain.clock import EPOCH, floor_to, format_instant
+from predibot.domain.clock import EPOCH, floor_to, format_instant, short_instant
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
 from predibot.jobs.deciding.select_events import Choice, choose
@@ -220,7 +220,7 @@ def _resume(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue
     notes = list(run.notes)
     if run.as_of != opened.now and not opened.venue.live:
         notes.append(
-            f"run {run.key} was frozen as of {format_instant(run.as_of)} and is resumed as of then; "
+            f"run {run.key} was frozen as of {short_instant(run.as_of)} and is resumed as of then; "
             f"{request.beside} to make another"
         )
     if run.digest != request.digest:

@@ -6,7 +6,7 @@ from datetime import datetime
 from textwrap import wrap
 from typing import Any
 
-from predibot.domain.clock import format_instant
+from predibot.domain.clock import short_instant
 from predibot.domain.decision import outcome_of
 from predibot.domain.terms import NoticeKind
 from predibot.domain.untrusted_text import one_line
@@ -112,7 +112,7 @@ def notice_of_slot(
         outcomes: Count of decisions by `outcome_of`; empty if no run was made.
         next_try_at: When failed decisions are tried again; None for never.
     """
-    at, about, counts = format_instant(slot_at), f"slot of {recipe}", dict(outcomes or {})
+    at, about, counts = short_instant(slot_at), f"slot of {recipe}", dict(outcomes or {})
     decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
     if is_good:
         title = f"predibot: {safe_name(recipe)} is well again, slot {at}"
@@ -120,7 +120,7 @@ def notice_of_slot(
     what = "failed in part" if counts.get("recorded") else "failed"
     kind = kind_of_error(reason)
     why = (f"Why: {_REASONS[kind]}.",) if kind else ()
-    again = f"It is tried again at {format_instant(next_try_at)}." if next_try_at else "It is not tried again."
+    again = f"It is tried again at {short_instant(next_try_at)}." if next_try_at else "It is not tried again."
     ask_again = (_ASK_AGAIN,) if counts.get(_UNREADABLE_ANSWER) else ()
     return Notice(
         "drift" if kind == "VenueChanged" else "failure",
@@ -132,7 +132,7 @@ def notice_of_slot(
 
 def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
     """Return the notice that something besides a slot's decisions failed; without a reason, that all is well again."""
-    about, at = f"side of {recipe}", format_instant(slot_at)
+    about, at = f"side of {recipe}", short_instant(slot_at)
     if not reason:
         title = f"predibot: nothing is in the way of {safe_name(recipe)} any more, slot {at}"
         return Notice("failure", title, trouble=about, is_over=True)
@@ -146,8 +146,8 @@ def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
 
 def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
     """Return the notice that slots were missed."""
-    first, more = [format_instant(slot) for slot in slots[:_MOST_MISSED_NAMED]], len(slots) - _MOST_MISSED_NAMED
-    names = ", ".join(first) + (f" and {more} more, the last {format_instant(slots[-1])}" if more > 0 else "")
+    first, more = [short_instant(slot) for slot in slots[:_MOST_MISSED_NAMED]], len(slots) - _MOST_MISSED_NAMED
+    names = ", ".join(first) + (f" and {more} more, the last {short_instant(slots[-1])}" if more > 0 else "")
     what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"
     lines = (f"Nothing ran in time to make up for: {names}.", "No decision is made for them any more.")
     return Notice("missed", f"predibot: {safe_name(recipe)} missed {what}", lines)
@@ -244,7 +244,7 @@ def notice_of_day(
         *wrapped,
         *said,
     )
-    title = f"predibot: {safe_name(recipe)} until {format_instant(until)}, {done} of {all_slots} slots done"
+    title = f"predibot: {safe_name(recipe)} until {short_instant(until)}, {done} of {all_slots} slots done"
     return Notice("summary", title, lines, tuple(leaderboard))
 
 
@@ -254,4 +254,4 @@ def _counts(counts: Mapping[Any, int]) -> str:
 
 def notice_of_test(now: datetime) -> Notice:
     """Return a notice that tries a channel."""
-    return Notice(None, "predibot: a test", (f"Sent at {format_instant(now.replace(microsecond=0))}.",))
+    return Notice(None, "predibot: a test", (f"Sent at {short_instant(now)}.",))

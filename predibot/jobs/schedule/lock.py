@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Self
 
-from predibot.domain.clock import format_instant
+from predibot.domain.clock import short_instant
 from predibot.errors import UsageError
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.ledger.store import Store
@@ -50,7 +50,7 @@ class ServiceLock:
         except LookupError as error:
             return str(error)
         if earlier is not None:
-            since = format_instant(earlier.started_at)
+            since = short_instant(earlier.started_at)
             _log.warning(
                 "took over the %s from %s, which had it since %s and is gone", self._name, earlier.owner, since
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, literal, select, update
 
-from predibot.domain.clock import format_instant
+from predibot.domain.clock import format_instant, short_instant
 from predibot.domain.schedule import SlotStatus
 from predibot.errors import LedgerUnusable
 from predibot.ledger.schema.column_types import Instant
@@ -86,7 +86,7 @@ def _slots_where(connection: Connection, recipe: str, *which: ColumnElement[bool
 
 def pause_reason(at: datetime) -> str:
     """Return why slots of a pause are missed."""
-    return f"paused since {format_instant(at)}"
+    return f"paused since {short_instant(at)}"
 
 
 def miss_slots(connection: Connection, recipe: str, slots: Iterable[datetime], reason: str, *, now: datetime) -> None:

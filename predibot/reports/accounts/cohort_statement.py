@@ -8,7 +8,6 @@ from typing import Any
 from rich.console import Console
 from sqlalchemy import Row
 
-from predibot.domain.clock import format_instant
 from predibot.domain.decision import BY_SYSTEM, counted_status
 from predibot.games.cohorts import DECIDES_AFTER, Member
 from predibot.games.positions import POSITION_STATES, PositionState
@@ -135,7 +134,7 @@ def provenance_lines(held: CohortHoldings, *, full: bool) -> Iterator[str]:
     for each in held.conflicts if full else held.conflicts[-3:]:
         low, high = each.low, each.high
         yield (
-            f"  {plain(low.outcome, 40)} at {format_instant(low.at)}: {low.source} {figures.short_score(low.price)}, "
+            f"  {plain(low.outcome, 40)} at {figures.instant(low.at)}: {low.source} {figures.short_score(low.price)}, "
             f"{high.source} {figures.short_score(high.price)}"
         )
 
@@ -152,17 +151,17 @@ def _cohort_header(cohort: StoredCohort) -> Document:
 def _print_head(console: Console, found: CohortStatement) -> None:
     cohort = found.cohort
     of = f"{cohort.game} {cohort.methodology} of {cohort.recipe}, {cohort.mode}"
-    print_line(console, plain(f"Cohort {cohort.name}: {of}, as of {format_instant(found.as_of)}"), "bold")
+    print_line(console, plain(f"Cohort {cohort.name}: {of}, as of {figures.instant(found.as_of)}"), "bold")
     state = "decides" if cohort.decides else "only tracked"
     if found.as_of < (first := cohort.start + DECIDES_AFTER):
-        state = f"decides from {format_instant(first)}"
+        state = f"decides from {figures.instant(first)}"
     if cohort.ended_at is not None:
-        state = f"complete since {format_instant(cohort.ended_at)}"
+        state = f"complete since {figures.instant(cohort.ended_at)}"
     unresolved = f"{found.unresolved} of {figures.things(found.markets, 'market')} unresolved"
     print_line(console, f"week {found.week}, {state}; {unresolved}")
     if cohort.archived_at is not None:
         text = plain(cohort.archived_reason or "", _MESSAGE_CELLS)
-        print_line(console, f"ARCHIVED {format_instant(cohort.archived_at)}, in no score: {text}")
+        print_line(console, f"ARCHIVED {figures.instant(cohort.archived_at)}, in no score: {text}")
     if found.due:
         print_line(console, f"Due this week: {', '.join(map(plain, found.due))}.")
 
@@ -231,7 +230,7 @@ def _failure_lines(found: CohortStatement) -> Iterator[str]:
         status = counted_status(last.status, last.reason_kind)
         if status != "recorded":
             text = plain(last.message or BY_SYSTEM, _MESSAGE_CELLS)
-            yield f"{plain(member.bot_id)} {status} at {format_instant(last.decided_at)}: {text}"
+            yield f"{plain(member.bot_id)} {status} at {figures.instant(last.decided_at)}: {text}"
 
 
 def _profit(line: PositionLine) -> str:
@@ -274,7 +273,7 @@ _POSITIONS = (
     Column("price", "price", figures.short_score),
     Column("value", "value_usd", figures.usd),
     Column("P/L", "", _profit, meaning="of what is held against its cost, with what was realised before"),
-    Column("priced", "priced_at", format_instant, 3, kind="key"),
+    Column("priced", "priced_at", figures.instant, 3, kind="key"),
     Column(
         "source",
         "",

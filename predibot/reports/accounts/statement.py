@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.jobs.accounts.statement import Conversation
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
 from predibot.ledger.read.accounts.statement import AccountStatement, Allocation, JournalLine
@@ -153,7 +152,7 @@ def _print_head(console: Console, statement: AccountStatement) -> None:
         print_line(console, cohort.standing)
     if cohort is not None and cohort.cohort.archived_at is not None:
         print_line(console, f"ARCHIVED, in no score: {plain(cohort.cohort.archived_reason or '', _RATIONALE_CELLS)}")
-    at = "" if statement.valued_at is None else f" at {format_instant(statement.valued_at)}"
+    at = "" if statement.valued_at is None else f" at {figures.instant(statement.valued_at)}"
     is_known = statement.value_usd is not None and account.paid_in_usd
     since = figures.signed_percent((statement.value_usd or 0.0) / account.paid_in_usd - 1.0 if is_known else None)
     print_line(
@@ -187,7 +186,7 @@ def _pending_grid(statement: AccountStatement) -> Table:
         replace(_ASSET, of="0.asset"),
         replace(_QUESTION, of="0.question"),
         Column("asked for", "0", _amount, meaning=asked_for),
-        Column("decided", "1", format_instant, kind="key"),
+        Column("decided", "1", figures.instant, kind="key"),
     )
     return table_of("Pending orders", columns, rows)
 
@@ -213,7 +212,7 @@ def _print_allocations(
     title = "Allocations" if statement.cohort is None else "Decisions"
     print_line(console, f"{title}, {len(rows)} of {len(statement.allocations)}", "bold")
     for each in rows:
-        print_line(console, f"{format_instant(each.slot_at)}  {figures.usd(each.value_usd)}  {_weights(each)}")
+        print_line(console, f"{figures.instant(each.slot_at)}  {figures.usd(each.value_usd)}  {_weights(each)}")
         if each.rationale:
             print_line(console, f"   {plain(each.rationale, None if full else _RATIONALE_CELLS)}")
         about = ", ".join(sorted(each.factors)).replace("_", " ")
@@ -299,7 +298,7 @@ def _signed_usd(amount: float) -> str:
     return f"{'-' if round(amount, 2) < 0.0 else '+'}{figures.usd(abs(amount))}"
 
 
-_AT, _KIND = Column("at", "at", format_instant, kind="key"), Column("what", "kind", kind="key")
+_AT, _KIND = Column("at", "at", figures.instant, kind="key"), Column("what", "kind", kind="key")
 _ASSET = Column("asset", "asset", kind="key")
 _QUESTION = Column("question", "question", within(_QUESTION_CELLS), 1, kind="text")
 _CASH = Column("cash", "cash_usd", _signed_usd)

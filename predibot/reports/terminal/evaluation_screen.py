@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.boards.accounts import agreement_lines, board_grid, cohort_grid
@@ -175,7 +174,7 @@ def _print_below_boards(
     if line := " ".join([*_marks(rows), *limits]):
         print_line(console, plain(line), "dim")
     if evaluation.first_results_at is not None:
-        first = format_instant(evaluation.first_results_at)
+        first = figures.instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
     if found := missing(evaluation):
         listed = found if shown.full or shown.explain else found[:1]

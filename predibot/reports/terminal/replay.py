@@ -8,7 +8,7 @@ from datetime import datetime
 from rich.console import Console
 
 from predibot.contracts import SessionPast
-from predibot.domain.clock import format_instant, format_length
+from predibot.domain.clock import format_length
 from predibot.domain.decision import STATUSES, Status
 from predibot.domain.schedule import Timetable
 from predibot.jobs.replay.look_ahead_check import LookAhead
@@ -81,7 +81,9 @@ def replay_view(done: ReplayReport) -> ReplayView:
 def print_replay(console: Console, view: ReplayView) -> None:
     """Print over which instants a replay went, what was decided, and the notes."""
     instants = view.instants
-    span = f"{format_instant(instants.first)} to {format_instant(instants.last)} every {format_length(instants.every)}"
+    span = (
+        f"{figures.instant(instants.first)} to {figures.instant(instants.last)} every {format_length(instants.every)}"
+    )
     came_to = ", ".join(_status_counts(view.statuses)) or "nothing decided"
     console.print()
     print_line(
@@ -101,7 +103,7 @@ def progress_line(played: Played, *, number: int, of: int, seconds_left: float) 
     else:
         what = ", ".join(_status_counts(Counter(played.statuses))) or "no event to play"
     left = f", about {figures.duration(seconds_left)} left" if number < of else ""
-    return f"{format_instant(played.at)}: instant {figures.count(number)} of {figures.count(of)}, {what}{left}"
+    return f"{figures.instant(played.at)}: instant {figures.count(number)} of {figures.count(of)}, {what}{left}"
 
 
 def _instant_document(played: Played) -> Document:
@@ -127,7 +129,7 @@ def _share_of_instants(some: Sequence[datetime], played: Sequence[Played]) -> st
 def _list_instants(instants: Sequence[datetime]) -> str:
     more = len(instants) - _SHOWN
     rest = f" and {figures.count(more)} more, which --json names" if more > 0 else ""
-    return ", ".join(map(format_instant, instants[:_SHOWN])) + rest
+    return ", ".join(map(figures.instant, instants[:_SHOWN])) + rest
 
 
 _SHOWN_DIFFERENCES = 20

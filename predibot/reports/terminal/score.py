@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.jobs.score_files.score import EquityReport
 from predibot.jobs.score_files.table import FileRows
 from predibot.reports import figures
@@ -118,7 +117,7 @@ def print_equity(console: Console, found: EquityReport) -> None:
     print_line(
         console,
         f"{plain(found.file.label)}: {figures.count(score.n_values)} values "
-        f"from {format_instant(found.first_at)} to {format_instant(found.last_at)}",
+        f"from {figures.instant(found.first_at)} to {figures.instant(found.last_at)}",
     )
     print_line(
         console,

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.domain.spelling import count_noun
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.reports import figures
@@ -37,10 +36,10 @@ def _state(each: ScheduleStatus) -> str:
 
 _COLUMNS = (
     Column("recipe", "recipe", kind="key"),
-    Column("last", "slots.last.slot_at", format_instant, kind="key"),
+    Column("last", "slots.last.slot_at", figures.instant, kind="key"),
     Column("status", "", _state, 0, kind="key"),
     Column("late", "slots.last.late", lambda late: figures.duration(max(late.total_seconds(), 0.0)), 1),
-    Column("next", "next_at", format_instant, 0, kind="key"),
+    Column("next", "next_at", figures.instant, 0, kind="key"),
     Column("missed", "slots.counts", lambda counts: figures.count(counts.get("missed", 0))),
     Column("cost", "cost", lambda cost: figures.short_cost_usd(cost.known_usd) + "+?" * bool(cost.unknown), 2),
 )
@@ -50,12 +49,12 @@ def status_lines(status: LedgerStatus) -> Iterator[str]:
     """Yield a sentence on each part of a ledger that has something to tell, without its problems."""
     service = status.service
     if service is not None and status.is_service_alive:
-        yield f"Service: {service.owner}, since {format_instant(service.started_at)}."
+        yield f"Service: {service.owner}, since {figures.instant(service.started_at)}."
     elif service is None:
         yield "Service: none runs at the moment."
     markets = status.markets
     if markets.markets:
-        until = figures.MISSING if markets.tracked_until is None else format_instant(markets.tracked_until)
+        until = figures.MISSING if markets.tracked_until is None else figures.instant(markets.tracked_until)
         hours = STALE.total_seconds() / 3600
         yield (
             f"Open markets: {markets.markets:,}, tracked until {until}; {markets.stale:,} without a price of the last "
@@ -64,7 +63,7 @@ def status_lines(status: LedgerStatus) -> Iterator[str]:
     if status.retries.open:
         at = status.retries.next_try_at
         yield f"Failed decisions to be tried again: {status.retries.open:,}" + (
-            f", from {format_instant(at)}." if at else "."
+            f", from {figures.instant(at)}." if at else "."
         )
     recently = f"of the last {COUNTED.days} days"
     for bot, count in status.without_tools.items():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from rich.console import Console
 from rich.text import Text
 
-from predibot.domain.clock import format_instant
 from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, outcome_of
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, table_of
@@ -88,7 +87,7 @@ def print_selection(console: Console, view: "SelectionView", *, every: bool = Fa
     Unless `every`, ten of those passed over are shown and the others counted by rule, and texts of a data set are
     counted by task.
     """
-    print_line(console, f"as of {format_instant(view.as_of)}, {plain(view.venue)}")
+    print_line(console, f"as of {figures.instant(view.as_of)}, {plain(view.venue)}")
     console.print()
     texts = texts_of(view.selected)
     if texts and not every:
@@ -153,7 +152,7 @@ _NOT_RECORDED = ("refused", "failed", "abstained")
 _RUNS = (
     Column("#", "number", str),
     Column("run", "run", kind="key"),
-    Column("as of", "as_of", format_instant, 1, kind="key"),
+    Column("as of", "as_of", figures.instant, 1, kind="key"),
     Column("venue", "venue", drop=2, kind="key"),
     Column("bots", "bots", figures.count, 4),
     Column("events", "events", figures.count, 3),
@@ -164,7 +163,7 @@ _EVENTS = (
     Column("event", "event_id", kind="key"),
     Column("title", "title", within(_TITLE_CELLS), kind="text"),
     Column("decisions", "decisions", figures.count),
-    Column("last", "last_slot_at", format_instant, 1, kind="key"),
+    Column("last", "last_slot_at", figures.instant, 1, kind="key"),
 )
 _EVENT = Column("event", "event_id", kind="key")
 _TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")
@@ -235,7 +234,7 @@ def _retry_lines(decisions: "Sequence[DecisionView]") -> Iterator[str]:
     if at_once := due.pop(None, 0):
         yield f"the next call tries {figures.things(at_once, 'failed decision')} again"
     if due:
-        first = format_instant(min(filter(None, due)))
+        first = figures.instant(min(filter(None, due)))
         waiting = figures.things(due.total(), "failed decision")
         yield f"the next try of {waiting} is due at {first}; --retry failed tries now"
     lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.jobs.worst_decisions import WorstDecision
 from predibot.reports import figures
 from predibot.reports.document import Document, document, under
@@ -41,7 +40,7 @@ def circumstances(each: WorstDecision) -> str:
     else:
         outcome = f"open at {outcome}"
     return (
-        f"{format_instant(each.decided_at)} price {figures.probability(loss.price_yes)}, "
+        f"{figures.instant(each.decided_at)} price {figures.probability(loss.price_yes)}, "
         f"forecast {figures.probability(loss.probability)}, {figures.usd(abs(loss.bet_usd))} on {side}, "
         f"outcome {outcome}"
     )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from predibot.domain.clock import format_instant
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, ends, table_of, value_of
 from predibot.reports.terminal.text import plain
@@ -56,7 +55,7 @@ def _title(board: AccountBoard) -> str:
     starts = {score.start_usd for score in board.scores}
     began = f"{figures.usd(starts.pop())} at the start" if len(starts) == 1 else "starts differ"
     dates = max((score.dates for score in board.scores), default=0)
-    until = max((format_instant(score.last_at) for score in board.scores), default=figures.MISSING)
+    until = max((figures.instant(score.last_at) for score in board.scores), default=figures.MISSING)
     of = f"{plain(board.game)} of {plain(board.recipe)}, {board.mode}"
     return f"{of}: {began}, {figures.things(dates, 'date')} to {until}"
 

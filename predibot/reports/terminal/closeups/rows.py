@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
 
-from predibot.domain.clock import format_instant
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, ends, table_of
@@ -291,7 +290,7 @@ def _percents(found: Estimate | None) -> str:
 
 def slot_words(at: datetime) -> str:
     """Return the instant of a slot; only the day if it is midnight."""
-    return f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else format_instant(at)
+    return f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else figures.instant(at)
 
 
 def _day(seconds: float) -> str:

@@ -5,7 +5,6 @@ from functools import partial
 
 from rich.console import Console
 
-from predibot.domain.clock import format_instant
 from predibot.domain.decision import STATUSES, Status
 from predibot.jobs.histories.run import RunHistory
 from predibot.reports import figures
@@ -41,7 +40,7 @@ def print_run(console: Console, history: RunHistory) -> None:
     run = history.run
     void = "" if run.void_reason is None else f", void: {run.void_reason}"
     print_line(console, plain(f"Run {run.number}: {run.run}{void}"), style="bold")
-    print_line(console, plain(f"{run.game} on {run.venue}, as of {format_instant(run.as_of)}"))
+    print_line(console, plain(f"{run.game} on {run.venue}, as of {figures.instant(run.as_of)}"))
     print_grid(console, table_of("", _BOTS, history.bots))
     if history.events:
         console.print()
