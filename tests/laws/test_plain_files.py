@@ -44,9 +44,15 @@ ELSEWHERE = {
     "predibot/research/pages/parser_child.py": {"os.open"},
 }
 
+LAST_WORDS = {name.rpartition(".")[2] for name in NAMED}
+WORDS = re.compile(rf"\b(?:{'|'.join({'open', *UNPACKERS, *READERS, *LAST_WORDS})})\b")
+
 
 def readers(source: str) -> Iterator[str]:
     """Yield what in a source opens a file to read it, lists a folder whole or unpacks bytes."""
+    # A name in ASCII has no other way of writing; a source without one of them need not be parsed, which takes longest.
+    if source.isascii() and not WORDS.search(source):
+        return
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from UNPACKERS & {name.name.partition(".")[0] for name in node.names}
@@ -56,7 +62,7 @@ def readers(source: str) -> Iterator[str]:
             yield "open"
         elif isinstance(node, ast.Attribute) and node.attr in READERS:
             yield node.attr
-        elif isinstance(node, ast.Attribute) and ast.unparse(node) in NAMED:
+        elif isinstance(node, ast.Attribute) and node.attr in LAST_WORDS and ast.unparse(node) in NAMED:
             yield ast.unparse(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "open":
             yield from ["open"] if ast.unparse(node.func) != "os.open" and is_read(node) else []
