@@ -26,10 +26,14 @@ from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
 from predibot.reports.terminal.trace import usage_grid
 from predibot.reports.terminal.worst import circumstances, question_of
 from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.evaluation.running import EDGE
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import Bars, History, bars_of, curves_of, history_of
-from predibot.web.pages.leaderboard import lines_of
+from predibot.web.chart import Chart, Line, Point, Scale, chart_of
+from predibot.web.drawing import Bars, bars_of, curves_of
+from predibot.web.frame import colour
+from predibot.web.pages.events import price_chart
+from predibot.web.pages.leaderboard import lines_of, mean_point
 from predibot.web.pages.page import PAGE, WebPage
 from predibot.web.reliability import reliability_of
 
@@ -71,7 +75,8 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
         if status != "recorded"
         for each in cache.read(sort_decisions, RowFilter(bots=(name,), status=status), limit=PAGE)
     ]
-    pictures = [picture for _, picture in bot_pictures(history)]
+    # The sum of edges is told as a mean, on the scale of all other edges.
+    pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
     drawn = [each for picture in pictures for each in curves_of(picture)]
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
@@ -93,7 +98,8 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
                 if isinstance(picture, Calibrations)
                 for panel in picture.panels
             ],
-            "jumps": list(_jumps(history)),
+            "jumps": list(_jumps(cache, history)),
+            "chart": _edge_chart(cache, history),
             "grids": list(bot_grids(history)),
             "ends": [
                 (title, none, [(each, question_of(each), circumstances(each)) for each in found])
@@ -128,17 +134,34 @@ def _by_day(history: BotHistory) -> Sequence[Bars]:
     return (bars_of(values, "Profit by day", note),)
 
 
-def _jumps(history: BotHistory) -> Iterator[tuple[str, str, History]]:
-    """Yield question, event and history of the markets whose prices jumped most."""
+def _edge_chart(cache: LedgerCache, history: BotHistory) -> Chart | None:
+    """Return the mean edge up to each slot, a line for each kind of knowledge that is ranked by itself."""
+    name = history.bot
+    lines = [
+        Line(
+            name if each.knowledge == "clean" else f"{name}, cutoff unknown",
+            [mean_point(point) for point in each.running.get(EDGE, ())],
+            colour(cache, name),
+        )
+        for each in history.scored
+    ]
+    title = "Edge over the price, up to each day"
+    return chart_of(lines, title, "Thousandths of squared error", Scale(figures.thousandths))
+
+
+def _jumps(cache: LedgerCache, history: BotHistory) -> Iterator[tuple[str, Chart]]:
+    """Yield event and chart of the markets whose prices jumped most."""
     for each in history.markets:
-        forecasts = [
-            (instant_of(one.decided_at), one.probability, f"said {one.probability:.2f}")
+        dots = {
+            instant_of(one.decided_at).date(): Point(one.decided_at, one.probability)
             for one in each.decisions
             if one.probability is not None
-        ]
-        drawn = history_of([(instant_of(at), price) for at, price in each.prices], forecasts)
+        }
+        prices = [(instant_of(at), price) for at, price in each.prices]
+        question = each.market.question or each.market.title
+        drawn = price_chart(cache, prices, {history.bot: list(dots.values())}, question)
         if drawn is not None:
-            yield each.market.question or each.market.title, each.market.event_id, drawn
+            yield each.market.event_id, drawn
 
 
 def _by_slot(history: BotHistory) -> Iterator[Bars]:

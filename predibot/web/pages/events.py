@@ -1,6 +1,6 @@
 """The pages of events: a list of them, and one with its prices, forecasts and related events."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -155,12 +155,9 @@ def _chart(
     bots: Sequence[str],
 ) -> Chart | None:
     """Return prices over time with one dot a bot and day, hollow without a bet, and one mark a day with news."""
-    if len(prices) < 2:
-        return None
     of_day = {(each.bot, each.decided_at.date()): each for each in rows[-_DOTS:]}
-    lines = [Line("price", [Point(at.timestamp(), price) for at, price in prices], kind="price")]
-    for bot in bots:
-        dots = [
+    dots = {
+        bot: [
             Point(
                 each.decided_at.timestamp(),
                 each.probability,
@@ -170,14 +167,38 @@ def _chart(
             for (name, _), each in of_day.items()
             if name == bot
         ]
-        lines.append(Line(bot, dots, frame.colour(cache, bot), "dots"))
-    is_probability = max(price for _, price in prices) <= 1.0
-    scale = Scale(figures.percent, None, (0.0, 1.0)) if is_probability else Scale(figures.usd, None)
+        for bot in bots
+    }
     marks = [
         (days[0].published_at.timestamp(), f"{figures.things(len(days), 'page')}: {days[0].title}")
         for days in (list(group) for _, group in groupby(news, lambda each: each.published_at.date()))
     ]
-    return chart_of(lines, "Price of YES and what bots said", "price of YES", scale, marks)
+    return price_chart(cache, prices, dots, "Price of YES and what bots said", marks)
+
+
+def price_chart(
+    cache: LedgerCache,
+    prices: Sequence[tuple[datetime, float]],
+    dots: Mapping[str, Sequence[Point]],
+    title: str,
+    marks: Sequence[tuple[float, str]] = (),
+) -> Chart | None:
+    """Return the prices of a market over time with the dots of bots in their colours; None for fewer than two prices.
+
+    Args:
+        cache: The ledger, for the colours.
+        prices: Instants and prices, oldest first, in [0, 1] or of a stock in dollars.
+        dots: Of each bot, in order of time.
+        title: Of the chart.
+        marks: Instants in seconds since 1970 with their words.
+    """
+    if len(prices) < 2:
+        return None
+    lines = [Line("price", [Point(at.timestamp(), price) for at, price in prices], kind="price")]
+    lines += [Line(bot, own, frame.colour(cache, bot), "dots") for bot, own in dots.items()]
+    is_probability = max(price for _, price in prices) <= 1.0
+    scale = Scale(figures.percent, None, (0.0, 1.0)) if is_probability else Scale(figures.usd, None)
+    return chart_of(lines, title, "price of YES", scale, marks)
 
 
 def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[RelatedEvent, ...]]:

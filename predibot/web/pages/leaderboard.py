@@ -219,7 +219,7 @@ def _edge_chart(cache: LedgerCache, found: Evaluation, history: EdgeHistory) -> 
     """Return the mean edge of each bot up to each slot; baselines are left out, unless there is nobody else."""
     rows = [(name, row) for name, ranking in found.rankings.items() for row in leaderboard(ranking)]
     lines = [
-        Line(row.bot, [_mean(each) for each in history.running[name].get(row.bot, ())], colour(cache, row.bot))
+        Line(row.bot, [mean_point(each) for each in history.running[name].get(row.bot, ())], colour(cache, row.bot))
         for name, row in [each for each in rows if not each[1].baseline] or rows
         # A bot that never left the price is the line of zero.
         if row.edge
@@ -228,7 +228,8 @@ def _edge_chart(cache: LedgerCache, found: Evaluation, history: EdgeHistory) -> 
     return chart_of(lines, "Edge over the price, up to each day", "Thousandths of squared error", scale)
 
 
-def _mean(point: RunningPoint) -> Point:
+def mean_point(point: RunningPoint) -> Point:
+    """Return the mean edge up to a slot with its interval, from their sum."""
     low, high = (None if end is None else end / point.n for end in (point.low, point.high))
     return Point(point.slot_at, point.total / point.n, low, high)
 

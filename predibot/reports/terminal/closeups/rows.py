@@ -134,7 +134,8 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
     error = None if interval is None else interval.standard_error
     seen = None if error is None else smallest_detectable(error, found.events)
     if seen is not None:
-        yield f"So many events show a true edge of {figures.short_score(seen)} four times in five, and seldom less"
+        size = figures.thousandths(seen).lstrip("+")
+        yield f"So many events would reveal a true edge of {size} thousandths 80 % of the time"
 
 
 def _account_claim(account: AccountHistory) -> str:
