@@ -183,8 +183,7 @@ def test_anybodys_columns_give_the_scores_that_others_published(predibot: Predib
         "p_mkt": bots["market"]["brier"],
     }
     line = predibot("score", file, "--columns", named, "--compare", "p_aia", "market").out
-    assert line.startswith("market beats p_aia: the Brier score of market is 0.1353 lower (95% 0.08")
-    assert line.endswith("p < 0.001, on 200 questions of 200 events that both answered.\n")
+    assert f"\n> {line}" in (ROOT / "docs/score.md").read_text(encoding="utf-8")
 
 
 def _wide(rows: int, difference: float) -> str:
