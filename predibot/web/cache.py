@@ -38,7 +38,7 @@ from predibot.related.clusters import RELATED
 from predibot.related.filters import Filters
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.web.pages.turns import turn_starts
+from predibot.web.turns import turn_starts
 
 _changes = table_of(ChangeRow)
 _MOST_VALUES = 64

@@ -24,8 +24,8 @@ from predibot.ledger.read.rows_for_python import (
 )
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, pagination, records
-from predibot.web.pages.turns import turns_of
 from predibot.web.rendering import line, lines
+from predibot.web.turns import turns_of
 
 _AT_ONCE = 500
 _MOST_FIND = 200
