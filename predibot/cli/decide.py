@@ -38,7 +38,7 @@ def decide(
     replay_traces: Annotated[
         str | None, typer.Option("--replay-traces", hidden=True, help="the same, by an older name")
     ] = None,
-    new_run: Annotated[bool, typer.Option("--new-run", help="start another run in the same slot")] = False,
+    new_run: Annotated[bool, typer.Option("--new-run", help="start another run at the same time")] = False,
     start_cohort: Annotated[
         bool, typer.Option("--start-cohort", help="start the cohort of this week, if it has not started")
     ] = False,

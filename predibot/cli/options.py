@@ -180,11 +180,11 @@ class PartOptions:
     as_of: AsOf = None
     since: Annotated[
         datetime | None,
-        typer.Option("--since", parser=instant, metavar="INSTANT", help="only slots at that instant or later"),
+        typer.Option("--since", parser=instant, metavar="INSTANT", help="only decisions at that instant or later"),
     ] = None
     until: Annotated[
         datetime | None,
-        typer.Option("--until", parser=instant, metavar="INSTANT", help="only slots before that instant"),
+        typer.Option("--until", parser=instant, metavar="INSTANT", help="only decisions before that instant"),
     ] = None
     category: Annotated[
         str | None,

@@ -56,7 +56,7 @@ def show(
         print_run(output.report_console(), found)
 
 
-@GROUP.command("void", cls=Command, help="take a run out of all scores and free its slot; it stays on record")
+@GROUP.command("void", cls=Command, help="take a run out of all scores, and decide its time again; it stays on record")
 def void(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="the run's key, as `predibot runs` shows it")],
@@ -81,4 +81,4 @@ def void(
     else:
         lines = f"{published} line{'s' * (published != 1)} appended to {publish}"
         text = "" if publish is None else f"; {lines}" if published else f"; {publish} has no root of it without that"
-        output.report_console().print(f"{key} is void: no score counts it, and its slot is free{text}", markup=False)
+        output.report_console().print(f"{key} is void: no score counts it, and its time is free{text}", markup=False)

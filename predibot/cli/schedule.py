@@ -121,7 +121,7 @@ def _exit_code(statuses: Sequence[str]) -> int:
     return PARTLY if any(status in ("done", "partly") for status in statuses) else NOTHING
 
 
-@GROUP.command("run-now", cls=DecidingCommand, help="play a slot of a recipe now")
+@GROUP.command("run-now", cls=DecidingCommand, help="play a recipe's time of decision now")
 def run_now(
     recipe: _Recipe,
     slot: Annotated[
@@ -196,13 +196,13 @@ def install(
             typer.echo(f"# --- {name}\n{text}" if len(files) > 1 else text, nl=False)
 
 
-@GROUP.command("pause", cls=Command, help="leave out the slots of a recipe from now on")
+@GROUP.command("pause", cls=Command, help="leave out a recipe from now on")
 def pause(recipe: _Recipe, ledger: options.Ledger = options.DEFAULT_LEDGER) -> None:
     """Leave out the slots of a recipe; each has a row that says so."""
     _pause(recipe, ledger, paused=True)
 
 
-@GROUP.command("resume", cls=Command, help="play the slots of a recipe again")
+@GROUP.command("resume", cls=Command, help="play a recipe again")
 def resume(recipe: _Recipe, ledger: options.Ledger = options.DEFAULT_LEDGER) -> None:
     """Play the slots of a recipe again, from the next one on."""
     _pause(recipe, ledger, paused=False)
@@ -212,4 +212,4 @@ def _pause(recipe: str, ledger: str, *, paused: bool) -> None:
     from predibot.api.schedule import pause as pause_schedule
 
     name = pause_schedule(recipe, output.caller(), ledger=ledger, paused=paused)
-    typer.echo(f"{name} is {'paused; its slots are left out' if paused else 'played again'}")
+    typer.echo(f"{name} is {'paused; nothing of it is played' if paused else 'played again'}")

@@ -224,7 +224,7 @@ def test_accounts_are_told_and_drawn(predibot: Predibot) -> None:
     assert account["values"][-1]["total"] == values[-1]
     # What it gained from slot to slot is all it gained.
     assert np.prod([1.0 + gain for *_, gain in account["moves"]]) == pytest.approx(values[-1] / values[0])
-    best = text.split("\nBest and worst slots\n")[1].splitlines()[1]
+    best = text.split("\nBest and worst spans\n")[1].splitlines()[1]
     assert best.endswith(f"{100.0 * max(gain for *_, gain in account['moves']):+.2f}%")
     assert "No bet" not in text
     drawn = {Path(each).stem for each in predibot("report", "--figures", "drawn", *at).out.split()}
@@ -239,7 +239,7 @@ def test_cohorts_are_told_and_drawn(predibot: Predibot) -> None:
     at = ("--ledger", "sqlite:///cohorts.db")
     text = predibot("report", "--bot", "bot_1", *at).out
     assert "Record needed of cohorts weekly_cohort of weekly" in text
-    assert text.count("\n2026-") == 10 and "nothing is claimed" in text
+    assert text.count("\n2026-") == 10 and "nothing is proven" in text
     document = predibot("report", "--bot", "bot_1", "--json", *at).document
     (told,) = document["cohorts"]
     (board,) = document["evaluation"]["cohorts"]

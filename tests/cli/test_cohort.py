@@ -232,7 +232,7 @@ def test_the_boards_of_cohorts_fit_80_columns(
     shown = predibot("report", *LEDGER).out
     assert shown.splitlines()[0] == "weekly_cohort v2 of weekly, replay: 2 cohorts, 0 complete"
     assert " ".join(shown.splitlines()[1].split()) == "# bot return low high P/L wins cohorts resolved cost"
-    assert "Nobody can be said to gain, to lose or to be better: 2 cohorts, of which up to 2 overlap, count as 1" in (
+    assert "Nobody is proven to gain, to lose or to be better: 2 cohorts, of which up to 2 overlap, count as 1" in (
         " ".join(shown.split())
     )
     table = predibot("report", "--table", "cohorts", *LEDGER).out

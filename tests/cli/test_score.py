@@ -207,7 +207,7 @@ def _wide(rows: int, difference: float) -> str:
         (
             _wide(9, 0.1),
             r"a cannot be told from b: .* on 9 questions of 9 events that both answered "
-            r"\(fewer than 30 are too few for a claim\); about \d+ more events would tell\.",
+            r"\(fewer than 30 prove nothing\); about \d+ more events would tell\.",
         ),
         (_wide(60, 0.0), r"a and b never differed on 60 questions of 60 events that both answered: more events would"),
         ("question,outcome,a,b\nq,1,0.5,\nr,1,,0.5\n", "a and b answered no question both: nothing can be compared."),

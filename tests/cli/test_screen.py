@@ -1,5 +1,6 @@
 """The screen that evaluations open with, in a real terminal, in a pipe and without colours."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,21 @@ def test_each_table_can_be_asked_for_alone(played: Predibot, table: str) -> None
     said = played(*EVALUATE, "--table", table).out
     assert said.startswith("as of 2026-02-20T12:00Z · 95% intervals") and "market_price" in said
     assert "Leaderboard" not in said
+
+
+PRIVATE_WORDS = re.compile(r"(event-)?slots?|said|sees|subjects?|claim(s|ed)?|sure~error|void forecasts?|E below 20")
+
+
+def test_screens_have_no_word_that_only_we_know(played: Predibot) -> None:
+    for command in (
+        (*EVALUATE, "--full", "--explain"),
+        (*EVALUATE, "--by", "month"),
+        ("report", "--bot", "random_bet", "--worst", "1", "--as-of", AS_OF),
+        ("status",),
+    ):
+        # Reasons of bots are texts of others.
+        shown = played(*command).out.partition("\nWorst decisions")[0]
+        assert shown and [each[0] for each in re.finditer(rf"(?<![\w./-])({PRIVATE_WORDS.pattern})(?!\w)", shown)] == []
 
 
 def test_what_a_screen_shows_is_in_the_document(played: Predibot) -> None:

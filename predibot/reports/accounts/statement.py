@@ -180,7 +180,7 @@ def _positions_grid(statement: AccountStatement) -> Table:
 def _pending_grid(statement: AccountStatement) -> Table:
     rows = [(order, each.slot_at) for each in statement.allocations for order in each.pending]
     is_stocks = all(plain(order.asset) == plain(order.question, _QUESTION_CELLS) for order, _ in rows)
-    when = "the first close after the decision" if is_stocks else "the prices of the next slot, before bots are asked"
+    when = "the first close after the decision" if is_stocks else "the next prices, before bots are asked again"
     asked_for = f"the share of the account; traded at {when}, so that none trades at the price it saw; 0% sells all"
     columns = (
         replace(_ASSET, of="0.asset"),

@@ -1,7 +1,7 @@
 """What pictures show, as plain series, without matplotlib."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from textwrap import shorten
@@ -24,7 +24,7 @@ from predibot.scoring.records.knowledge import Knowledge
 MOST_PANELS = 12
 _MOST_BARS = 24
 _TITLE_CHARACTERS = 90
-_BAND = "Band: 95% interval of the sum, were it looked at on that slot alone."
+_BAND = "Band: 95% interval of the sum, were it looked at on that day alone."
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +221,24 @@ def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) ->
     gained = GAIN_AT_QUOTE if any(GAIN_AT_QUOTE in running for _, running in bots) else GAIN
     where = "at the quote, with fees" if gained == GAIN_AT_QUOTE else "at the mid"
     for name, title, unit, what in (
-        ("edge", "Edge over the price, added up", "sum over event-slots", EDGE),
+        ("edge", "Edge over the price, added up", "thousandths of Brier", EDGE),
         ("gain", f"Gain of a dollar a decision, added up, {where}", figures.money_noun(), gained),
     ):
-        panels = [CurvePanel(bot, running[what]) for bot, running in bots if what in running]
+        scale = 1000.0 if what == EDGE else 1.0
+        panels = [CurvePanel(bot, _scaled(running[what], scale)) for bot, running in bots if what in running]
         yield from _curves(name, title, unit, panels)
+
+
+def _scaled(points: Sequence[RunningPoint], by: float) -> tuple[RunningPoint, ...]:
+    return tuple(
+        replace(
+            point,
+            total=by * point.total,
+            low=None if point.low is None else by * point.low,
+            high=None if point.high is None else by * point.high,
+        )
+        for point in points
+    )
 
 
 def _curves(name: str, title: str, unit: str, panels: Sequence[CurvePanel]) -> Iterator[tuple[str, Picture]]:
@@ -285,7 +298,7 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
         boards.setdefault((each.recipe, each.game, each.mode, each.subject), []).append(each)
     for number, found in enumerate(boards.values(), start=1):
         panels = [CurvePanel(each.score.bot, each.values) for each in found]
-        note = "Band: 95%, what the value could have been by the scatter of its own returns up to that slot."
+        note = "Band: 95%, what the value could have been by the scatter of its own returns up to then."
         text = _sentences([note, _scale_note(panels), _cut_note(len(panels))])
         title, start_usd = f"Account value: {_board(found[0])}", found[0].score.start_usd
         suffix = _number_suffix(number, len(boards))
@@ -294,7 +307,7 @@ def _accounts(accounts: Sequence[AccountHistory]) -> Iterator[tuple[str, Picture
             Curves(title, figures.money_noun(), tuple(panels[:MOST_PANELS]), text, start_usd),
         )
         for name, title, unit, what in (
-            ("cash", "Cash share after the fills of each slot", "share of the account", "cash_shares"),
+            ("cash", "Cash share after the fills of each decision", "share of the account", "cash_shares"),
             ("drawdown", "Drawdown below the highest value so far", "share of that value", "drawdowns"),
         ):
             series = {each.score.bot: getattr(each, what) for each in found}
@@ -345,14 +358,14 @@ def _weights(history: WeightsHistory) -> Curves:
         panels.append(CurvePanel(f"{bot}, YES less NO" if has_sides else bot, _points(points_of(at, found.net(bot)))))
     never = len(history.bots) - len(holders)
     left_out = f"Left out: {figures.things(never, 'bot')} that never held it." if never else ""
-    texts = ["Shares of the account after the fills of each slot.", left_out, _scale_note(panels)]
+    texts = ["Shares of the account after the fills of each decision.", left_out, _scale_note(panels)]
     texts.append(_cut_note(len(panels)))
     news = [
         f"{number}: {shorten(title, _TITLE_CHARACTERS, placeholder=' …')}"
         for number, (_, title) in enumerate(history.news, start=1)
     ]
     if news:
-        texts.append(f"Dotted lines: the last news before the slots at which bots moved most. {'; '.join(news)}")
+        texts.append(f"Dotted lines: the last news before the decisions at which bots moved most. {'; '.join(news)}")
     title = f"Weights over time: {history.question}"
     return Curves(title, "share of the account", tuple(panels[:MOST_PANELS]), _sentences(texts), marks=history.news)
 

@@ -18,7 +18,7 @@ _SHOWN_FIELDS = 5
 _WHAT = {
     "changed": "is another one than receipt {number} says",
     "missing": "is not there any more, and receipt {number} has it",
-    "new": "is not in receipt {number}; deciding the same slot again makes one with it",
+    "new": "is not in receipt {number}; deciding the same day again makes one with it",
 }
 
 

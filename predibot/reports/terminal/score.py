@@ -75,7 +75,7 @@ def comparison_line(pair: Pair) -> str:
         return f"{plain(better)} beats {other}: {much}."
     if verdict.finding is Finding.NEVER_DIFFERED:
         return f"{first} and {second} never differed on {_where(pair)}: more events would change nothing."
-    few = " (fewer than 30 are too few for a claim)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
+    few = " (fewer than 30 prove nothing)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
     more = ""
     if verdict.needed is not None:
         how = "more than" if verdict.needed.more_than else "about"

@@ -72,8 +72,8 @@ def status_lines(status: LedgerStatus) -> Iterator[str]:
         yield f"Without search: {bot}, {count_noun(count, 'decision')} {recently}; all its searches failed."
     for owner, held in sorted(status.left_behind.items()):
         yield (
-            f"Left behind by {owner}, which is gone: {held.claims:,} claims and {figures.cost_usd(held.set_aside_usd)} "
-            "set aside; who goes on with those runs takes them over."
+            f"Left behind by {owner}, which is gone: {held.claims:,} unfinished decisions and "
+            f"{figures.cost_usd(held.set_aside_usd)} set aside; who goes on with those runs takes them over."
         )
     limits = [each for each in status.schedules if each.day_limits is not None and each.day_limits.usd is not None]
     of = ", ".join(f"{figures.cost_usd(each.day_limits.usd)} for {each.recipe}" for each in limits if each.day_limits)

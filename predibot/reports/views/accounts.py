@@ -125,7 +125,7 @@ def conclusions(board: AccountBoard) -> Iterator[str]:
             yield f"Did {words}: {'; '.join(said[:_MOST_NAMED])}{more}."
     if not better:
         few = ": there are fewer than 30 dates." if {*standings.values()} == {"too few", "baseline"} else "."
-        yield f"No bot can be said to do better than every baseline{few}"
+        yield f"No bot is proven to do better than every baseline{few}"
 
 
 def _with_nearest_baseline(bot: str, board: AccountBoard) -> str:
@@ -169,7 +169,7 @@ def cohort_conclusions(board: CohortBoard) -> Iterator[str]:
         most = max((each.score.returns for each in board.scores), key=lambda each: each.effective)
         overlap = f", of which up to {most.overlap} overlap," if most.overlap > 1 else ""
         yield (
-            f"Nobody can be said to gain, to lose or to be better: {figures.things(most.cohorts, 'cohort')}{overlap} "
+            f"Nobody is proven to gain, to lose or to be better: {figures.things(most.cohorts, 'cohort')}{overlap} "
             f"{'counts' if most.cohorts == 1 else 'count'} as {most.effective:.3g}, and {ENOUGH_TO_RANK:g} are needed."
         )
     elif unclear := [each.bot for each in board.scores if each.verdict == "unclear"]:

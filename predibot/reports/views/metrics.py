@@ -200,7 +200,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
             "evidence.better.largest",
             figures.e_value,
             9,
-            "the evidence that it beats the price, which may be read any day; from 20 on it is said",
+            "the evidence that it beats the price, which may be read any day; 20 proves it",
         ),
         Column("E worse", "evidence.worse.largest", figures.e_value, 8, "the same of the opposite"),
         Column("more events", "place.verdict", short_more_events, 6, "how many more it would take to tell"),

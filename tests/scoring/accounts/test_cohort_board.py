@@ -65,7 +65,7 @@ def test_forty_cohorts_of_two_weeks_count_as_twenty_and_rank_nobody() -> None:
     assert (found.ranks, {each.verdict for each in found.scores}) == ({}, {"too few"})
     (said,) = cohort_conclusions(found)
     assert said == (
-        "Nobody can be said to gain, to lose or to be better: 40 cohorts, of which up to 2 overlap, count as 20, and "
+        "Nobody is proven to gain, to lose or to be better: 40 cohorts, of which up to 2 overlap, count as 20, and "
         "30 are needed."
     )
     assert {each["rank"] for each in cohort_board_document(found)["leaderboard"]} == {None}  # type: ignore[attr-defined]

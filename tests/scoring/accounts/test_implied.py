@@ -201,6 +201,6 @@ def test_few_dates_are_the_reason_of_no_claim_only_where_all_bots_have_few() -> 
         name: getattr(good, name)[180:]
         for name in ("slot", "value_usd", "shares", "cash_usd", "shares_before", "cash_before_usd")
     }
-    late, no = replace(good, bot="late", **rest), "No bot can be said to do better than every baseline"
+    late, no = replace(good, bot="late", **rest), "No bot is proven to do better than every baseline"
     said = [tuple(conclusions(board_of(record_of(prices, *bots, cash)))) for bots in ((good, late), (late,))]
     assert said == [(f"{no}.",), (f"{no}: there are fewer than 30 dates.",)]

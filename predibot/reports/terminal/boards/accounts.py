@@ -33,7 +33,7 @@ def account_grids(board: AccountBoard, table: str = "accounts") -> Iterator[Tabl
     if table in ("accounts", "risk"):
         yield table_of("Risk", _RISK, board.scores)
     if table in ("accounts", "behaviour"):
-        yield table_of("Behaviour, means over slots", _BEHAVIOUR, board.scores)
+        yield table_of("Behaviour, means over decisions", _BEHAVIOUR, board.scores)
         if beside := [pair for pair in board.pairs if pair.beta is not None]:
             yield table_of("Returns beside the indices, on the same dates", _INDICES, beside)
         yield from _sectors(board)
@@ -114,9 +114,7 @@ _BOARD = (
         0,
         "cash and positions at the last prices",
     ),
-    Column(
-        "return", "score.cumulative_return", _bounded_percent, 0, "value at the last slot beside the cash at the start"
-    ),
+    Column("return", "score.cumulative_return", _bounded_percent, 0, "last value beside the cash at the start"),
     Column(
         "replicates", "score.replicates", _replicates, 6, _REPLICATES, lambda row: row["score"].replicates is not None
     ),
@@ -189,7 +187,7 @@ _CONSISTENCY = (
         "again",
         "between",
         drop=0,
-        meaning="by replicates at one slot, in a cohort when it starts, or on days between which the prices of what "
+        meaning="by replicates at one time, in a cohort when it starts, or on days between which the prices of what "
         "was asked for hardly moved",
         kind="key",
     ),
@@ -225,7 +223,7 @@ def _sectors(board: AccountBoard) -> Iterator[Table]:
     if rows:
         shares = [Column(plain(bot), f"shares.{place}", figures.percent) for place, bot in enumerate(held)]
         columns = (Column("sector", "sector", kind="name"), *shares)
-        yield table_of("Exposure by sector, shares of the account, means over slots", columns, rows)
+        yield table_of("Exposure by sector, shares of the account, means over decisions", columns, rows)
 
 
 def _delays(board: AccountBoard) -> Table:
@@ -243,7 +241,7 @@ def _delays(board: AccountBoard) -> Table:
     rows.append(("mean of bots", *(figures.signed_percent(each.mean) for each in bands), bots))
     rows.append(("25 to 75 %", *(figures.percent_interval(each.low, each.high) for each in bands), bots))
     columns = (_BOT, *(Column(f"{each.delay_slots} late") for each in bands), Column("dates"))
-    title = "Return with the holdings of slots before, less the actual: negative says that stale decisions hurt"
+    title = "Return with the holdings of earlier decisions, less the actual: negative says that stale decisions hurt"
     return Table(title, columns, tuple(rows))
 
 

@@ -42,7 +42,7 @@ def coherence_grids(found: Coherence) -> Iterator[Table]:
     if len(found.periods) > 1:
         scores = [{"slots": _days(each.first_slot, each.last_slot), "score": each.score} for each in found.periods]
         of_score = (replace(each, of=f"score.{each.of}") for each in _VALUES)
-        over_time = table_of("Coherence over time", (Column("slots", "slots", kind="key"), *of_score), scores)
+        over_time = table_of("Coherence over time", (Column("decided", "slots", kind="key"), *of_score), scores)
         yield replace(over_time.without("95% interval"), legend=())
 
 

@@ -20,7 +20,7 @@ _CELLS = 41
 _SAID, _HAPPENED, _BOTH = "◇", "●", "◆"
 LEGEND = (
     f"{_HAPPENED} how often it happened, ─ its 95% interval (Wilson's, over as many events as the forecasts are "
-    f"worth), {_SAID} what was said on average, {_BOTH} both in one place."
+    f"worth), {_SAID} the mean forecast, {_BOTH} both in one place."
 )
 
 
@@ -34,7 +34,7 @@ def reliability_lines(bins: CalibrationBins) -> Iterator[str]:
                     0%        25%       50%       75%      100%   said   n
         0.1 to 0.2  |  ──◇─────●──────────────────            |   0.10   4
     """
-    yield f"{'':12}{_axis()}  {'said':>5} {'n':>3}"
+    yield f"{'':12}{_axis()}  {'mean':>5} {'n':>3}"
     for row in range(bins.count.size):
         if bins.count[row]:
             said, n = float(bins.mean_probability[row]), int(bins.count[row])

@@ -81,7 +81,7 @@ _FORECASTS = (
     _SLOT,
     replace(_BOT, drop=0),
     Column("price", "price_yes", figures.probability, 0),
-    Column("said", "probability", figures.probability, 0),
+    Column("forecast", "probability", figures.probability, 0),
     Column("bet", "booked_usd", figures.gain_usd, 1),
     Column("why", "rationale", within(_RATIONALE_CELLS, figures.MISSING), 0, kind="text"),
 )

@@ -27,7 +27,7 @@ _NAME_CELLS = 24
 _MESSAGE_CELLS = 100
 _REASONS = 10
 _MOVES = 5
-_BAND = "95%: what the sum would vary in, were it looked at on that slot alone."
+_BAND = "95%: what the sum would vary in, were it looked at on that day alone."
 
 
 def head_lines(history: BotHistory) -> Iterator[str]:
@@ -119,23 +119,21 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
     found = scored.verdict
     if found is None:
         return
-    evidence = (
-        "" if found.e_value is None else f", E = {figures.e_value(found.e_value)} (a claim takes {BEATS_FROM:.0f})"
-    )
+    evidence = "" if found.e_value is None else f", E = {figures.e_value(found.e_value)} (proof takes {BEATS_FROM:.0f})"
     apart = "" if scored.knowledge == "clean" else "Models of unknown cutoff: "
     yield f"{apart}Beside the price: {VERDICTS[found.finding]}, on {figures.things(found.events, 'event')}{evidence}"
     if (more := more_events(found)) != figures.MISSING:
         yield f"Record needed: {more} more events, if the edge stays as it is and each event tells as much"
     elif found.events < FEW_CLUSTERS:
-        yield f"Record needed: at least {FEW_CLUSTERS} events; fewer carry no claim"
+        yield f"Record needed: at least {FEW_CLUSTERS} events; fewer prove nothing"
     elif found.finding in (Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE):
-        yield "Record needed: no more events; the claim stands"
+        yield "Record needed: no more events; it is proven"
     interval = scored.card.edge.interval
     error = None if interval is None else interval.standard_error
     seen = None if error is None else smallest_detectable(error, found.events)
     if seen is not None:
-        size = figures.thousandths(seen).lstrip("+")
-        yield f"So many events would reveal a true edge of {size} thousandths 80 % of the time"
+        edge = figures.thousandths(seen).lstrip("+")
+        yield f"{figures.things(found.events, 'event')} would reveal a true edge of {edge} thousandths 80 % of the time"
 
 
 def _account_claim(account: AccountHistory) -> str:
@@ -153,7 +151,12 @@ def _scores(scored: ScoredBot, apart: str) -> Table:
     chance = figures.MISSING if by_chance is None else f"luck: up to {figures.score(by_chance)}"
     found, signed = said.intervals, figures.signed_score
     rows = [
-        ("edge over the price", signed(card.edge.edge), _ends(card.edge.interval), card.edge.n),
+        (
+            "edge, thousandths of Brier",
+            figures.thousandths(card.edge.edge),
+            _edge_ends(card.edge.interval),
+            card.edge.n,
+        ),
         ("Brier score", figures.score(said.brier), _ends(found.get("brier")), said.n),
         ("Brier of the price", figures.score(said.market_brier), _ends(found.get("market_brier")), said.n_market),
         ("skill over the price", signed(said.skill_vs_market), _ends(found.get("skill_vs_market")), said.n_market),
@@ -167,7 +170,7 @@ def _scores(scored: ScoredBot, apart: str) -> Table:
             for name in ("reliability", "resolution", "uncertainty")
         ]
     rows.append(("answered", figures.percent(card.edge.answered_share), figures.MISSING, card.edge.asked))
-    few = f"On fewer than {FEW_CLUSTERS} events nothing is claimed, whatever the intervals say."
+    few = f"On fewer than {FEW_CLUSTERS} events nothing is proven, whatever the intervals say."
     cells = tuple((*row[:3], figures.count(row[3])) for row in rows)
     columns = (Column("score", kind="key"), Column("value"), Column("95% interval"), Column("n"))
     return Table(f"Scores{apart}", columns, cells, (few,) if card.edge.clusters < FEW_CLUSTERS else ())
@@ -183,7 +186,9 @@ def _curve(scored: ScoredBot, apart: str) -> Table:
         for point in thin_out(whole, _CURVE_ROWS)
     ]
     where = "quote, with fees" if name == GAIN_AT_QUOTE else "mid"
-    below = f"Sums over event-slots; gain of a dollar a decision, at the {where}. {_BAND}"
+    below = (
+        f"Sums over what was asked, edge in thousandths of Brier; gain of a dollar a decision, at the {where}. {_BAND}"
+    )
     return table_of(f"Curve{apart}", _CURVE, rows, [below])
 
 
@@ -223,7 +228,7 @@ def _account(account: AccountHistory) -> Table:
             ("deepest fall", figures.percent(equity.max_drawdown), _percents(found.get("max_drawdown"))),
         ]
     rows += [
-        ("turnover a slot", figures.percent(score.behaviour.turnover), figures.MISSING),
+        ("turnover a decision", figures.percent(score.behaviour.turnover), figures.MISSING),
         ("in cash", figures.percent(score.behaviour.cash_share), figures.MISSING),
     ]
     below = [sentence(plain(score.why_missing))] if score.why_missing else []
@@ -244,7 +249,7 @@ def _account(account: AccountHistory) -> Table:
 
 
 def _values(account: AccountHistory) -> Table:
-    below = "95%: what the value could have been by the scatter of its own returns up to that slot."
+    below = "95%: what the value could have been by the scatter of its own returns up to then."
     return table_of("Value", _VALUES, thin_out(account.values, _CURVE_ROWS), [below])
 
 
@@ -252,7 +257,7 @@ def _moves(account: AccountHistory) -> Table:
     ordered = sorted(account.moves, key=lambda move: move[2])
     best = [move for move in reversed(ordered[-_MOVES:]) if move[2] > 0.0]
     rows = [*best, *(move for move in ordered[:_MOVES] if move[2] < 0.0)]
-    return table_of("Best and worst slots", _SLOTS, rows, () if rows else ("Its value never changed.",))
+    return table_of("Best and worst spans", _SLOTS, rows, () if rows else ("Its value never changed.",))
 
 
 def _months_of_account(account: AccountHistory) -> Table:
@@ -260,7 +265,7 @@ def _months_of_account(account: AccountHistory) -> Table:
     for month, group in groupby(account.moves, key=lambda move: f"{datetime.fromtimestamp(move[1], UTC):%Y-%m}"):
         gains = [gain for *_, gain in group]
         rows.append((month, math.prod(1.0 + gain for gain in gains) - 1.0, len(gains)))
-    below = "Of the slots that ended in the month, one after the other."
+    below = "Of the decisions whose span ended in the month, one after the other."
     return table_of("Return by month", _RETURN_BY_MONTH, rows, [below])
 
 
@@ -275,7 +280,7 @@ def _cohorts(cohorts: CohortsHistory) -> Table:
         ends_of = f"{figures.signed_percent(spread.low)} to {figures.signed_percent(spread.high)}"
         below.append(f"The mean account of {apart.count} replicates, whose mean returns are {ends_of}.")
     if not found.may_rank:
-        below.append(f"On fewer than {ENOUGH_TO_RANK:.0f} of those nothing is claimed.")
+        below.append(f"On fewer than {ENOUGH_TO_RANK:.0f} of those nothing is proven.")
     if len(cohorts.results) > _CURVE_ROWS:
         below.append(f"The newest {_CURVE_ROWS} of {len(cohorts.results):,}; --json has them all.")
     return table_of(title, _COHORTS, cohorts.results[-_CURVE_ROWS:], below)
@@ -283,6 +288,10 @@ def _cohorts(cohorts: CohortsHistory) -> Table:
 
 def _ends(found: Estimate | None) -> str:
     return figures.MISSING if found is None else figures.interval(found.low, found.high)
+
+
+def _edge_ends(found: Estimate | None) -> str:
+    return figures.MISSING if found is None else figures.thousandths_interval(found.low, found.high)
 
 
 def _percents(found: Estimate | None) -> str:
@@ -298,13 +307,13 @@ def _day(seconds: float) -> str:
     return slot_words(datetime.fromtimestamp(seconds, UTC))
 
 
-_SLOT = Column("slot", "slot_at", _day, kind="key")
+_SLOT = Column("decided", "slot_at", _day, kind="key")
 _OF_POINT = ends(partial(figures.interval, decimals=2))
 _CURVE = (
     replace(_SLOT, of="point.slot_at"),
     Column("events", "point.clusters", figures.count),
-    Column("edge", "edge.total", lambda total: f"{total:+.2f}"),
-    Column("95% of it", "edge", _OF_POINT),
+    Column("edge", "edge.total", figures.thousandths),
+    Column("95% of it", "edge", ends(figures.thousandths_interval)),
     Column("gain", "gain.total", figures.gain_usd),
     Column("95% of that", "gain", _OF_POINT),
 )
@@ -348,7 +357,7 @@ _MONTHS = (
     Column("bets", "2", figures.count),
     Column("not known", "3", figures.count),
 )
-_RETURN_BY_MONTH = (_MONTH, Column("return", "1", figures.signed_percent), Column("slots", "2", figures.count))
+_RETURN_BY_MONTH = (_MONTH, Column("return", "1", figures.signed_percent), Column("decisions", "2", figures.count))
 _SLOTS = (
     Column("decided", "0", _day, kind="key"),
     Column("until", "1", _day, kind="key"),
