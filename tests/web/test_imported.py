@@ -34,7 +34,7 @@ def test_an_imported_day_is_shown_by_the_app_and_as_files(tmp_path: Path) -> Non
             *((path, {}) for path in ("/today", "/calibration", "/decisions", "/events", "/runs", "/compare")),
         ):
             assert browser.get(path, params=params).status_code == 200, path
-        assert 'class="gauge"' in browser.get("/decision", params=asked).text
+        assert 'class="gauge ' in browser.get("/decision", params=asked).text
     said = said_here("publish", str(tmp_path / "site"), "--since", "2025-09-01", "--ledger", address, "--json")
     assert said.code == 0, said.err
     pages = list((tmp_path / "site" / "decision").iterdir())

@@ -133,7 +133,7 @@ def test_a_decision_is_told_in_turns_and_each_word_is_a_link_away(browser: TestC
     assert f'id="step-{asked[-1] + 1}"' in every and every.count("<pre") > 3 * len(steps) / 2
     said = browser.get("/api/v1/forecasts", params={"run": row["run"], "limit": 500}).json()["forecasts"]
     own = [each for each in said if (each["bot"], each["subject_id"]) == (row["bot"], row["subject_id"])]
-    assert page.count('<svg class="gauge"') == len(own) >= 1
+    assert page.count('<svg class="gauge ') == len(own) >= 1
     event = browser.get("/event", params={"id": row["subject_id"]}).text
     dots = re.findall(r"<title>(\w+), (\d{4}-\d\d-\d\d)[^<]*?: \d+%, [^<]*(?:YES|NO|no bet)</title>", event)
     assert ("script_sharp", row["decided_at"][:10]) in dots and len(dots) <= len(set(dots)) * len(own)
@@ -325,7 +325,7 @@ def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Pat
         (row,) = browser.get("/api/v1/decisions").json()["decisions"]
         answer = browser.get("/decision", params={"run": row["run"], "bot": row["bot"], "subject": row["subject_id"]})
         assert answer.status_code == 200
-        assert 'class="gauge"' in answer.text and "The trace cannot be shown" in answer.text
+        assert 'class="gauge ' in answer.text and "The trace cannot be shown" in answer.text
         assert browser.get("/decision?run=a").status_code == 422
 
 
