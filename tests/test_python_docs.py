@@ -34,16 +34,29 @@ def test_there_is_a_notebook() -> None:
     assert NAMES == ["ledger"]
 
 
-def printed(sources: list[str], folder: Path) -> str:
-    """Run pieces of code as a notebook does, each compiled by itself and all with the same names."""
-    program = (
-        "import json, sys\n"
-        "names = {'__name__': '__main__'}\n"
-        "for number, source in enumerate(json.load(sys.stdin), 1):\n"
-        "    exec(compile(source, f'piece {number}', 'exec'), names)\n"
-    )
+PROGRAM = """
+import ast, contextlib, io, json, sys
+names, outputs = {"__name__": "__main__"}, []
+for number, source in enumerate(json.load(sys.stdin), 1):
+    code, place = ast.parse(source), f"piece {number}"
+    last = code.body.pop() if code.body and isinstance(code.body[-1], ast.Expr) else None
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(compile(code, place, "exec"), names)
+        value = None if last is None else eval(compile(ast.Expression(last.value), place, "eval"), names)
+    html = getattr(value, "_repr_html_", lambda: None)()
+    outputs.append([said.getvalue(), None if value is None else repr(value), html])
+json.dump(outputs, sys.stdout)
+"""
+
+
+def ran(sources: list[str], folder: Path) -> list[tuple[str, str | None, str | None]]:
+    """Run pieces of code as a notebook does, all with the same names.
+
+    Returns:
+        Of each what it printed, and its last value as text and as HTML, where it has one.
+    """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
+        [sys.executable, "-W", "error", "-c", PROGRAM],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)},
         input=json.dumps(sources),
@@ -53,18 +66,35 @@ def printed(sources: list[str], folder: Path) -> str:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return [tuple(each) for each in json.loads(done.stdout)]
+
+
+def outputs(number: int, printed: str, text: str | None, html: str | None) -> list[dict[str, Any]]:
+    """Return the outputs of a cell as a notebook stores them."""
+    stream = {"name": "stdout", "output_type": "stream", "text": printed.splitlines(keepends=True)}
+    shown = {kind: each.splitlines(keepends=True) for kind, each in (("text/html", html), ("text/plain", text)) if each}
+    result = {"data": shown, "execution_count": number, "metadata": {}, "output_type": "execute_result"}
+    return [*([stream] if printed else ()), *([result] if shown else ())]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_its_cells_run_in_a_folder_of_their_own(path: Path, tmp_path: Path) -> None:
-    said = printed(code(path), tmp_path)
-    assert "05 January: 20 decisions" in said
-    assert re.search(r"^market_price +[-+]\d+ thousandths  too few events$", said, flags=re.MULTILINE)
+def test_its_cells_run_in_a_folder_of_their_own_and_have_the_outputs_that_are_stored(
+    path: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    made = [outputs(number, *each) for number, each in enumerate(ran(code(path), tmp_path), 1)]
+    assert "05 January: 20 decisions\n" in made[1][0]["text"]
+    if request.config.getoption("golden"):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        places = (cell for cell in document["cells"] if cell["cell_type"] == "code")
+        for number, (cell, each) in enumerate(zip(places, made, strict=True), 1):
+            cell["outputs"], cell["execution_count"] = each, number
+        path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert [cell["outputs"] for cell in cells(path, "code")] == made, "`pytest --golden` writes the outputs again"
 
 
 def test_the_blocks_of_the_page_run(tmp_path: Path) -> None:
-    said = printed(re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL), tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+    said = "".join(printed for printed, _, _ in ran(blocks, tmp_path))
     assert "sandbox@2026-01-05T00:00Z ['recorded', 'recorded']" in said
     assert "2026-01-06 12:00:00+00:00 sandbox@2026-01-06T00:00Z" in said
 
@@ -84,7 +114,6 @@ def test_the_page_names_every_column_and_method(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_it_is_stored_without_output_and_without_places_of_a_machine(path: Path) -> None:
-    assert all((cell["outputs"], cell["execution_count"]) == ([], None) for cell in cells(path, "code"))
+def test_it_is_stored_without_places_of_a_machine(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not re.findall(r"/(?:home|tmp|root|Users|work)/|file:|[A-Z]:\\\\", text)
