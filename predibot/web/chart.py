@@ -110,7 +110,7 @@ def chart_of(
 
     Args:
         lines: Those named first get a name at their end if there is no room for all.
-        title: Of the chart, a text of others.
+        title: Of the chart, a text of others; a single line of that name is not named again.
         unit: Of its values.
         scale: Of the vertical axis.
         marks: Instants in seconds since 1970 with their words; those outside the lines are left out.
@@ -121,7 +121,7 @@ def chart_of(
         return None
     first, last = min(instants), max(instants)
     low, high = scale.ends or _ends(shown, scale)
-    has_names = len(shown) > 1
+    has_names = [each.name for each in shown] != [title]
     right = _RIGHT_OF_NAMES if has_names else _RIGHT
     frame = _Frame(first, last, low, high, right)
     names = _name_places(shown, frame) if has_names else {}
@@ -131,7 +131,10 @@ def chart_of(
         _about(shown, unit, scale),
         unit,
         right,
-        tuple(_series(each, frame, scale, step, names.get(number)) for number, each in enumerate(shown)),
+        tuple(
+            _series(each, frame, scale, step, each.name if has_names else "", names.get(number))
+            for number, each in enumerate(shown)
+        ),
         tuple(
             (frame.y(value), scale.write(value) if value else "0", value == scale.level)
             for value in _value_ticks(low, high)
@@ -212,7 +215,7 @@ def time_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
         day += timedelta(days=step_days)
 
 
-def _series(each: Line, frame: _Frame, scale: Scale, step: int, label: tuple[float, str] | None) -> Series:
+def _series(each: Line, frame: _Frame, scale: Scale, step: int, name: str, label: tuple[float, str] | None) -> Series:
     points = thin_out(each.points, _MOST_POINTS)
     known = [(point, point.low, point.high) for point in points if point.low is not None and point.high is not None]
     upper = [f"{frame.x(point.at)},{frame.y(high)}" for point, _, high in known]
@@ -228,7 +231,7 @@ def _series(each: Line, frame: _Frame, scale: Scale, step: int, label: tuple[flo
         " ".join(line),
         " ".join((*upper, *lower)) if len(known) > 1 else "",
         tuple(
-            (frame.x(point.at), frame.y(frame.inside(point.value)), _words(each.name, point, scale), point.is_hollow)
+            (frame.x(point.at), frame.y(frame.inside(point.value)), _words(name, point, scale), point.is_hollow)
             for point in pointed
         ),
         tuple(_arrows(points, frame)),
@@ -245,7 +248,7 @@ def _value(point: Point, scale: Scale) -> str:
 def _words(name: str, point: Point, scale: Scale) -> str:
     at = datetime.fromtimestamp(point.at, UTC)
     day = f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else f"{at:%Y-%m-%d %H:%M}"
-    return one_line(f"{name}, {day}: {point.text or _value(point, scale)}")
+    return one_line(f"{name}{', ' if name else ''}{day}: {point.text or _value(point, scale)}")
 
 
 def _arrows(points: Sequence[Point], frame: _Frame) -> Iterator[tuple[float, float]]:

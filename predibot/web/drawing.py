@@ -1,7 +1,7 @@
 """Pictures as coordinates for SVG, so that no page needs a script: curves, bars, shares, calibration."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
@@ -43,14 +43,20 @@ class StackedShares:
     last: datetime
 
 
-def curves_of(picture: Picture) -> tuple[Chart | Bars, ...]:
-    """Return the charts and bars of a picture; () for other kinds of pictures."""
+def curves_of(picture: Picture, colour: Callable[[str], str] = str) -> tuple[Chart | Bars, ...]:
+    """Return the chart of a picture, or the bars of each of its bots; () for other kinds of pictures.
+
+    Args:
+        picture: What to draw.
+        colour: Returns the class of a bot's colour.
+    """
     if isinstance(picture, Curves):
-        made = (
-            band_chart(each.points, picture.level, f"{picture.title}: {each.name}", picture.unit, picture.marks)
-            for each in picture.panels
-        )
-        return tuple(each for each in made if each is not None)
+        lines = [
+            Line(each.name, [_point(point) for point in each.points], colour(each.name)) for each in picture.panels
+        ]
+        title = f"{picture.title}: {picture.panels[0].name}" if len(lines) == 1 else picture.title
+        found = chart_of(lines, title, picture.unit, Scale(figures.ratio, picture.level), picture.marks)
+        return () if found is None else (found,)
     if isinstance(picture, Cohorts):
         return tuple(
             bars_of(
@@ -64,14 +70,8 @@ def curves_of(picture: Picture) -> tuple[Chart | Bars, ...]:
     return ()
 
 
-def band_chart(
-    points: Sequence[RunningPoint], level: float, title: str, unit: str, marks: Sequence[tuple[float, str]] = ()
-) -> Chart | None:
-    """Return a chart of one line with its band and the line of no gain; None for fewer than two instants."""
-    is_banded = any(each.low is not None for each in points)
-    own = [Point(each.slot_at, each.total, each.low, each.high) for each in points]
-    scale = Scale(figures.ratio, level)
-    return chart_of([Line(title, own)], title, f"{unit}, 95 % band" if is_banded else unit, scale, marks)
+def _point(each: RunningPoint) -> Point:
+    return Point(each.slot_at, each.total, each.low, each.high)
 
 
 def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str) -> Bars:
@@ -212,7 +212,7 @@ def whiskers_of(intervals: Sequence[tuple[float, float, float] | None]) -> list[
     def end(value: float) -> str:
         if abs(value) <= reach * (1.0 + 1e-9):
             return f"M{x(value)} 7v8"
-        return f"M{x(value) + math.copysign(-5.0, value)} 7L{x(value)} 11l{math.copysign(-5.0, value):g} 4"
+        return f"M{x(value) + math.copysign(5.0, -value)} 7L{x(value)} 11l{math.copysign(5.0, -value):g} 4"
 
     return [
         None if each is None else Whisker(f"M{x(each[0])} 11H{x(each[2])}{end(each[0])}{end(each[2])}", x(each[1]))

@@ -54,7 +54,7 @@ class Templates:
         colour = partial(frame.colour, cache)
         self._environment.filters.update(line=line, lines=lines, outside=outside, at=format_instant, link=link)
         self._environment.filters["colour"] = colour
-        self._environment.globals.update(figures=figures, live=live)
+        self._environment.globals.update(figures=figures, live=live, known_bots=cache.bots)
         self._environment.globals.update(menu=partial(frame.menu, cache), banner=partial(frame.banner, cache))
 
     def render(

@@ -17,7 +17,7 @@ def line(name: str, *values: float) -> Line:
 
 def test_a_line_lies_between_the_first_and_the_last_instant_and_its_band_around_it() -> None:
     found = chart_of(
-        [Line("a", [Point(0.0, 0.0), Point(DAY, 1.0, 0.0, 2.0), Point(2 * DAY, 2.0, 0.0, 4.0)])], "", "", SCALE
+        [Line("a", [Point(0.0, 0.0), Point(DAY, 1.0, 0.0, 2.0), Point(2 * DAY, 2.0, 0.0, 4.0)])], "a", "", SCALE
     )
     assert found is not None
     (a,) = found.series
@@ -25,7 +25,7 @@ def test_a_line_lies_between_the_first_and_the_last_instant_and_its_band_around_
     assert a.line == "52.0,290.0 498.0,220.5 944.0,151.0"
     assert a.band == "498.0,151.0 944.0,12.0 944.0,290.0 498.0,290.0"
     assert found.about == "; in the end +2 (+0 to +4)" and a.label is None
-    assert a.hits[1] == (498.0, 220.5, "a, 1970-01-02: +1 (+0 to +2)", False)
+    assert a.hits[1] == (498.0, 220.5, "1970-01-02: +1 (+0 to +2)", False)
 
 
 def test_what_lies_far_off_is_cut_with_an_arrow_and_the_others_can_be_told_apart() -> None:
@@ -62,7 +62,7 @@ def test_many_points_are_drawn_and_few_of_them_can_be_pointed_at() -> None:
 
 def test_marks_stand_at_their_instants_and_those_outside_are_left_out() -> None:
     marks = [(-1.0, "before"), (0.0, "first"), (DAY / 2, "between"), (9 * DAY, "after")]
-    found = chart_of([line("a", 1, 1)], "", "", Scale("{:+.0f}".format, 1.0), marks)
+    found = chart_of([line("a", 1, 1)], "a", "", Scale("{:+.0f}".format, 1.0), marks)
     assert found is not None
     # One value for all lies in the middle.
     assert [y for y, _, _ in found.rows if y == 151.0] and found.series[0].line == f"{LEFT},151.0 944.0,151.0"

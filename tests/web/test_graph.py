@@ -1,5 +1,6 @@
 """The graph on the pages: who moves with whom, and what is no page leads nowhere."""
 
+import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -46,11 +47,13 @@ def test_a_bot_says_how_much_of_its_stakes_moves_together(related: TestClient) -
     assert "Exposure to events that move together" in page and "100% of the stakes are on events" in page
 
 
-def test_without_a_run_the_menu_leads_to_a_page_all_the_same(tmp_path: Path) -> None:
+def test_without_a_run_the_menu_leads_to_no_empty_page_and_each_page_is_there_all_the_same(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/empty.db"):
         pass
     with Store.open_to_read(f"sqlite:///{tmp_path}/empty.db") as store:
-        assert "Nothing was played yet" in _client(store).get("/graph").text
+        page = _client(store).get("/graph").text
+        assert "Nothing was played yet" in page
+        assert re.findall(r'<a href="(/[a-z]*)"', page) == ["/", "/", "/methods"]
 
 
 def _client(store: Store) -> TestClient:

@@ -139,14 +139,31 @@ def test_a_decision_is_told_in_turns_and_each_word_is_a_link_away(browser: TestC
     assert ("script_sharp", row["decided_at"][:10]) in dots and len(dots) <= len(set(dots)) * len(own)
 
 
+def test_a_bot_has_its_colour_on_all_pages_and_every_verdict_stands_beside_its_name(browser: TestClient) -> None:
+    home = browser.get("/").text
+    assert "A simulated world" in home and "<dd>nobody yet</dd>" in home
+    rows = re.findall(r'<th scope="row"><span class="dot (c\d)"></span><a [^>]*>(\w+)</a> <span class="chip ', home)
+    colours = {bot: colour for colour, bot in rows}
+    assert len(rows) == len(colours) == home.count('<th scope="row">')
+    assert colours["random_bet"] == "c0" != colours["script_sharp"]
+    # Baselines come last, below a heading of their own.
+    assert home.index(">script_sharp</a>") < home.index(">Baselines</th>") < home.index(">random_bet</a>")
+    chart = home[home.index('<svg class="chart"') : home.index("</section>")]
+    assert f'<g class="series line {colours["script_sharp"]}">' in chart and "random_bet" not in chart
+    assert re.search(r"<title>script_sharp, 20\d\d-\d\d-\d\d: [+-]\d+", chart)
+    for path in ("/decisions", "/tables/pairs", "/accounts"):
+        for colour, bot in re.findall(r'<span class="dot (c\d)"></span><a [^>]*>(\w+)</a>', browser.get(path).text):
+            assert colours.get(bot, colour) == colour
+
+
 def test_events_are_listed_by_category_with_their_last_prices(browser: TestClient) -> None:
     whole = browser.get("/events").text
     kinds = re.findall(r'<option value="(\w+)"', whole)
     some = browser.get("/events", params={"category": kinds[0]}).text
     assert f'<option value="{kinds[0]}" selected>{kinds[0]}' in some
-    shown = [re.findall(r"</a></td><td>(\w*)</td>", page) for page in (some, whole)]
+    shown = [re.findall(r'<td data-h="category">(\w*)</td>', page) for page in (some, whole)]
     assert set(shown[0]) == {kinds[0]} and len(kinds) > 1 and set(kinds) == set(shown[1])
-    prices = [each.split(", ") for each in re.findall(r"<td>([\d., ]+)</td>", whole)]
+    prices = [each.split(", ") for each in re.findall(r'<td data-h="price of YES">([\d., ]+)</td>', whole)]
     assert prices and all(each == sorted(each, reverse=True) and len(each) <= 3 for each in prices)
     assert "No event is like this" in browser.get("/events", params={"category": "nothing"}).text
 
@@ -357,7 +374,7 @@ def test_a_bot_is_shown_with_the_rows_of_its_close_up(browser: TestClient, playe
         *("Scores", "Curve", "Profit by month", "Forecasts by category", "Forecasts by stated confidence, of 10"),
         *("Forecasts by days before the settlement", "Forecasts by searches and pages it rests on"),
     } <= set(titles)
-    assert page.count("<title>20") == len(shown["days"])
+    assert len(re.findall(r"<rect[^>]*><title>20", page)) == len(shown["days"])
     for each in (*shown["best"], *shown["worst"]):
         assert html.escape(f"{each['gain_usd']:+,.3f}".replace("+", "+$").replace("-", "-$")) in page
     assert "You are a careful forecaster" in page and "page visited" in page

@@ -11,10 +11,10 @@ from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.table import Table
-from predibot.scoring.evaluation.running import RunningPoint
 from predibot.web.cache import LedgerCache
-from predibot.web.chart import Chart
-from predibot.web.drawing import StackedShares, band_chart, shares_of
+from predibot.web.chart import Chart, Line, Point, Scale, chart_of
+from predibot.web.drawing import StackedShares, shares_of
+from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage
 from predibot.web.rendering import line
 
@@ -57,14 +57,16 @@ def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountVie
     of_week = f", cohort {line(name.subject)}" if statement.cohort is not None else ""
     title = f"{line(name.game)} of {line(name.recipe)}, {name.mode}{of_week}"
     held = cache.store.run_read(lambda connection: holdings_over_time(connection, name.row, _MOST_VALUATIONS))
-    points = [
-        RunningPoint(each.at.timestamp(), each.value_usd, None, None, place, place) for place, each in enumerate(held)
-    ]
     currency = venue_or_defaults(name.venue).currency
     with figures.in_currency(currency):
         text = f"in {figures.money_noun()}; the line is what was paid in"
         grids = statement_grids(statement)
-    value = band_chart(points, statement.account.paid_in_usd, f"Value: {title}", text)
+    worth = Line(
+        statement.name.bot,
+        [Point(each.at.timestamp(), each.value_usd) for each in held],
+        colour(cache, statement.name.bot),
+    )
+    value = chart_of([worth], f"Value: {title}", text, Scale(figures.ratio, statement.account.paid_in_usd))
     return AccountView(statement, currency, title, value, _stacked_holdings(held), grids)
 
 

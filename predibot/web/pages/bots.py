@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Row
@@ -77,7 +78,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
     ]
     # The sum of edges is told as a mean, on the scale of all other edges.
     pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
-    drawn = [each for picture in pictures for each in curves_of(picture)]
+    drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache))]
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
         "bot",

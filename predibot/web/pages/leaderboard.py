@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import groupby
 
 from predibot.domain.account import MODES
@@ -183,7 +184,8 @@ def lines_of(ranking: Evaluation) -> list[BoardLine]:
 def _chip(row: LeaderboardRow) -> tuple[str, str]:
     if row.answered_share == 0.0:
         return "no answers", ""
-    return ("repeats the price", "") if row.repeats_price else _CHIPS[row.verdict.finding]
+    is_price = row.repeats_price or row.edge == row.edge_low == row.edge_high == 0.0
+    return ("repeats the price", "") if is_price else _CHIPS[row.verdict.finding]
 
 
 def _grouped(lines: Sequence[BoardLine]) -> list[tuple[str, list[BoardLine]]]:
@@ -238,8 +240,12 @@ def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPag
     """Return the curves of edges, gains, accounts and cohorts over time."""
     drawn = [
         each
-        for _, picture in ledger_pictures(cache.compute_on_part(ledger_history, part=Part(venue=venue, recipe=recipe)))
-        for each in curves_of(picture)
+        for name, picture in ledger_pictures(
+            cache.compute_on_part(ledger_history, part=Part(venue=venue, recipe=recipe))
+        )
+        # The leaderboard draws the edge, as a mean in thousandths.
+        if name != "edge"
+        for each in curves_of(picture, partial(colour, cache))
     ]
     return WebPage(
         "curves",

@@ -2,26 +2,30 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
 from predibot.errors import UsageError
 from predibot.jobs.accounts.cohorts import list_cohorts
+from predibot.jobs.histories.ledger import ledger_history
 from predibot.jobs.status import COUNTED, status_of
 from predibot.ledger.read.accounts.statement import names_of_accounts
 from predibot.ledger.read.standing import KnownCost, costs_of_runs
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.reports.accounts.cohort_statement import list_grid
-from predibot.reports.pictures.series import Scatter
+from predibot.reports.pictures.series import Scatter, ledger_pictures
 from predibot.reports.study import Study, StudyPicture, StudyTables
 from predibot.reports.table import Table
+from predibot.reports.terminal.boards.accounts import board_grid
 from predibot.reports.terminal.status import status_lines
 from predibot.reports.terminal.study_tables import table_grid
 from predibot.reports.views.schedule import schedule_document
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import Dots, dots_of
+from predibot.web.drawing import Dots, curves_of, dots_of
+from predibot.web.frame import colour
 from predibot.web.pages.items import item_ids
 from predibot.web.pages.page import WebPage, grids_page, paginate, records
 from predibot.web.pages.today import decisions_under_way
@@ -55,8 +59,25 @@ def runs_page(cache: LedgerCache, page_: int = 1) -> WebPage:
 
 
 def accounts_page(cache: LedgerCache) -> WebPage:
-    """Return the bots that have accounts."""
-    return WebPage("accounts", {"names": list(dict.fromkeys(cache.store.run_read(names_of_accounts)))})
+    """Return the accounts of all bots: what they are worth over time, and the board of each game."""
+    names = list(dict.fromkeys(cache.store.run_read(names_of_accounts)))
+    try:
+        history = cache.compute_on_part(ledger_history) if names else None
+    except UsageError:
+        # All runs are void.
+        history = None
+    charts = (
+        []
+        if history is None
+        else [
+            drawn
+            for name, picture in ledger_pictures(history)
+            if name.startswith("account-value")
+            for drawn in curves_of(picture, partial(colour, cache))
+        ]
+    )
+    grids = [] if history is None else [board_grid(each) for each in history.evaluation.accounts]
+    return WebPage("accounts", {"names": names, "charts": charts, "grids": grids})
 
 
 def cohorts_page(cache: LedgerCache) -> WebPage:

@@ -1,4 +1,4 @@
-// Nothing needs this: it adds the reader's own time to instants, and looks again at a page of what is new.
+// Nothing needs this: it adds the reader's own time to instants, says points of charts, and looks again at a page of what is new.
 "use strict";
 
 for (const each of document.querySelectorAll("time[datetime]")) {
@@ -24,4 +24,35 @@ if (fresh) {
   label.append(box, said);
   fresh.append(" ", label);
   show();
+}
+
+// A chart says the point that is nearest to the pointer, and brings its line forward.
+for (const chart of document.querySelectorAll("svg.chart")) {
+  const points = [...chart.querySelectorAll(".series > circle")].map((hit) => ({
+    x: Number(hit.getAttribute("cx")), y: Number(hit.getAttribute("cy")), line: hit.parentNode, text: hit.textContent,
+  }));
+  const says = document.createElementNS(chart.namespaceURI, "text");
+  says.setAttribute("class", "says");
+  const forget = () => {
+    chart.classList.remove("pointed");
+    for (const each of chart.querySelectorAll(".front")) each.classList.remove("front");
+    says.remove();
+  };
+  chart.addEventListener("pointermove", (event) => {
+    const box = chart.getBoundingClientRect(), scale = chart.viewBox.baseVal.width / box.width;
+    const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
+    const away = (each) => Math.hypot(each.x - x, each.y - y);
+    const nearest = points.reduce((best, each) => (best && away(best) <= away(each) ? best : each), null);
+    forget();
+    if (!nearest || away(nearest) > 60) return;
+    chart.classList.add("pointed");
+    nearest.line.classList.add("front");
+    says.textContent = nearest.text;
+    const left = nearest.x < chart.viewBox.baseVal.width / 2;
+    says.setAttribute("x", nearest.x + (left ? 8 : -8));
+    says.setAttribute("y", Math.max(nearest.y - 10, 12));
+    says.setAttribute("text-anchor", left ? "start" : "end");
+    chart.append(says);
+  });
+  chart.addEventListener("pointerleave", forget);
 }
