@@ -379,7 +379,7 @@ def test_a_bot_is_shown_with_the_rows_of_its_close_up(browser: TestClient, playe
         assert html.escape(f"{each['gain_usd']:+,.3f}".replace("+", "+$").replace("-", "-$")) in page
     assert "You are a careful forecaster" in page and "page visited" in page
     account = browser.get("/bot", params={"name": "equal_weights"}).text
-    assert "Return by slot" in account and "No model was asked" in account
+    assert "Return by time" in account and "No model was asked" in account
 
 
 def test_today_tells_what_was_decided_and_settled_last(browser: TestClient) -> None:

@@ -55,7 +55,7 @@ def _draw_curve(axes: "Axes", row: LeaderboardRow) -> None:
     axes.set_xlim(0, len(values) - 1)
     axes.tick_params(labelsize=13, colors=GREY, length=0)
     axes.set_xticks([])
-    axes.set_xlabel("edge over the price as it added up, in thousandths of squared error", fontsize=13, color=GREY)
+    axes.set_xlabel("edge over the price as it added up, in thousandths of Brier", fontsize=13, color=GREY)
     _frame(axes)
 
 
@@ -74,7 +74,7 @@ def _draw_intervals(axes: "Axes", rows: Sequence[LeaderboardRow]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks([])
     axes.tick_params(labelsize=13, colors=GREY, length=0)
-    axes.set_xlabel("edge over the price, in thousandths of squared error", fontsize=13, color=GREY)
+    axes.set_xlabel("edge over the price, in thousandths of Brier", fontsize=13, color=GREY)
     _frame(axes)
 
 

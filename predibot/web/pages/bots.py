@@ -147,7 +147,7 @@ def _edge_chart(cache: LedgerCache, history: BotHistory) -> Chart | None:
         for each in history.scored
     ]
     title = "Edge over the price, up to each day"
-    return chart_of(lines, title, "Thousandths of squared error", Scale(figures.thousandths))
+    return chart_of(lines, title, "Thousandths of Brier", Scale(figures.thousandths))
 
 
 def _jumps(cache: LedgerCache, history: BotHistory) -> Iterator[tuple[str, Chart]]:
@@ -172,7 +172,7 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
             for start, _, gain in account.moves[-_DAYS:]
         ]
         if values:
-            title = f"Return by slot: {account.game} of {account.recipe}, {account.mode}"
+            title = f"Return by time: {account.game} of {account.recipe}, {account.mode}"
             yield bars_of(values, title, "What the account gained from each slot to the next.")
 
 

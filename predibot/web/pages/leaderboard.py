@@ -227,7 +227,7 @@ def _edge_chart(cache: LedgerCache, found: Evaluation, history: EdgeHistory) -> 
         if row.edge
     ]
     scale = Scale(figures.thousandths)
-    return chart_of(lines, "Edge over the price, up to each day", "Thousandths of squared error", scale)
+    return chart_of(lines, "Edge over the price, up to each day", "Thousandths of Brier", scale)
 
 
 def mean_point(point: RunningPoint) -> Point:

@@ -75,7 +75,7 @@ def _price_lines(market: MarketHistory) -> Iterator[str]:
     )
 
 
-_SLOT, _BOT = Column("slot", "slot_at", slot_words, kind="key"), Column("bot", "bot", kind="name")
+_SLOT, _BOT = Column("time", "slot_at", slot_words, kind="key"), Column("bot", "bot", kind="name")
 # Readers look for the reasons, so the slot is dropped before them.
 _FORECASTS = (
     _SLOT,
