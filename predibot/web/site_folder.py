@@ -5,6 +5,7 @@ What is unchanged is not made or written again. A file that is not in the manife
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -60,8 +61,15 @@ class SiteFolder:
         return self._summary(names) if whole else None
 
     def begin(self, names: Iterable[str]) -> None:
-        """Store which files are going to be written, so that a call after one that was killed knows them."""
-        self.planned = sorted({*self.before["files"], *self.before["planned"], *names})
+        """Store which files are going to be written, so that a call after one that was killed knows them.
+
+        Raises:
+            UsageError: If a file of others has one of these names; nothing is written then.
+        """
+        own = {*self.before["files"], *self.before["planned"]}
+        self.planned = sorted({*own, *names})
+        for name in self.planned:
+            self._refuse_others(name, is_own=name in own)
         self.path.mkdir(parents=True, exist_ok=True)
         self._write_manifest({**self.before, "key": "", "planned": self.planned})
 
@@ -94,6 +102,14 @@ class SiteFolder:
             self.digests.update({name: before[name] for name in names})
         else:
             make()
+
+    def _refuse_others(self, name: str, *, is_own: bool) -> None:
+        path = self.path / name
+        if path.parent.exists() and not path.parent.is_dir():
+            path = path.parent
+        elif not path.is_dir() and (is_own or not os.path.lexists(path)):
+            return
+        raise UsageError(f"{path} is no file of this site; move it away, or name another folder")
 
     def _is_there(self, name: str) -> bool:
         return (self.path / name).is_file()

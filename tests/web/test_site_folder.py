@@ -1,0 +1,50 @@
+"""The folder of a site: only its own files are replaced or removed."""
+
+from pathlib import Path
+
+import pytest
+
+from predibot.errors import UsageError
+from predibot.web.site_folder import SiteFolder, SiteSummary
+
+
+def publish(path: Path, key: str, **files: bytes) -> SiteSummary:
+    """Write a site of pages with these names."""
+    folder = SiteFolder.open(path)
+    pages = {f"bot/{name}.html": content for name, content in files.items()}
+    folder.begin(pages)
+    for name, content in pages.items():
+        folder.write(name, content)
+    return folder.end(key)
+
+
+def names_below(path: Path) -> set[str]:
+    """Return the names of all files below a folder, links among them."""
+    return {each.relative_to(path).as_posix() for each in path.rglob("*") if each.is_symlink() or not each.is_dir()}
+
+
+@pytest.mark.parametrize("name", ["bot/b.html", "bot/b.html/letter"])
+def test_a_file_of_others_at_the_name_of_a_page_is_named_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    publish(site, "1", a=b"old")
+    (site / name).parent.mkdir(exist_ok=True)
+    (site / name).write_text("mine")
+    before = (site / "predibot-site.json").read_bytes()
+    with pytest.raises(UsageError, match=r"bot/b\.html is no file of this site; move it away"):
+        publish(site, "2", a=b"new", b=b"new")
+    assert (site / name).read_text() == "mine" and (site / "bot/a.html").read_text() == "old"
+    assert (site / "predibot-site.json").read_bytes() == before
+
+
+def test_files_that_are_no_longer_pages_are_removed_and_those_of_others_stay(tmp_path: Path) -> None:
+    publish(tmp_path, "1", a=b"1", b=b"1")
+    (tmp_path / "bot/notes.html").write_text("mine")
+    assert publish(tmp_path, "2", a=b"2").removed == 1
+    assert names_below(tmp_path) == {"bot/a.html", "bot/notes.html", "predibot-site.json"}
+
+
+def test_a_file_of_others_where_the_site_needs_a_folder_is_named(tmp_path: Path) -> None:
+    SiteFolder.open(tmp_path).begin(())
+    (tmp_path / "bot").write_text("mine")
+    with pytest.raises(UsageError, match="bot is no file of this site"):
+        publish(tmp_path, "1", a=b"1")
