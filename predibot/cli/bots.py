@@ -101,4 +101,5 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
     if json:
         output.print_document(contestant_document(name, bot, found, decided, latest))
     else:
-        print_contestant(output.report_console(), name, bot, found, decided, latest)
+        hidden = environment_secrets().mask
+        print_contestant(output.report_console(), name, bot, found, decided, latest, hidden)

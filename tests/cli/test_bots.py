@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.conftest import Predibot
 
 BASELINES = {"always_half", "favourite", "market_price", "random_bet", "underdog"}
@@ -50,3 +52,24 @@ def test_one_bot_is_shown_with_its_limits_and_what_it_decided_so_far(decided: Pr
 def test_a_bot_without_a_ledger_is_shown_and_no_ledger_is_made(predibot: Predibot, tmp_path: Path) -> None:
     assert "none so far, as there is no ledger yet" in predibot("bots", "underdog").out
     assert [*tmp_path.iterdir()] == []
+
+
+KEY = "sk-PATH0123456789abcdef"
+KEYS = f"""
+[[bots]]
+name = "m"
+strategy = "one_shot"
+model = "openai/own"
+base_url = "http://127.0.0.1:9/v1/{KEY}/x"
+credential = "ACME_API_KEY"
+"""
+
+
+def test_a_key_in_the_address_of_a_bot_is_masked_as_in_its_settings(
+    predibot: Predibot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("keys.toml").write_text(KEYS)
+    monkeypatch.setenv("ACME_API_KEY", KEY)
+    for words in (("config", "keys.toml"), ("bots", "m", "--recipe", "keys.toml")):
+        for said in (predibot(*words), predibot(*words, "--json")):
+            assert "http://127.0.0.1:9/v1/***/x" in said.out and "PATH" not in said.out

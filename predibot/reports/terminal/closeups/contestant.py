@@ -1,6 +1,6 @@
 """One bot before its scores: what it is, what its decisions cost, and the latest ones; for a screen and for JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from json import dumps
 from shlex import quote
@@ -36,6 +36,7 @@ def print_contestant(
     recipe: Recipe,
     decided: BotDecisions | None,
     latest: Sequence[LedgerDecision],
+    hidden: Callable[[str], str],
 ) -> None:
     """Print a bot.
 
@@ -43,11 +44,12 @@ def print_contestant(
         bot: As the recipe has it; None where only the ledger knows it.
         decided: What became of its decisions; None without a ledger.
         latest: Its decisions, the newest first.
+        hidden: Masks keys, which an address or an argument of the recipe may hold.
     """
     facts = [*(_facts(bot, recipe) if bot is not None else _facts_of_ledger(latest[0])), *_results(decided)]
     print_line(console, plain(name), style="bold")
     for key, text in facts:
-        print_line(console, f"{key:<{_KEY_CELLS}}{plain(text)}")
+        print_line(console, f"{key:<{_KEY_CELLS}}{plain(hidden(text))}")
     if latest:
         console.print()
         print_grid(console, table_of("Its latest decisions", _LATEST, latest[:_SHOWN]))
