@@ -64,11 +64,12 @@ class SiteFolder:
         """Store which files are going to be written, so that a call after one that was killed knows them.
 
         Raises:
-            UsageError: If a file of others has one of these names; nothing is written then.
+            UsageError: If a link or a file of others has one of these names; nothing is written then.
         """
         own = {*self.before["files"], *self.before["planned"]}
         self.planned = sorted({*own, *names})
         for name in self.planned:
+            self._refuse_links(name)
             self._refuse_others(name, is_own=name in own)
         self.path.mkdir(parents=True, exist_ok=True)
         self._write_manifest({**self.before, "key": "", "planned": self.planned})
@@ -77,6 +78,7 @@ class SiteFolder:
         """Remove the files that are no longer part of the site, and store that it is whole."""
         gone = [name for name in self.planned if name not in self.digests]
         for name in gone:
+            self._refuse_links(name)
             (self.path / name).unlink(missing_ok=True)
         self._write_manifest({"key": key, "files": self.digests, "events": self.source_digests, "planned": []})
         return self._summary(self.digests, len([name for name in gone if name in self.before["files"]]))
@@ -86,6 +88,7 @@ class SiteFolder:
         digest = self.digests[name] = digest_of(content)
         if self.before["files"].get(name) == digest and self._is_there(name):
             return
+        self._refuse_links(name)
         path = self.path / name
         path.parent.mkdir(exist_ok=True)
         with whole_file(path) as file:
@@ -103,6 +106,15 @@ class SiteFolder:
         else:
             make()
 
+    def _refuse_links(self, name: str) -> None:
+        if (link := self._link_at(name)) is not None:
+            raise _link_error(link)
+
+    def _link_at(self, name: str) -> Path | None:
+        path = self.path / name
+        # The folder itself may be a link: its user named it.
+        return next((each for each in (path.parent, path) if each != self.path and each.is_symlink()), None)
+
     def _refuse_others(self, name: str, *, is_own: bool) -> None:
         path = self.path / name
         if path.parent.exists() and not path.parent.is_dir():
@@ -112,7 +124,7 @@ class SiteFolder:
         raise UsageError(f"{path} is no file of this site; move it away, or name another folder")
 
     def _is_there(self, name: str) -> bool:
-        return (self.path / name).is_file()
+        return self._link_at(name) is None and (self.path / name).is_file()
 
     def _summary(self, names: Iterable[str], removed: int = 0) -> SiteSummary:
         sizes = [(self.path / name).stat().st_size for name in names]
@@ -128,12 +140,18 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def _link_error(link: Path) -> UsageError:
+    return UsageError(f"{link} is a link, which may lead out of the site; remove it, or name another folder")
+
+
 def _read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest in a folder; an empty one for a new or empty folder.
 
     Raises:
         UsageError: If it holds something else, or what it says cannot be read.
     """
+    if (folder / MANIFEST).is_symlink():
+        raise _link_error(folder / MANIFEST)
     nothing: dict[str, Any] = {"key": "", "files": {}, "events": {}, "planned": []}
     try:
         text = plain_text(folder / MANIFEST)

@@ -48,3 +48,27 @@ def test_a_file_of_others_where_the_site_needs_a_folder_is_named(tmp_path: Path)
     (tmp_path / "bot").write_text("mine")
     with pytest.raises(UsageError, match="bot is no file of this site"):
         publish(tmp_path, "1", a=b"1")
+
+
+@pytest.mark.parametrize("link", ["bot", "bot/a.html", "predibot-site.json"])
+def test_what_a_link_in_the_site_leads_to_is_neither_written_nor_removed(link: str, tmp_path: Path) -> None:
+    site, target = tmp_path / "site", tmp_path / "target"
+    publish(site, "1", a=b"1")
+    (site / link).rename(target)
+    (site / link).symlink_to(target)
+    before = (site / "predibot-site.json").read_bytes()
+    for pages in ({"a": b"1"}, {"a": b"2"}, {"b": b"1"}, {}):
+        with pytest.raises(UsageError, match=f"{link} is a link, which may lead out"):
+            publish(site, "2", **pages)
+    assert (site / "bot/a.html").read_bytes() == b"1" and not (site / "bot/b.html").exists()
+    assert (site / "predibot-site.json").read_bytes() == before
+
+
+def test_a_site_with_a_link_is_not_whole_and_the_folder_itself_may_be_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "site")
+    (tmp_path / "site").mkdir()
+    publish(tmp_path / "link", "1", a=b"1")
+    assert SiteFolder.open(tmp_path / "link").unchanged("1") is not None
+    (tmp_path / "site/bot").rename(tmp_path / "bot")
+    (tmp_path / "site/bot").symlink_to(tmp_path / "bot")
+    assert SiteFolder.open(tmp_path / "link").unchanged("1") is None
