@@ -96,7 +96,9 @@ def headline_horizon(labels: Sequence[str]) -> str | None:
 
 
 def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
-    card, interval = place.card, place.card.edge.interval
+    # A bot that answered nothing differs from the price nowhere, and has no edge for that.
+    is_silent = place.card.edge.answered_share == 0.0
+    card, interval = place.card, None if is_silent else place.card.edge.interval
     horizon = headline_horizon(tuple(card.horizons))
     return LeaderboardRow(
         rank=place.rank,
@@ -105,7 +107,7 @@ def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
         standing=place.standing,
         e_now=place.e_now,
         repeats_price=place.repeats_price,
-        edge=card.edge.edge,
+        edge=None if is_silent else card.edge.edge,
         edge_low=None if interval is None else interval.low,
         edge_high=None if interval is None else interval.high,
         edge_by_event=card.edge.by_event

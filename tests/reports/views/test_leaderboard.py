@@ -121,7 +121,7 @@ def test_a_bot_that_answered_nothing_has_no_place_and_comes_last() -> None:
         ("sharp", 1), ("few", None), ("broken", None), ("market_price", None), ("random_bet", None),
     ]  # fmt: skip
     assert rows[2].verdict.finding == Finding.NOTHING_YET
-    assert (rows[2].edge, rows[2].answered_share) == (0.0, 0.0)
+    assert (rows[2].edge, rows[2].edge_low, rows[2].answered_share) == (None, None, 0.0)
 
 
 def test_a_row_has_what_the_scorecard_has() -> None:
