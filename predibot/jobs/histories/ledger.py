@@ -31,7 +31,7 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.running import EDGE, RunningPoint, running_sums
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 _WANTED = ("evidence", "intervals", "effort")
 _MARKETS = 6
@@ -88,6 +88,8 @@ class EdgeHistory:
     first_at: datetime | None
     """The first slot and the last; None without any."""
     last_at: datetime | None
+    days: int
+    """Number of days on which somebody decided."""
 
 
 def edge_history(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> EdgeHistory:
@@ -107,6 +109,7 @@ def edge_history(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> Edge
         np.unique(record.decision_event[record.bet_decision[paid[record.bet_market]]]).size,
         first_at,
         last_at,
+        np.unique(slots // DAY_SECONDS).size,
     )
 
 

@@ -174,7 +174,8 @@ def lines_of(ranking: Evaluation) -> list[BoardLine]:
             row,
             *_chip(row),
             figures.thousandths_interval(row.edge_low, row.edge_high),
-            figures.e_value(row.verdict.e_value),
+            # The evidence that a bot is worse is none that it is better.
+            figures.e_value(None if row.standing == "worse" else row.verdict.e_value),
             whisker,
         )
         for row, whisker in zip(rows, whiskers, strict=True)
@@ -209,11 +210,10 @@ def _facts(found: Evaluation, history: EdgeHistory) -> list[tuple[str, str]]:
         )
     if history.first_at is None or history.last_at is None:
         return [first]
-    days = (history.last_at.date() - history.first_at.date()).days + 1
     return [
         first,
         (figures.things(history.settled, "event"), f"settled, of {figures.count(history.events)} played"),
-        (figures.things(days, "day"), f"{history.first_at:%Y-%m-%d} to {history.last_at:%Y-%m-%d}"),
+        (figures.things(history.days, "day"), f"{history.first_at:%Y-%m-%d} to {history.last_at:%Y-%m-%d}"),
     ]
 
 
