@@ -53,6 +53,9 @@ def test_it_runs_alone_never_for_a_pull_request_and_each_job_may_do_the_least() 
     steps: list[dict[str, Any]] = workflow["jobs"]["play"]["steps"]
     with_secrets = [step["name"] for step in steps if "secrets." in str(step)]
     assert with_secrets == ["play what is due"]
+    assert "env" not in workflow["jobs"]["play"] and TEXT.count("github.token") == 2
+    with_token = [step["name"] for step in steps if "github.token" in str(step.get("env"))]
+    assert with_token == ["fetch the ledger", "store the ledger"]
     scripts = [step["run"].split()[0] for step in steps if step.get("run", "").startswith(".github/")]
     assert len(scripts) == 4 and all(os.access(REPOSITORY / each, os.X_OK) for each in scripts)
     assert all("predibot-ledger" not in step.get("run", "") for step in steps)
@@ -108,3 +111,20 @@ def test_a_model_without_a_daily_limit_is_refused(tmp_path: Path, monkeypatch: p
     sys.argv.append(str(tmp_path / "spending.toml"))
     with pytest.raises(SystemExit, match=r"Add \[limits.day\] and below it usd"):
         runpy.run_path(str(SCRIPTS / "check_limits.py"))
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
+def test_the_token_that_can_write_is_in_no_file_after_a_ledger_is_fetched_or_stored(tmp_path: Path) -> None:
+    remote = tmp_path / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+    around = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
+    # Git takes no notice of the host of such an address.
+    around["LEDGER_REMOTE"] = f"file://x-access-token:t0ken@localhost{remote}"
+    for day in ("day1", "day2"):
+        (tmp_path / day).mkdir()
+        for step in ("fetch-ledger", "store-ledger"):
+            subprocess.run(["bash", str(SCRIPTS / step)], cwd=tmp_path / day, env=around, check=True, timeout=60)
+            files = [file for file in (tmp_path / day).rglob("*") if file.is_file()]
+            assert files and not [file for file in files if b"t0ken" in file.read_bytes()]
+            (tmp_path / day / "runs/out/ledger").write_text(day)
+    assert (tmp_path / "day2/runs/out/.git/FETCH_HEAD").exists()
