@@ -58,12 +58,14 @@ def _write(kind: "PluginKind", name: str, into: Path | None) -> tuple[list[Path]
     folder = into or Path(next(iter(folders_from_environment(folders)), folders))
     files = {folder / file: text for file, text in starter_files(kind, name).items()}
     for file in files:
-        if file.exists():
+        # A link that leads nowhere is there too.
+        if file.exists() or file.is_symlink():
             raise UsageError(f"{file} is there already and is kept; take another name, or another folder by --into")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
-            file.write_text(text, encoding="utf-8")
+            with file.open("x", encoding="utf-8") as new:
+                new.write(text)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}; name another folder by --into") from error
     whole = str(folder.absolute())

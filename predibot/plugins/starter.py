@@ -98,6 +98,8 @@ def starter_files(kind: PluginKind, name: str) -> Mapping[str, str]:
         raise UsageError(f"{name[:60]!r} is no name of a {kind}; write small letters, digits and _, such as my_{kind}")
     if keyword.iskeyword(name) or name in sys.stdlib_module_names or name == "predibot":
         raise UsageError(f"{name!r} is a word or a module of Python; take another name, such as my_{name}")
+    if name == "conftest":
+        raise UsageError(f"{name!r} is a file that pytest runs by itself; take another name, such as my_{name}")
     if name in known:
         raise UsageError(f"there is a {kind} {name!r} already; take another name")
     plugin, test = (_STRATEGY, _STRATEGY_TEST) if kind == "strategy" else (_TOOL, _TOOL_TEST)

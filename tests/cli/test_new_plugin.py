@@ -41,6 +41,8 @@ def test_a_new_strategy_and_a_new_tool_pass_their_tests_and_are_found(
         ("json", "a word or a module of Python"),
         ("Half-Way", "is no name of a strategy"),
         ("test_it", "is no name of a strategy"),
+        ("conftest", "is a file that pytest runs by itself"),
+        ("__init__", "is no name of a strategy"),
         ("kept", "is there already and is kept"),
     ],
 )
@@ -50,3 +52,13 @@ def test_nothing_is_replaced_and_a_name_has_to_be_one(predibot: Predibot, tmp_pa
     said = predibot("new-strategy", name)
     assert (said.code, why in said.err) == (1, True)
     assert [file.name for file in (tmp_path / "strategies").iterdir()] == ["test_kept.py"]
+
+
+@pytest.mark.parametrize("link", ["half_way.py", "test_half_way.py"])
+def test_a_link_that_leads_nowhere_is_not_followed(predibot: Predibot, tmp_path: Path, link: str) -> None:
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "strategies" / link).symlink_to("../outside.py")
+    said = predibot("new-strategy", "half_way")
+    assert (said.code, f"strategies/{link} is there already and is kept" in said.err) == (1, True)
+    assert not (tmp_path / "outside.py").exists()
+    assert [file.name for file in (tmp_path / "strategies").iterdir()] == [link]
