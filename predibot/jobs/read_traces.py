@@ -115,14 +115,16 @@ def usage_of_ledger(store: Store) -> UsageReport:
 
 
 def usage_of_traces(store: Store, traced: Sequence[tuple[str, str]]) -> UsageReport:
-    """Return the usage in some traces, each given by its bot and its hash."""
+    """Return the usage in some traces, each given by its bot and its hash; none of a bot without a readable one."""
     steps_of: dict[str, list[Step]] = {}
     missing = []
     for bot, digest in traced:
         try:
-            steps_of.setdefault(bot, []).extend(Traces(store).read(digest).steps)
+            steps = Traces(store).read(digest).steps
         except UsageError as error:
             missing.append(str(error))
+        else:
+            steps_of.setdefault(bot, []).extend(steps)
     rows = [row for bot, steps in steps_of.items() for row in _usage_by_kind(bot, steps)]
     return UsageReport(tuple(rows), len(traced) - len(missing), tuple(missing))
 
