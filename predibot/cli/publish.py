@@ -1,5 +1,6 @@
 """`predibot publish`: a ledger as a site of files, for any web server."""
 
+import re
 from dataclasses import asdict
 from datetime import datetime
 from importlib.util import find_spec
@@ -10,6 +11,12 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import DONE
+
+_ADDRESS = re.compile(
+    r"https?://(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?(?:/[a-z0-9._~!$&()*+,;=:@%/-]*)?",
+    re.IGNORECASE | re.ASCII,
+)
+"""Plain enough to be quoted anywhere; other characters of a path are written as %C3%A9."""
 
 
 def publish(
@@ -43,8 +50,10 @@ def publish(
     from predibot.environment import configuration_folder
     from predibot.errors import UsageError
 
-    if address and not address.startswith(("https://", "http://")):
-        raise typer.BadParameter(f"--address is {address[:80]!r}; it begins with https:// or http://")
+    if address and not _ADDRESS.fullmatch(address):
+        raise typer.BadParameter(
+            f"--address is {address[:80]!r}; write http(s)://, a host and a path, without user, query and fragment"
+        )
     try:
         from predibot.web.site import SiteOptions, write_site
     except ModuleNotFoundError as error:

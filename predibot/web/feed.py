@@ -79,4 +79,4 @@ class Feed:
 
 
 def _xml(text: str) -> str:
-    return escape(_NO_XML.sub("\ufffd", text))
+    return escape(_NO_XML.sub("\ufffd", text), {'"': "&quot;", "'": "&apos;"})

@@ -16,6 +16,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from predibot.ledger.store import Store
+from predibot.web.feed import Feed
 from tests.acceptance.conftest import said_here
 from tests.web.test_pages import Links
 from tests.worlds import Worlds, three_games, two_events
@@ -226,10 +227,49 @@ def test_a_folder_of_others_is_not_touched(manifest: str | None, played: str, tm
 
 def test_an_address_is_one_of_a_web_server_and_the_older_option_names_the_command(played: str, tmp_path: Path) -> None:
     said = said_here("publish", tmp_path / "site", "--address", "javascript:alert(1)", "--ledger", played)
-    assert said.code == 2 and "https://" in said.err
+    assert said.code == 2 and "http(s)://" in said.err
     older = said_here("report", "--html", tmp_path / "site", "--ledger", played)
     assert older.code == 2 and f"`predibot publish {tmp_path / 'site'}`" in older.err
     assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://",
+        "https:///bots/",
+        "https://:80/",
+        "ftp://example.org/",
+        "https://example.org/a b",
+        'https://example.org/"x',
+        "https://example.org/'x",
+        "https://example.org/<b>",
+        "https://example.org/\n",
+        "https://example.org\\x",
+        "https://user:password@example.org/",
+        "https://example.org/?page=1",
+        "https://example.org/#bots",
+    ],
+)
+def test_an_address_with_anything_but_a_host_and_a_plain_path_is_refused(address: str, tmp_path: Path) -> None:
+    said = said_here("publish", tmp_path / "site", "--address", address, "--ledger", f"sqlite:///{tmp_path}/none.db")
+    assert said.code == 2 and "without user" in said.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "address", ["https://example.org", "http://localhost:8000/bots", "http://[::1]/~me/a%20b/", "HTTPS://x-1.org/"]
+)
+def test_a_plain_address_is_taken(address: str, tmp_path: Path) -> None:
+    said = said_here("publish", tmp_path / "site", "--address", address, "--ledger", f"sqlite:///{tmp_path}/none.db")
+    assert said.code == 1 and "none.db" in said.err
+
+
+def test_the_feed_is_xml_whatever_its_address() -> None:
+    address = """https://example.org/"'<&>/"""
+    channel = ElementTree.fromstring(Feed(()).rss(address, "runs.html")).find("channel")
+    assert channel is not None and channel.findtext("link") == address
+    assert channel[2].get("href") == f"{address}feed.xml"
 
 
 def test_an_empty_ledger_has_no_site_and_says_so(tmp_path: Path) -> None:
