@@ -6,6 +6,7 @@ Unchanged pages are not made again.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
@@ -101,10 +102,12 @@ def write_site(
     If a call is killed, every page is whole, and the next call goes on.
 
     Raises:
-        UsageError: If the folder holds what is no site of predibot, or there is nothing to show.
+        UsageError: If the folder holds what is no site of predibot, another call writes it, or there is nothing to
+            show.
         OSError: If it cannot be written.
     """
-    return _Site(store, folder, options, clock).write(listener)
+    with closing(SiteFolder.open(folder)) as opened:
+        return _Site(store, opened, options, clock).write(listener)
 
 
 class _SitePage(NamedTuple):
@@ -116,10 +119,10 @@ class _SitePage(NamedTuple):
 
 
 class _Site:
-    def __init__(self, store: Store, folder: Path, options: SiteOptions, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, folder: SiteFolder, options: SiteOptions, clock: Callable[[], datetime]) -> None:
         at = clock()
         self._cache = SiteCache(store, lambda: at, traces=options.with_traces)
-        self._folder, self._options = SiteFolder.open(folder), options
+        self._folder, self._options = folder, options
         self._today = f"{at:%Y-%m-%d}"
         if not self._cache.runs():
             raise UsageError("no run is stored yet, so there is nothing to show; `predibot decide` makes the first")

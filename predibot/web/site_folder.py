@@ -3,6 +3,7 @@
 What is unchanged is not made or written again. A file that is not in the manifest is never touched.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -44,15 +45,46 @@ class SiteFolder:
     source_digests: dict[str, str] = field(default_factory=dict)
     """Digests of what groups of files, such as the pages of an event, are made from."""
     written: int = 0
+    descriptor: int | None = None
+    """Of the folder while it is locked; None for one that is still missing."""
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Return the folder with its manifest.
+        """Return the folder with its manifest, locked against other calls until it is closed.
 
         Raises:
-            UsageError: If it holds something else, or what its manifest says cannot be read.
+            UsageError: If it holds something else, what its manifest says cannot be read, or another call writes it.
         """
-        return cls(path, _read_manifest(path))
+        folder = cls(path, {})
+        try:
+            if path.is_dir():
+                folder.lock()
+            folder.before = _read_manifest(path)
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+
+    def lock(self) -> None:
+        """Lock the folder.
+
+        Raises:
+            UsageError: If another call writes it.
+        """
+        self.descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another `predibot publish` is writing {self.path}; wait until it has ended") from None
+        except OSError:
+            # Some network disks have no locks.
+            return
+
+    def close(self) -> None:
+        """Let other calls write the folder."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
 
     def unchanged(self, key: str) -> SiteSummary | None:
         """Return a summary without anything written, if all files are there and were made by this key."""
@@ -64,14 +96,19 @@ class SiteFolder:
         """Store which files are going to be written, so that a call after one that was killed knows them.
 
         Raises:
-            UsageError: If a link or a file of others has one of these names; nothing is written then.
+            UsageError: If a link or a file of others has one of these names, or another call has just made the folder
+                and writes it; nothing is written then.
         """
+        if self.descriptor is None:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.lock()
+            # Another call may have made it since.
+            self.before = _read_manifest(self.path)
         own = {*self.before["files"], *self.before["planned"]}
         self.planned = sorted({*own, *names})
         for name in self.planned:
             self._refuse_links(name)
             self._refuse_others(name, is_own=name in own)
-        self.path.mkdir(parents=True, exist_ok=True)
         self._write_manifest({**self.before, "key": "", "planned": self.planned})
 
     def end(self, key: str) -> SiteSummary:

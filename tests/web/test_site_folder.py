@@ -1,5 +1,6 @@
 """The folder of a site: only its own files are replaced or removed."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,18 @@ from predibot.web.site_folder import SiteFolder, SiteSummary
 
 def publish(path: Path, key: str, **files: bytes) -> SiteSummary:
     """Write a site of pages with these names."""
-    folder = SiteFolder.open(path)
     pages = {f"bot/{name}.html": content for name, content in files.items()}
-    folder.begin(pages)
-    for name, content in pages.items():
-        folder.write(name, content)
-    return folder.end(key)
+    with closing(SiteFolder.open(path)) as folder:
+        folder.begin(pages)
+        for name, content in pages.items():
+            folder.write(name, content)
+        return folder.end(key)
+
+
+def is_whole(path: Path, key: str) -> bool:
+    """Return whether all files of a site are there."""
+    with closing(SiteFolder.open(path)) as folder:
+        return folder.unchanged(key) is not None
 
 
 def names_below(path: Path) -> set[str]:
@@ -44,7 +51,7 @@ def test_files_that_are_no_longer_pages_are_removed_and_those_of_others_stay(tmp
 
 
 def test_a_file_of_others_where_the_site_needs_a_folder_is_named(tmp_path: Path) -> None:
-    SiteFolder.open(tmp_path).begin(())
+    publish(tmp_path, "1")
     (tmp_path / "bot").write_text("mine")
     with pytest.raises(UsageError, match="bot is no file of this site"):
         publish(tmp_path, "1", a=b"1")
@@ -68,7 +75,25 @@ def test_a_site_with_a_link_is_not_whole_and_the_folder_itself_may_be_one(tmp_pa
     (tmp_path / "link").symlink_to(tmp_path / "site")
     (tmp_path / "site").mkdir()
     publish(tmp_path / "link", "1", a=b"1")
-    assert SiteFolder.open(tmp_path / "link").unchanged("1") is not None
+    assert is_whole(tmp_path / "link", "1")
     (tmp_path / "site/bot").rename(tmp_path / "bot")
     (tmp_path / "site/bot").symlink_to(tmp_path / "bot")
-    assert SiteFolder.open(tmp_path / "link").unchanged("1") is None
+    assert not is_whole(tmp_path / "link", "1")
+
+
+def test_of_two_calls_at_once_the_second_says_so_and_ends(tmp_path: Path) -> None:
+    with closing(SiteFolder.open(tmp_path)), pytest.raises(UsageError, match="another `predibot publish` is writing"):
+        SiteFolder.open(tmp_path)
+    publish(tmp_path, "1", a=b"1")
+
+
+def test_of_two_calls_that_both_find_no_folder_one_makes_it(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    with closing(SiteFolder.open(site)) as first, closing(SiteFolder.open(site)) as second:
+        first.begin(["a.html"])
+        with pytest.raises(UsageError, match="another `predibot publish` is writing"):
+            second.begin(["b.html"])
+    with closing(SiteFolder.open(tmp_path / "other")) as late:
+        publish(tmp_path / "other", "1", a=b"1")
+        late.begin(["bot/a.html"])
+        assert "bot/a.html" in late.before["files"]
