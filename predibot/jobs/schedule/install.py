@@ -160,6 +160,8 @@ jobs:
     timeout-minutes: 180
 @TRUSTED@    steps:
       - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+        with:
+          persist-credentials: false
       - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065 # v5.6.0
         with:
           python-version: "3.12"
@@ -176,16 +178,18 @@ jobs:
           git init -q -b predibot-ledger
           git config user.name predibot
           git config user.email predibot@users.noreply.github.com
-          git remote add origin "https://x-access-token:${{ github.token }}@github.com/${{ github.repository }}"
           code=0
-          git ls-remote --exit-code --heads origin predibot-ledger || code=$?
+          git ls-remote --exit-code --heads "$LEDGER_REMOTE" predibot-ledger || code=$?
           # 2 is for no such branch: the first run begins a ledger. Anything else must not.
           if [ "$code" = 0 ]; then
-            git fetch -q --depth 1 origin predibot-ledger
+            git fetch -q --depth 1 "$LEDGER_REMOTE" predibot-ledger
             git reset -q --hard FETCH_HEAD
           elif [ "$code" != 2 ]; then
             exit "$code"
           fi
+        # Whoever has this address can write to the repository: it is kept in no file, as agents play beside these.
+        env:
+          LEDGER_REMOTE: https://x-access-token:${{ github.token }}@github.com/${{ github.repository }}
       - name: play what is due
         # A key a line, from the secrets of the repository:
         # env:
@@ -201,7 +205,10 @@ jobs:
           git commit -q --allow-empty --message "ledger of $(date -u +%FT%TZ)"
           # The newest state only: with its history the branch would grow by a ledger a run.
           commit=$(git commit-tree "HEAD^{tree}" -m "ledger of $(date -u +%FT%TZ)")
-          git push -q --force-with-lease="predibot-ledger:$fetched" origin "$commit:refs/heads/predibot-ledger"
+          git push -q --force-with-lease="predibot-ledger:$fetched" "$LEDGER_REMOTE" \\
+            "$commit:refs/heads/predibot-ledger"
+        env:
+          LEDGER_REMOTE: https://x-access-token:${{ github.token }}@github.com/${{ github.repository }}
       - name: say whether all is well
         if: always()
         run: predibot status
