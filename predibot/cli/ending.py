@@ -40,6 +40,9 @@ _MISUSE: Any = typer.BadParameter.__base__
 _RESUMABLE = ("decide", "track", "evaluate", "record", "replay", "import", "schedule", "collect")
 """Commands that go on where they were stopped; the others start over."""
 
+_NUMBERED = ("trace", "runs", "runs show")
+"""Commands that show what has a number in their list."""
+
 _ENDING_SECONDS = 10.0
 """Twice the time that handing back unfinished work may take."""
 _LAST_SECONDS = 0.25
@@ -251,6 +254,8 @@ def _print_error(kind: str, message: str, code: int) -> None:
 def _misuse_message(error: Any) -> str:
     said = str(error.format_message()).rstrip(".")
     path = error.ctx.command_path if error.ctx is not None else "predibot"
+    if path.partition(" ")[2] in _NUMBERED and re.fullmatch(r"-\d", getattr(error, "option_name", "")):
+        said += "; numbers count from 1"
     return f"{said}{'' if said.endswith('?') else '.'} See `{path} --help`"
 
 
