@@ -42,6 +42,8 @@ class SiteFolder:
     """The manifest of the call before."""
     digests: dict[str, str] = field(default_factory=dict)
     """By name of the file."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """In bytes, by name of the file."""
     source_digests: dict[str, str] = field(default_factory=dict)
     """Digests of what groups of files, such as the pages of an event, are made from."""
     written: int = 0
@@ -117,12 +119,21 @@ class SiteFolder:
         for name in gone:
             self._refuse_links(name)
             (self.path / name).unlink(missing_ok=True)
-        self._write_manifest({"key": key, "files": self.digests, "events": self.source_digests, "planned": []})
+        self._write_manifest(
+            {
+                "key": key,
+                "files": self.digests,
+                "sizes": self.sizes,
+                "events": self.source_digests,
+                "planned": [],
+            }
+        )
         return self._summary(self.digests, len([name for name in gone if name in self.before["files"]]))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, unless it is there with this content."""
         digest = self.digests[name] = digest_of(content)
+        self.sizes[name] = len(content)
         if self.before["files"].get(name) == digest and self._is_there(name):
             return
         self._refuse_links(name)
@@ -140,6 +151,7 @@ class SiteFolder:
             name in before and self._is_there(name) for name in names
         ):
             self.digests.update({name: before[name] for name in names})
+            self.sizes.update({name: self.before["sizes"][name] for name in names})
         else:
             make()
 
@@ -161,7 +173,10 @@ class SiteFolder:
         raise UsageError(f"{path} is no file of this site; move it away, or name another folder")
 
     def _is_there(self, name: str) -> bool:
-        return self._link_at(name) is None and (self.path / name).is_file()
+        """Return whether a file of the call before is there, with the size it was written with."""
+        path = self.path / name
+        is_file = self._link_at(name) is None and path.is_file()
+        return is_file and path.stat().st_size == self.before["sizes"].get(name)
 
     def _summary(self, names: Iterable[str], removed: int = 0) -> SiteSummary:
         sizes = [(self.path / name).stat().st_size for name in names]
@@ -189,7 +204,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     """
     if (folder / MANIFEST).is_symlink():
         raise _link_error(folder / MANIFEST)
-    nothing: dict[str, Any] = {"key": "", "files": {}, "events": {}, "planned": []}
+    nothing: dict[str, Any] = {"key": "", "files": {}, "sizes": {}, "events": {}, "planned": []}
     try:
         text = plain_text(folder / MANIFEST)
     except FileNotFoundError:
@@ -201,7 +216,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError):
         raise UsageError(f"{folder / MANIFEST} cannot be read; name another folder") from None
     try:
-        found = json.loads(text)
+        # Older versions stored no sizes; their files are written again.
+        found = {"sizes": {}, **json.loads(text)}
         names = [*found["files"], *found["planned"]]
         whole = all(isinstance(found[name], type(empty)) for name, empty in nothing.items())
         if not whole or not all(_OWN_NAME.fullmatch(name) for name in names):

@@ -1,6 +1,8 @@
 """The folder of a site: only its own files are replaced or removed."""
 
+import json
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,34 @@ def test_of_two_calls_that_both_find_no_folder_one_makes_it(tmp_path: Path) -> N
         publish(tmp_path / "other", "1", a=b"1")
         late.begin(["bot/a.html"])
         assert "bot/a.html" in late.before["files"]
+
+
+def test_a_damaged_file_is_written_again_and_whole_ones_are_not(tmp_path: Path) -> None:
+    publish(tmp_path, "1", a=b"12", b=b"12")
+    assert is_whole(tmp_path, "1")
+    (tmp_path / "bot/a.html").write_bytes(b"1")
+    assert not is_whole(tmp_path, "1")
+    assert publish(tmp_path, "1", a=b"12", b=b"12").written == 1
+    assert (tmp_path / "bot/a.html").read_bytes() == b"12"
+
+
+def test_a_group_with_a_damaged_file_is_made_again_and_a_whole_one_is_not(tmp_path: Path) -> None:
+    written = []
+    for damaged in (b"12", b"1", b"12"):
+        with closing(SiteFolder.open(tmp_path)) as folder:
+            folder.begin(["a.html"])
+            folder.write_group("a", "same", ["a.html"], partial(folder.write, "a.html", b"12"))
+            written.append(folder.end("1").written)
+        assert (tmp_path / "a.html").read_bytes() == b"12"
+        (tmp_path / "a.html").write_bytes(damaged)
+    assert written == [1, 0, 1]
+
+
+def test_a_site_of_a_version_that_stored_no_sizes_is_written_again(tmp_path: Path) -> None:
+    publish(tmp_path, "1", a=b"12")
+    file = tmp_path / "predibot-site.json"
+    manifest = json.loads(file.read_text())
+    del manifest["sizes"]
+    file.write_text(json.dumps(manifest))
+    assert publish(tmp_path, "1", a=b"12").written == 1
+    assert is_whole(tmp_path, "1")
