@@ -54,12 +54,17 @@ def remove_unfinished_files(folder: Path) -> None:
     Files that are still being written stay, and so do those that may not be removed.
     """
     for path in folder.glob(".unfinished-*"):
-        if not _UNFINISHED.fullmatch(path.name) or path.is_symlink():
+        if not is_unfinished(path):
             continue
         with suppress(OSError), open_plain(path) as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for mark in ("-journal", "-wal", "-shm", ""):
                 path.with_name(path.name + mark).unlink(missing_ok=True)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Return whether a file has a name that `whole_file` gives to what it writes."""
+    return _UNFINISHED.fullmatch(path.name) is not None and not path.is_symlink()
 
 
 def _open_new(path: Path) -> BinaryIO:

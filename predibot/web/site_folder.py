@@ -1,6 +1,7 @@
 """The folder of a site: its files, and a manifest of them and of what they were made from.
 
-What is unchanged is not made or written again. A file that is not in the manifest is never touched.
+What is unchanged is not made or written again. A file that is not in the manifest is never touched, and no link is
+followed.
 """
 
 import fcntl
@@ -15,7 +16,7 @@ from typing import Any, Self
 
 from predibot.errors import UsageError
 from predibot.plain_file import plain_text
-from predibot.whole_file import whole_file
+from predibot.whole_file import is_unfinished, remove_unfinished_files, whole_file
 
 MANIFEST = "predibot-site.json"
 _OWN_NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -111,6 +112,8 @@ class SiteFolder:
         for name in self.planned:
             self._refuse_links(name)
             self._refuse_others(name, is_own=name in own)
+        for each in {(self.path / name).parent for name in self.planned} | {self.path}:
+            remove_unfinished_files(each)
         self._write_manifest({**self.before, "key": "", "planned": self.planned})
 
     def end(self, key: str) -> SiteSummary:
@@ -208,7 +211,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
         text = plain_text(folder / MANIFEST)
     except FileNotFoundError:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        # A call may have been killed while it wrote the first manifest.
+        if folder.exists() and (not folder.is_dir() or not all(is_unfinished(each) for each in folder.iterdir())):
             raise UsageError(
                 f"{folder} holds something else than a site of predibot; name a new folder, or an empty one"
             ) from None

@@ -130,3 +130,13 @@ def test_a_site_of_a_version_that_stored_no_sizes_is_written_again(tmp_path: Pat
     file.write_text(json.dumps(manifest))
     assert publish(tmp_path, "1", a=b"12").written == 1
     assert is_whole(tmp_path, "1")
+
+
+def test_what_a_killed_call_left_unfinished_is_removed_and_files_of_similar_names_stay(tmp_path: Path) -> None:
+    left, similar = f".unfinished-{'0' * 32}", ".unfinished-letter"
+    (tmp_path / left).write_bytes(b"{")
+    publish(tmp_path, "1", a=b"1")
+    for name in (left, f"bot/{left}", f"bot/{similar}"):
+        (tmp_path / name).write_bytes(b"1")
+    publish(tmp_path, "2", a=b"1")
+    assert names_below(tmp_path) == {"bot/a.html", f"bot/{similar}", "predibot-site.json"}
