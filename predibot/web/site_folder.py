@@ -78,7 +78,7 @@ class SiteFolder:
         try:
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UsageError(f"another `predibot publish` is writing {self.path}; wait until it has ended") from None
+            raise UsageError(f"another call is writing {self.path}; wait until it has ended") from None
         except OSError:
             # Some network disks have no locks.
             return

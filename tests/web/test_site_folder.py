@@ -84,7 +84,7 @@ def test_a_site_with_a_link_is_not_whole_and_the_folder_itself_may_be_one(tmp_pa
 
 
 def test_of_two_calls_at_once_the_second_says_so_and_ends(tmp_path: Path) -> None:
-    with closing(SiteFolder.open(tmp_path)), pytest.raises(UsageError, match="another `predibot publish` is writing"):
+    with closing(SiteFolder.open(tmp_path)), pytest.raises(UsageError, match="another call is writing"):
         SiteFolder.open(tmp_path)
     publish(tmp_path, "1", a=b"1")
 
@@ -93,7 +93,7 @@ def test_of_two_calls_that_both_find_no_folder_one_makes_it(tmp_path: Path) -> N
     site = tmp_path / "site"
     with closing(SiteFolder.open(site)) as first, closing(SiteFolder.open(site)) as second:
         first.begin(["a.html"])
-        with pytest.raises(UsageError, match="another `predibot publish` is writing"):
+        with pytest.raises(UsageError, match="another call is writing"):
             second.begin(["b.html"])
     with closing(SiteFolder.open(tmp_path / "other")) as late:
         publish(tmp_path / "other", "1", a=b"1")
