@@ -210,7 +210,7 @@ def test_the_pages_as_files_can_be_read_by_everybody(
         page.fill("#words", "SHARP script")
         assert page.locator("#found a").all_inner_texts() == ["script_sharp"]
         page.click("#found a")
-        assert page.inner_text("h1") == "script_sharp"
+        assert page.inner_text("h1").startswith("script_sharp")
     assert said == []
     with chromium.new_context(bypass_csp=True, viewport={"width": width, "height": 900}) as context:
         page = context.new_page()
