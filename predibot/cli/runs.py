@@ -56,7 +56,7 @@ def show(
         print_run(output.report_console(), found)
 
 
-@GROUP.command("void", cls=Command, help="take a run out of all scores, and decide its time again; it stays on record")
+@GROUP.command("void", cls=Command, help="take a run out of all scores, so that its time is decided again")
 def void(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="the run's key, as `predibot runs` shows it")],

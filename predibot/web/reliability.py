@@ -53,7 +53,7 @@ def reliability_of(bot: str, bins: CalibrationBins, title: str = "") -> Reliabil
         upper.append(f"{x},{_y(ends[1])}")
         lower.append(f"{x},{_y(ends[0])}")
         words = (
-            f"said {figures.percent(said)}, happened {figures.percent(happened)}, "
+            f"forecast {figures.percent(said)}, happened {figures.percent(happened)}, "
             f"{figures.things(count, 'forecast')}; by chance {figures.percent(ends[0])} to {figures.percent(ends[1])}"
         )
         middle = SIZE * float(bins.lower[row] + bins.upper[row]) / 2.0

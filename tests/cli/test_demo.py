@@ -62,9 +62,9 @@ def test_the_demo_of_portfolios_shows_a_board_of_80_columns_and_what_to_type_nex
 
 
 def _try(predibot: Predibot, hint: str) -> int:
-    """Run a hint and return its exit code; what would not end here, or needs a network, only shows its help."""
+    """Run a hint and return its exit code; what asks, never ends or needs a network only shows its help."""
     _, command, *rest = shlex.split(hint)
-    is_long = command in ("serve", "decide", "replay", "evaluate")
+    is_long = command in ("init", "serve", "decide", "replay", "evaluate")
     return predibot(command, *rest, *(["--help"] if is_long else [])).code
 
 

@@ -173,7 +173,7 @@ def _chart(
         (days[0].published_at.timestamp(), f"{figures.things(len(days), 'page')}: {days[0].title}")
         for days in (list(group) for _, group in groupby(news, lambda each: each.published_at.date()))
     ]
-    return price_chart(cache, prices, dots, "Price of YES and what bots said", marks)
+    return price_chart(cache, prices, dots, "Price of YES and forecasts of bots", marks)
 
 
 def price_chart(
