@@ -23,8 +23,10 @@ def replays(predibot: Predibot, tmp_path: Path) -> Predibot:
 def test_it_prints_what_evaluate_prints_and_then_over_what_it_went(replays: Predibot) -> None:
     said = replays("replay", *DAYS, *ARCHIVE)
     assert said.code == 0, said.err
-    evaluated = replays("evaluate", "daily", *ARCHIVE, "--as-of", "2026-02-23T19:30Z").out
-    assert said.out.startswith(evaluated.rstrip("\n"))
+    evaluated, hint, _ = replays("evaluate", "daily", *ARCHIVE, "--as-of", "2026-02-23T19:30Z").out.rsplit("\n", 2)
+    assert "predibot report --explain" in hint
+    evaluated += "\n"
+    assert said.out.startswith(evaluated)
     assert said.out[len(evaluated) :] == (
         "\nreplayed daily, 2026-02-13T19:30Z to 2026-02-15T19:30Z every 1d, 3 instants: 18 recorded\n"
         "3 receipts made or found; `predibot verify` shows their roots\n"

@@ -170,14 +170,16 @@ def _print_below_boards(
     console: Console, evaluation: Evaluation, rows: Sequence[LeaderboardRow], shown: ScreenOptions
 ) -> None:
     """Print what limits the verdicts: marks, other questions, what is missing."""
-    limits = [line for ranking in evaluation.rankings.values() for line in caveats(leaderboard(ranking))]
+    limits = dict.fromkeys(line for ranking in evaluation.rankings.values() for line in caveats(leaderboard(ranking)))
     if line := " ".join([*_marks(rows), *limits]):
         print_line(console, plain(line), "dim")
     if evaluation.first_results_at is not None:
         first = figures.instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
     if found := missing(evaluation):
-        listed = found if shown.full or shown.explain else found[:1]
+        room = console.width - len("Missing: , and 9 more.")
+        fits = sum(len(", ".join(found[:n])) <= room for n in range(2, len(found) + 1))
+        listed = found if shown.full or shown.explain else found[: 1 + fits]
         more = f", and {len(found) - len(listed)} more" if len(found) > len(listed) else ""
         print_line(console, f"Missing: {plain(', '.join(listed))}{more}.")
     if lacks_prices(evaluation):

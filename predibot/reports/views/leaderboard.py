@@ -377,10 +377,10 @@ def _failed_text(cards: Sequence[Scorecard]) -> str:
 
 
 _MISSING: Sequence[tuple[str, Callable[[Scorecard], int]]] = (
+    ("not clean", lambda card: card.ahead + card.contaminated),
     ("answer(s) refused", lambda card: card.refused),
     ("return(s) without a quote", lambda card: value_of(card.horizons.get(NOW), "n_unquoted") or 0),
     ("market(s) unpriced", lambda card: card.edge.unpriced),
-    ("not clean", lambda card: card.ahead + card.contaminated),
     ("not settled", lambda card: value_of(card.horizons.get(SETTLED), "n_unpriced") or 0),
 )
 _MISSED_LEAST: Sequence[tuple[str, Callable[[Scorecard], int]]] = (
