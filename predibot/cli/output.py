@@ -193,10 +193,12 @@ def print_reports(
     elif how.csv and not is_one:
         raise typer.BadParameter(f"--csv is one table, and there are {len(found)} boards; say which --venue is meant")
     else:
+        from predibot.plugins.venues import venue_or_defaults
+
         for board, each in zip(comparison.boards, found, strict=True):
             if not is_one:
                 print_lines("", f"=== {board.name}")
-            simulated = each.venue.partition(":")[0] == "sandbox"
+            simulated = venue_or_defaults(each.venue.partition(":")[0]).invented
             last = shown.next_steps if each is found[-1] else ()
             print_evaluation(each.evaluation, how, replace(shown, simulated=simulated, next_steps=last), each.worst)
         if not how.csv and shown.table is None:

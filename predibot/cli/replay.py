@@ -127,6 +127,7 @@ def _progress_reporter(of: int) -> "Callable[[Played], None]":
 def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, code: int | None) -> None:
     """Print the result of a replay: for a person, or as a document if there is an exit code."""
     from predibot.domain.clock import format_instant
+    from predibot.plugins.venues import venue_or_defaults
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead, print_replay
     from predibot.reports.terminal.terminal import print_line
@@ -138,7 +139,7 @@ def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None
         document = {**evaluation_document(evaluation), "replay": view.document(), **checked}
         output.print_document(document, exit_code=code)
         return
-    simulated = view.venue.partition(":")[0] == "sandbox"
+    simulated = venue_or_defaults(view.venue.partition(":")[0]).invented
     output.print_evaluation(evaluation, options.Output(), ScreenOptions(simulated=simulated, next_steps=()))
     console = output.report_console()
     print_replay(console, view)

@@ -27,7 +27,7 @@ ELSEWHERE = {
     "predibot/recipe/text.py": {"iterdir", "read_text"},
     "predibot/research/search/blocked_domains.py": {"read_text"},
     "predibot/web/site.py": {"read_bytes"},
-    "predibot/web/site_folder.py": {"iterdir"},
+    "predibot/web/site_folder.py": {"iterdir", "os.open"},
     # A bounded part at a time, with a bound on all.
     "predibot/ledger/files/trace_lines.py": {"decompressobj", "decompress"},
     "predibot/research/pages/decode_body.py": {"decompressobj", "decompress"},
