@@ -41,7 +41,7 @@ def decide(recipe: str, texts: Path, reader: Reader) -> list[str]:
 def test_the_example_of_the_docs_runs_and_each_prompt_begins_with_its_prefix(texts: Path, reader: Reader) -> None:
     section = DOCS.read_text(encoding="utf-8").partition("### Prompts of your own")[2]
     shell, recipe = re.findall(r"```(?:sh|toml)\n(.*?)```", section, re.DOTALL)[:2]
-    assert '(echo "<nothink>"; predibot prompts label) > prompts/nothink.md' in shell
+    assert 'echo "<nothink>" > prompts/nothink.md\npredibot prompts label >> prompts/nothink.md' in shell
     Path("prompts").mkdir()
     Path("prompts", "nothink.md").write_text(f"<nothink>\n{said_here('prompts', 'label').out}", encoding="utf-8")
     prompts = decide(recipe, texts, reader)
