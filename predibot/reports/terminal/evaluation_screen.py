@@ -177,7 +177,7 @@ def _print_below_boards(
         first = figures.instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
     if found := missing(evaluation):
-        room = console.width - len("Missing: , and 9 more.")
+        room = min(console.width, 80) - len("Missing: , and 9 more.")
         fits = sum(len(", ".join(found[:n])) <= room for n in range(2, len(found) + 1))
         listed = found if shown.full or shown.explain else found[: 1 + fits]
         more = f", and {len(found) - len(listed)} more" if len(found) > len(listed) else ""
