@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ChartPoint:
     """A value at an instant in seconds since 1970, with the ends of its interval if it has one."""
 
     at: float
@@ -46,7 +46,7 @@ class Line:
     """A line of a chart; its name is a text of others."""
 
     name: str
-    points: Sequence[Point]
+    points: Sequence[ChartPoint]
     """In order of time."""
     colour: str = ""
     """The class of its colour, as `LedgerCache.colour` returns it."""
@@ -66,7 +66,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class DrawnLine:
     """A line as it is drawn."""
 
     name: str
@@ -94,7 +94,7 @@ class Chart:
     unit: str
     right: float
     """x of the right end of the axis."""
-    series: tuple[Series, ...]
+    series: tuple[DrawnLine, ...]
     rows: tuple[tuple[float, str, bool], ...]
     """y, text, and whether it is the level, of each horizontal line."""
     days: tuple[tuple[float, str], ...]
@@ -215,7 +215,9 @@ def time_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
         day += timedelta(days=step_days)
 
 
-def _series(each: Line, frame: _Frame, scale: Scale, step: int, name: str, label: tuple[float, str] | None) -> Series:
+def _series(
+    each: Line, frame: _Frame, scale: Scale, step: int, name: str, label: tuple[float, str] | None
+) -> DrawnLine:
     points = thin_out(each.points, _MOST_POINTS)
     known = [(point, point.low, point.high) for point in points if point.low is not None and point.high is not None]
     upper = [f"{frame.x(point.at)},{frame.y(high)}" for point, _, high in known]
@@ -224,7 +226,7 @@ def _series(each: Line, frame: _Frame, scale: Scale, step: int, name: str, label
     line = [f"{frame.x(point.at)},{frame.y(point.value)}" for point in points]
     if each.kind == "price":
         line = [f"{frame.x(points[0].at)},{BOTTOM}", *line, f"{frame.x(points[-1].at)},{BOTTOM}"]
-    return Series(
+    return DrawnLine(
         one_line(each.name),
         each.colour,
         each.kind,
@@ -239,22 +241,22 @@ def _series(each: Line, frame: _Frame, scale: Scale, step: int, name: str, label
     )
 
 
-def _value(point: Point, scale: Scale) -> str:
+def _value(point: ChartPoint, scale: Scale) -> str:
     if point.low is None or point.high is None:
         return scale.write(point.value)
     return f"{scale.write(point.value)} ({scale.write(point.low)} to {scale.write(point.high)})"
 
 
-def _words(name: str, point: Point, scale: Scale) -> str:
+def _words(name: str, point: ChartPoint, scale: Scale) -> str:
     at = datetime.fromtimestamp(point.at, UTC)
     day = f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else f"{at:%Y-%m-%d %H:%M}"
     return one_line(f"{name}{', ' if name else ''}{day}: {point.text or _value(point, scale)}")
 
 
-def _arrows(points: Sequence[Point], frame: _Frame) -> Iterator[tuple[float, float]]:
+def _arrows(points: Sequence[ChartPoint], frame: _Frame) -> Iterator[tuple[float, float]]:
     """Yield one place for each stretch outside the scale, in its middle."""
 
-    def side(point: Point) -> int:
+    def side(point: ChartPoint) -> int:
         # A value on the edge is inside, also if rounding moved it.
         room = 1e-9 * (frame.high - frame.low)
         return (point.value > frame.high + room) - (point.value < frame.low - room)

@@ -11,7 +11,7 @@ from predibot.reports import figures
 from predibot.reports.pictures.labels import LabelPlace, place_labels
 from predibot.reports.pictures.series import Cohorts, Curves, Picture, ScatterPanel
 from predibot.scoring.evaluation.running import RunningPoint
-from predibot.web.chart import Chart, Line, Point, Scale, chart_of, thin_out
+from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 
 WIDTH, HEIGHT = 640.0, 160.0
 _EDGE = 4.0
@@ -70,8 +70,8 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str) -> tuple[Cha
     return ()
 
 
-def _point(each: RunningPoint) -> Point:
-    return Point(each.slot_at, each.total, each.low, each.high)
+def _point(each: RunningPoint) -> ChartPoint:
+    return ChartPoint(each.slot_at, each.total, each.low, each.high)
 
 
 def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str) -> Bars:
@@ -130,47 +130,9 @@ def shares_of(
     return StackedShares(names, tuple(found), moments[0][0], moments[-1][0])
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """Prices of a market over time with forecasts of bots, in a box of 640 by 200."""
-
-    points: str
-    """Points of an SVG polyline."""
-    dots: tuple[tuple[float, float, str], ...]
-    """x, y and words of each forecast."""
-    first: datetime
-    last: datetime
-    low: float
-    """The price at the lower edge: 0, or where a stock costs more than $1, its lowest."""
-    high: float
-
-
-def history_of(prices: Sequence[tuple[datetime, float]], said: Sequence[tuple[datetime, float, str]]) -> History | None:
-    """Return the history of a market; None if its prices make no line.
-
-    Args:
-        prices: Instants and prices, oldest first, in [0, 1] or of a stock in dollars.
-        said: Instant, probability and words of each forecast.
-    """
-    if len(prices) < 2 or prices[0][0] == prices[-1][0]:
-        return None
-    first = min([prices[0][0], *(at for at, _, _ in said)])
-    last = max([prices[-1][0], *(at for at, _, _ in said)])
-    low, high = min(price for _, price in prices), max(price for _, price in prices)
-    if high <= 1.0:
-        low, high = 0.0, 1.0
-
-    def place(at: datetime, value: float) -> tuple[float, float]:
-        along = (at - first) / (last - first)
-        return round(_EDGE + along * (WIDTH - 2 * _EDGE), 1), _height(value, low, high, 200.0)
-
-    points = " ".join("{},{}".format(*place(at, price)) for at, price in thin_out(prices, _MOST_POINTS))
-    return History(points, tuple((*place(at, value), words) for at, value, words in said), first, last, low, high)
-
-
-def _height(value: float, low: float, high: float, of: float = HEIGHT) -> float:
+def _height(value: float, low: float, high: float) -> float:
     """Return the distance of a value from the top of a box."""
-    return round(of - _EDGE - (value - low) / ((high - low) or 1.0) * (of - 2 * _EDGE), 1)
+    return round(HEIGHT - _EDGE - (value - low) / ((high - low) or 1.0) * (HEIGHT - 2 * _EDGE), 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -360,7 +360,8 @@ class _Site:
             elif page.path == "/":
                 title, own = "Who forecasts better than the price?", rows[:MOST_BOTS]
                 days = len({run.slot_at.date() for run in self._cache.runs() if not run.void})
-                said = f"{figures.things(len(rows), 'bot')} beside the market's price, {figures.things(days, 'day')}"
+                bots = len([row for row in rows if not row.baseline])
+                said = f"{figures.things(bots, 'bot')} beside the market's price, {figures.things(days, 'day')}"
                 note = ": ".join(filter(None, (banner(self._cache).partition(":")[0], said)))
             else:
                 continue

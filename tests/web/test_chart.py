@@ -5,19 +5,22 @@ from itertools import pairwise
 
 import pytest
 
-from predibot.web.chart import BOTTOM, LEFT, TOP, Line, Point, Scale, chart_of, time_ticks
+from predibot.web.chart import BOTTOM, LEFT, TOP, ChartPoint, Line, Scale, chart_of, time_ticks
 
 DAY = 86_400.0
 SCALE = Scale("{:+.0f}".format)
 
 
 def line(name: str, *values: float) -> Line:
-    return Line(name, [Point(DAY * at, value) for at, value in enumerate(values)])
+    return Line(name, [ChartPoint(DAY * at, value) for at, value in enumerate(values)])
 
 
 def test_a_line_lies_between_the_first_and_the_last_instant_and_its_band_around_it() -> None:
     found = chart_of(
-        [Line("a", [Point(0.0, 0.0), Point(DAY, 1.0, 0.0, 2.0), Point(2 * DAY, 2.0, 0.0, 4.0)])], "a", "", SCALE
+        [Line("a", [ChartPoint(0.0, 0.0), ChartPoint(DAY, 1.0, 0.0, 2.0), ChartPoint(2 * DAY, 2.0, 0.0, 4.0)])],
+        "a",
+        "",
+        SCALE,
     )
     assert found is not None
     (a,) = found.series

@@ -498,5 +498,6 @@ def test_shares_are_called_by_their_tickers_and_have_no_outcome(of_stocks: str) 
     assert parts is not None and re.fullmatch(r"cash(, [A-Z]+){5}, others", parts.group(1))
     assert '<td class="text">AAPL</td><td>–</td><td>buy</td>' in first
     # Closes lie around its news, and are no probabilities.
-    assert re.search(r"<figcaption>Price from .*, from \$\d+\.\d\d to \$\d+\.\d\d; each dot", news)
+    assert re.search(r'<text class="tick"[^>]*>\$\d+', news)
+    assert re.search(r'<line class="mark"[^>]*><title>\w', news)
     assert min(map(float, re.findall(r'<td class="number">([\d.]+)</td>', news))) > 1.0

@@ -12,7 +12,7 @@ from predibot.reports.accounts.cohort_statement import cohort_statement_grids
 from predibot.reports.accounts.statement import statement_grids
 from predibot.reports.table import Table
 from predibot.web.cache import LedgerCache
-from predibot.web.chart import Chart, Line, Point, Scale, chart_of
+from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import StackedShares, shares_of
 from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage
@@ -63,7 +63,7 @@ def _account_view(cache: LedgerCache, statement: AccountStatement) -> AccountVie
         grids = statement_grids(statement)
     worth = Line(
         statement.name.bot,
-        [Point(each.at.timestamp(), each.value_usd) for each in held],
+        [ChartPoint(each.at.timestamp(), each.value_usd) for each in held],
         colour(cache, statement.name.bot),
     )
     value = chart_of([worth], f"Value: {title}", text, Scale(figures.ratio, statement.account.paid_in_usd))

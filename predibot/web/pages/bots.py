@@ -30,7 +30,7 @@ from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.evaluation.running import EDGE
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
-from predibot.web.chart import Chart, Line, Point, Scale, chart_of
+from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import Bars, bars_of, curves_of
 from predibot.web.frame import colour
 from predibot.web.pages.events import price_chart
@@ -154,7 +154,7 @@ def _jumps(cache: LedgerCache, history: BotHistory) -> Iterator[tuple[str, Chart
     """Yield event and chart of the markets whose prices jumped most."""
     for each in history.markets:
         dots = {
-            instant_of(one.decided_at).date(): Point(one.decided_at, one.probability)
+            instant_of(one.decided_at).date(): ChartPoint(one.decided_at, one.probability)
             for one in each.decisions
             if one.probability is not None
         }

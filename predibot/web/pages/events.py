@@ -19,7 +19,7 @@ from predibot.reports import figures
 from predibot.scoring.standing import BASELINES
 from predibot.web import frame
 from predibot.web.cache import LedgerCache
-from predibot.web.chart import Chart, Line, Point, Scale, chart_of
+from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.pages.graph import related_edges
 from predibot.web.pages.page import WebPage, paginate, records
 
@@ -65,7 +65,7 @@ def _prices(event: Event) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class MarketView:
+class MarketPanel:
     """A market of an event: what it is now, its prices with forecasts, and who said what."""
 
     question: str
@@ -110,7 +110,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
             "bots": len({each.bot for each in own}),
             "forecasts": len(said),
             "markets": [
-                _market_view(cache, list(rows), prices.get(market_id, ()), news, closes.get(market_id), players)
+                _market_panel(cache, list(rows), prices.get(market_id, ()), news, closes.get(market_id), players)
                 for market_id, rows in groupby(by_market, lambda each: each.market_id)
             ],
             "revisions": cache.store.run_read(lambda connection: revisions_of(connection, id)),
@@ -124,17 +124,17 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     )
 
 
-def _market_view(
+def _market_panel(
     cache: LedgerCache,
     rows: Sequence[LedgerForecast],
     prices: Sequence[tuple[datetime, float]],
     news: Sequence[Row[Any]],
     closes_at: datetime | None,
     players: Collection[str],
-) -> MarketView:
+) -> MarketPanel:
     last = {each.bot: each for each in rows}
     ordered = sorted(last.values(), key=lambda each: -abs(each.probability - (each.price_yes or 0.0)))
-    return MarketView(
+    return MarketPanel(
         question=rows[0].question,
         payout_yes=rows[0].payout_yes,
         settled_at=rows[0].settled_at,
@@ -158,7 +158,7 @@ def _chart(
     of_day = {(each.bot, each.decided_at.date()): each for each in rows[-_DOTS:]}
     dots = {
         bot: [
-            Point(
+            ChartPoint(
                 each.decided_at.timestamp(),
                 each.probability,
                 text=f"{figures.percent(each.probability)}, {figures.bet(each.booked_usd)}",
@@ -179,7 +179,7 @@ def _chart(
 def price_chart(
     cache: LedgerCache,
     prices: Sequence[tuple[datetime, float]],
-    dots: Mapping[str, Sequence[Point]],
+    dots: Mapping[str, Sequence[ChartPoint]],
     title: str,
     marks: Sequence[tuple[float, str]] = (),
 ) -> Chart | None:
@@ -194,7 +194,7 @@ def price_chart(
     """
     if len(prices) < 2:
         return None
-    lines = [Line("price", [Point(at.timestamp(), price) for at, price in prices], kind="price")]
+    lines = [Line("price", [ChartPoint(at.timestamp(), price) for at, price in prices], kind="price")]
     lines += [Line(bot, own, frame.colour(cache, bot), "dots") for bot, own in dots.items()]
     is_probability = max(price for _, price in prices) <= 1.0
     scale = Scale(figures.percent, None, (0.0, 1.0)) if is_probability else Scale(figures.usd, None)

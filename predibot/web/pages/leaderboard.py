@@ -25,7 +25,7 @@ from predibot.scoring.evaluation.verdict import Finding
 from predibot.scoring.records.part import Part
 from predibot.scoring.standing import Standing
 from predibot.web.cache import LedgerCache
-from predibot.web.chart import Chart, Line, Point, Scale, chart_of
+from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import Bars, Whisker, curves_of, dots_of, whiskers_of
 from predibot.web.frame import colour
 from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
@@ -230,10 +230,10 @@ def _edge_chart(cache: LedgerCache, found: Evaluation, history: EdgeHistory) -> 
     return chart_of(lines, "Edge over the price, up to each day", "Thousandths of Brier", scale)
 
 
-def mean_point(point: RunningPoint) -> Point:
+def mean_point(point: RunningPoint) -> ChartPoint:
     """Return the mean edge up to a slot with its interval, from their sum."""
     low, high = (None if end is None else end / point.n for end in (point.low, point.high))
-    return Point(point.slot_at, point.total / point.n, low, high)
+    return ChartPoint(point.slot_at, point.total / point.n, low, high)
 
 
 def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPage:

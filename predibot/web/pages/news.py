@@ -9,13 +9,13 @@ from sqlalchemy import Row
 
 from predibot.ledger.read.details.news import count_shown, list_shown, list_shown_markets
 from predibot.web.cache import LedgerCache
-from predibot.web.drawing import history_of
+from predibot.web.chart import Chart
+from predibot.web.pages.events import price_chart
 from predibot.web.pages.page import PAGE, WebPage, day_of, end_of_day, pagination, records
-from predibot.web.rendering import line
 
 _DAY = timedelta(days=1)
 _ASSETS = 100
-_DOTS = 100
+_MARKS = 100
 Prices = Sequence[tuple[datetime, float]]
 
 
@@ -43,7 +43,7 @@ def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str 
             "market": market,
             "asset": next((each.asset for each in rows if each.market_id == market), market),
             "assets": () if market else cache.read(list_shown_markets, *asked[1:])[:_ASSETS],
-            "history": _history(cache, market, rows) if market else None,
+            "chart": _chart(cache, market, rows) if market else None,
             "days": (since, until),
         },
         {"news": lambda: records(cache.read(list_shown, *asked))()},
@@ -67,11 +67,8 @@ def _price_at(prices: Prices, at: datetime) -> float | None:
     return prices[place - 1][1] if place else None
 
 
-def _history(cache: LedgerCache, market: str, rows: Sequence[Row[Any]]) -> Any:
-    dots = [
-        (each.published_at, price, line(each.name))
-        for each in rows[:_DOTS]
-        if each.published_at is not None and (price := _prices_around(cache, each)[0]) is not None
-    ]
+def _chart(cache: LedgerCache, market: str, rows: Sequence[Row[Any]]) -> Chart | None:
+    """Return the price of a market over time, with a mark for each piece of news."""
+    marks = [(each.published_at.timestamp(), each.name) for each in rows[:_MARKS] if each.published_at is not None]
     own = next((_prices_of(cache, each) for each in rows if each.market_id == market), ())
-    return history_of(own, dots)
+    return price_chart(cache, own, {}, "Price, and the news of this page", marks)
