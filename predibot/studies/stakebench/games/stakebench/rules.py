@@ -1,6 +1,5 @@
 """The game of labelling comments: its items, prompts, answers and references."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -212,27 +211,25 @@ class StakebenchReferences(ItemReferences):
             UsageError: If there is no such subject.
         """
         item: Item = self.find_item(subject_id)
-        key = (item.task, item.platform, fold_of(item.market))
+        key = (item.task, item.platform, self._folds[item.market])
         examples: tuple[Item, ...] = self.once(("examples", *key), lambda: self._examples(*key))
         stakes = item.truth.stakes if item.truth is not None and len(item.texts) > 1 else ()
         return Reference(stakes, examples, self, key)
+
+    @property
+    def _folds(self) -> dict[str, int]:
+        """The part of the markets that each belongs to, in turn: two markets are enough to learn from another."""
+        return self.once(("folds",), lambda: {market: n % FOLDS for n, market in enumerate(self._markets())})
+
+    def _markets(self) -> list[str]:
+        return sorted({item.market for item in self.items.values()})
 
     def _examples(self, task: str, platform: str, fold: int) -> tuple[Item, ...]:
         return tuple(
             item
             for _, item in sorted(self.items.items())
-            if item.task == task and item.platform == platform and fold_of(item.market) != fold
+            if item.task == task and item.platform == platform and self._folds[item.market] != fold
         )
-
-
-def fold_of(market: str) -> int:
-    """Return the part of the markets that one belongs to, the same on every machine.
-
-    Examples:
-        >>> 0 <= fold_of("any market") < FOLDS
-        True
-    """
-    return int.from_bytes(hashlib.sha256(market.encode()).digest()[:4], "big") % FOLDS
 
 
 @dataclass(frozen=True, slots=True)
