@@ -309,6 +309,8 @@ class Context:
     """What is known of other items of a text task, and of the stakes behind this one; for baselines that declare it."""
     prompt: str = ""
     """The text of a prompt of the user's own, which `predibot.agents.prompts.render` fills in; empty for ours."""
+    rationale_first: bool = False
+    """Whether that prompt asks for the rationale before the probability, where the game's form can."""
 
     @property
     def event(self) -> Event:
@@ -335,7 +337,8 @@ class Context:
 
     def form(self, *, price_blind: bool = False) -> AnswerForm:
         """Return how an answer is requested and read in the game."""
-        return complete_plugin(self.game.form(self.view, price_blind=price_blind), AnswerForm)
+        form = complete_plugin(self.game.form(self.view, price_blind=price_blind), AnswerForm)
+        return form.reasoned() if self.rationale_first and isinstance(form, ReasonedForm) else form
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
         """Return the orders for bets by market id: a positive bet buys YES, a negative one NO, zero nothing.

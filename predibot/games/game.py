@@ -83,7 +83,10 @@ class ReasonedForm(Protocol):
     """A form that can ask for reasons before an answer."""
 
     def reasoned(self) -> AnswerForm:
-        """Return the form that asks for reasons first and takes the answer from the last line."""
+        """Return the form that asks for reasons before the answer.
+
+        A label is then on the last line; a probability follows its rationale.
+        """
 
 
 @runtime_checkable

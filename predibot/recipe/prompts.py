@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from predibot.agents.prompts.fields import FIELDS, PROMPTS, game_fields, prompt_problem
+from predibot.agents.prompts.fields import CHOICES, FIELDS, PROMPTS, game_fields, prompt_problem
 from predibot.agents.prompts.render import fields_of, packaged_prompt
 from predibot.contracts import Game
 from predibot.domain.spelling import did_you_mean
@@ -17,10 +17,10 @@ MAX_PROMPT_BYTES = 64_000
 
 
 def read_prompt(name: str, folder: Path | None, game: Game, *, judges: bool = False) -> str:
-    """Return the text of a prompt file.
+    """Return the text of a bot's prompt: a packaged one of `CHOICES`, or a file.
 
     Args:
-        name: A path below the folder.
+        name: Of a packaged prompt, or a path below the folder.
         folder: The folder of the recipe; None for a packaged one.
         game: The game whose fields it may have.
         judges: Whether it is for a judge of other bots' answers.
@@ -28,6 +28,11 @@ def read_prompt(name: str, folder: Path | None, game: Game, *, judges: bool = Fa
     Raises:
         ValueError: The message says what is wrong with the file, and what to do.
     """
+    if name in CHOICES:
+        text = packaged_prompt(name)
+        if prompt_problem(text, game, judges=judges):
+            raise ValueError(f"it asks for probabilities of events, as game {game.name!r} does not. Take it out")
+        return text
     if folder is None:
         raise ValueError("a recipe that is no file has no folder with prompts. Write it to a file")
     try:

@@ -124,7 +124,7 @@ class SettingsTable(_StrictTable):
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
     extra_body: Annotated[dict[str, JsonValue], AfterValidator(_dump_extra_body)] | None = None
     prompt: Annotated[str, Field(min_length=1, max_length=400)] | None = None
-    """A file below the folder of the recipe."""
+    """A packaged prompt, such as `decide-2`, or a file below the folder of the recipe."""
 
 
 class BotTable(BaseModel):

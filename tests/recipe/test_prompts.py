@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from predibot.agents.prompts.fields import FIELDS, PROMPTS, game_fields, prompt_problem
+from predibot.agents.prompts.fields import FIELDS, PROMPTS, choice_of, game_fields, prompt_problem
 from predibot.agents.prompts.render import fields_of, fill_prompt, packaged_prompt
 from predibot.contracts import no_history
 from predibot.errors import RecipeError
@@ -43,6 +43,16 @@ def test_a_prompt_belongs_to_its_bot_and_goes_with_the_stored_recipe(tmp_path: P
     assert (bot.prompt, bot.prompt_sha256) == (MINE, hashlib.sha256(MINE.encode()).hexdigest())
     recipe = load_recipe("r.toml", tmp_path)
     assert Recipe.from_json(recipe.as_json()).bots[0].prompt == MINE
+
+
+def test_a_packaged_prompt_is_named_and_nothing_else_is_read_for_it(tmp_path: Path) -> None:
+    write(tmp_path, named="decide-2")
+    (tmp_path / "decide-2").write_text(MINE)
+    (bot,) = load_recipe("r.toml", tmp_path).bots
+    assert bot.prompt == packaged_prompt("decide-2") and choice_of(bot.prompt_sha256) == "decide-2"
+    assert choice_of(hashlib.sha256(MINE.encode()).hexdigest()) == ""
+    write(tmp_path, named="decide-2", recipe=f'game = "portfolio_weights"\n{BOT}')
+    assert "it asks for probabilities of events, as game 'portfolio_weights' does not" in mistake(tmp_path)
 
 
 def test_a_recipe_below_runs_has_its_prompts_in_the_folder_above(tmp_path: Path) -> None:
@@ -110,6 +120,7 @@ def test_a_bot_that_asks_no_model_has_no_prompt(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in PROMPTS if name != "extract"])
 def test_a_packaged_prompt_can_be_copied_and_used_as_ones_own(name: str) -> None:
     games = ("stakebench", "beliefbench") if name == "label" else ("dollar_per_event", "portfolio_weights")
+    games = games[:1] if name == "decide-2" else games
     for game in games:
         assert prompt_problem(packaged_prompt(name), make_game(game)) == ""
 

@@ -1,5 +1,6 @@
 """The fields of prompts: which there are, and which a prompt of the user's own may and must have in a game."""
 
+import hashlib
 import unicodedata
 from collections.abc import Mapping
 
@@ -9,6 +10,7 @@ from predibot.domain.spelling import did_you_mean
 
 PROMPTS: Mapping[str, str] = {
     "decide": "agents with tools: tool_agent, code_agent",
+    "decide-2": 'the same in games on events, or models asked at once; a bot has it by prompt = "decide-2"',
     "one_shot": "models asked at once: one_shot, samples of an ensemble, a tool_agent without tools",
     "label": "the same in games of labels: stakebench, beliefbench",
     "report": "the report of deep_research",
@@ -28,17 +30,30 @@ FIELDS: Mapping[str, str] = {
     "research_words": "how much to search and to read",
     "steps": "what to do, as numbered steps from 3 on",
     "entries": "what the answer of an agent holds, in a few words",
+    "rationale_first": "that the rationale comes before the probability, which answers then follow; in games on events",
+    "hand_in": "all of what an answer holds and how it is handed in: by a tool, as JSON, or in a report",
     "about": "the subject of a report, in a few words",
     "report": "what a report says in numbers, and the rules for it",
 }
 """The fields that no single game has, and what each is filled with."""
+CHOICES = ("decide-2",)
+"""The packaged prompts that a bot may name as its own."""
+RATIONALE_FIRST = "rationale_first"
+"""A prompt with this field has the rationale before the probability in the schema of an answer too."""
 _MARKS = ("fence_open", "fence_close")
+
+
+def choice_of(sha256: str) -> str:
+    """Return which of `CHOICES` has a text with this digest, or no text."""
+    digests = {hashlib.sha256(packaged_prompt(name).encode()).hexdigest(): name for name in CHOICES}
+    return digests.get(sha256, "")
 
 
 def game_fields(game: Game, *, judges: bool = False) -> tuple[str, ...]:
     """Return the fields that a prompt may have in a game, or one of a judge of other bots' answers."""
     names = ("label",) if game.has_items else ("decide", "one_shot", "report")
-    common = {"answer_shape", *(field for name in names for field in fields_of(packaged_prompt(name)))}
+    handed_in = () if game.has_items else ("hand_in",)
+    common = {"answer_shape", *handed_in, *(field for name in names for field in fields_of(packaged_prompt(name)))}
     return (*(field for field in FIELDS if field in common), *_parts(game, judges=judges))
 
 

@@ -15,6 +15,20 @@ _FIRST_STEP = 3
 """The number of the game's first step; the text has the steps before it."""
 _NO_RESEARCH = "You cannot look anything up."
 _RESEARCH = "Search and read as much as you need before you decide."
+_BY_TOOL = """{{ask}}
+
+When you are done, call final_answer once, alone, {{entries}}.
+Only where you can say nothing at all, call it with abstain and the reason, and with nothing else."""
+_BY_JSON = """{{ask}}
+
+Answer with one JSON object and nothing else:
+
+```
+{{answer_shape}}
+```
+
+If you can say nothing at all, answer with {"abstain": "why"} instead."""
+_BY_REPORT = "Write a report {{about}} for somebody who decides on nothing but your report.\n{{report}}"
 _FIELD = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
 """Also with dots and dashes, which no field has, so that a slip is told and not sent."""
 
@@ -48,7 +62,7 @@ def decide_prompt(context: Context, fence: Fence, form: AnswerForm, *, min_searc
         if min_searches or min_pages
         else _RESEARCH
     )
-    return _prompt("decide", context, fence, form, research=research)
+    return _prompt("decide", context, fence, form, research=research, hand_in=_BY_TOOL)
 
 
 def one_shot_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
@@ -58,7 +72,7 @@ def one_shot_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
 
 def report_prompt(context: Context, fence: Fence, form: AnswerForm) -> str:
     """Return the prompt for a report with numbers, by a model that searches by itself."""
-    return _prompt("report", context, fence, form, research=_RESEARCH)
+    return _prompt("report", context, fence, form, research=_RESEARCH, hand_in=_BY_REPORT)
 
 
 def extract_prompt(context: Context, fence: Fence, form: AnswerForm, report: str) -> str:
@@ -76,7 +90,15 @@ def extract_prompt(context: Context, fence: Fence, form: AnswerForm, report: str
     return fill_prompt(packaged_prompt("extract"), {**fields, **_fence_fields(fence)})
 
 
-def _prompt(name: str, context: Context, fence: Fence, form: AnswerForm, *, research: str = _NO_RESEARCH) -> str:
+def _prompt(
+    name: str,
+    context: Context,
+    fence: Fence,
+    form: AnswerForm,
+    *,
+    research: str = _NO_RESEARCH,
+    hand_in: str = _BY_JSON,
+) -> str:
     words = form.words(history=context.history, untrusted=fence.around)
     fields = {
         **words.parts,
@@ -92,8 +114,10 @@ def _prompt(name: str, context: Context, fence: Fence, form: AnswerForm, *, rese
         "entries": words.entries,
         "about": words.report_about,
         "report": words.report,
+        **_fence_fields(fence),
     }
-    return fill_prompt(context.prompt or packaged_prompt(name), {**fields, **_fence_fields(fence)})
+    fields["hand_in"] = fill_prompt(hand_in, fields)
+    return fill_prompt(context.prompt or packaged_prompt(name), fields)
 
 
 def _fence_fields(fence: Fence) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from predibot.domain.chat import ToolSchema
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import Decision, Forecast, Order
 from predibot.domain.event import OTHER_WORDS, Event, EventView, Market, exclusive_lines
@@ -39,37 +40,52 @@ RATIONALE_NAMES = ("rationale", "summary")
 
 _CONFIDENCE = "from 0, a pure guess, to 10, no doubt at all"
 _WHY = "why its price is wrong, or why it is right where you bet nothing"
-SCHEMA = final_answer(
-    "Hand in your decision, once, alone. It is checked; a complaint says what to mend. "
-    "It is market_decisions and unallocated_capital, or else abstain and nothing beside it.",
-    {
-        "market_decisions": {
-            "type": "array",
-            "description": "One entry for every market.",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "market_id": {"type": "string"},
-                    "estimated_probability": {"type": "number", "description": "Of YES, between 0 and 1."},
-                    "bet": {"type": "number", "description": "Dollars: positive buys YES, negative NO, 0 none."},
-                    "confidence": {"type": "number", "description": _CONFIDENCE},
-                    "rationale": {"type": "string", "description": f"In short, {_WHY}."},
-                },
-                "required": ["market_id", "estimated_probability", "bet", "confidence", "rationale"],
+
+
+def _schema(fields: Sequence[str]) -> ToolSchema:
+    """Return the tool that hands in a decision, with the fields of an entry in this order."""
+    described: Mapping[str, Mapping[str, str]] = {
+        "estimated_probability": {"type": "number", "description": "Of YES, between 0 and 1."},
+        "bet": {"type": "number", "description": "Dollars: positive buys YES, negative NO, 0 none."},
+        "confidence": {"type": "number", "description": _CONFIDENCE},
+        "rationale": {"type": "string", "description": f"In short, {_WHY}."},
+    }
+    entry = {"market_id": {"type": "string"}, **{name: described[name] for name in fields}}
+    return final_answer(
+        "Hand in your decision, once, alone. It is checked; a complaint says what to mend. "
+        "It is market_decisions and unallocated_capital, or else abstain and nothing beside it.",
+        {
+            "market_decisions": {
+                "type": "array",
+                "description": "One entry for every market.",
+                "items": {"type": "object", "properties": entry, "required": [*entry]},
+            },
+            "unallocated_capital": {
+                "type": "number",
+                "description": "Dollars not bet; what is left where left out.",
             },
         },
-        "unallocated_capital": {
-            "type": "number",
-            "description": "Dollars not bet; what is left where left out.",
-        },
-    },
-)
-SHAPE = """{
+    )
+
+
+def _shape(fields: Sequence[str]) -> str:
+    """Return an example of an answer, with the fields of an entry in this order."""
+    shown = {"estimated_probability": "0.5", "bet": "0.0", "confidence": "5", "rationale": '"..."'}
+    entry = ", ".join(f'"{name}": {shown[name]}' for name in fields)
+    return f"""{{
   "market_decisions": [
-    {"market_id": "...", "estimated_probability": 0.5, "bet": 0.0, "confidence": 5, "rationale": "..."}
+    {{"market_id": "...", {entry}}}
   ],
   "unallocated_capital": 1.0
-}"""
+}}"""
+
+
+_ORDER = ("estimated_probability", "bet", "confidence", "rationale")
+_RATIONALE_FIRST = ("rationale", "estimated_probability", "confidence", "bet")
+"""A model writes from left to right, so what stands first can shape what follows."""
+SCHEMA = _schema(_ORDER)
+SHAPE = _shape(_ORDER)
+_REASONED_SCHEMA, _REASONED_SHAPE = _schema(_RATIONALE_FIRST), _shape(_RATIONALE_FIRST)
 
 
 class _Wire(BaseModel):
@@ -175,13 +191,27 @@ Check = Callable[[Decision, EventView, Mapping[Instrument, Price]], object]
 class EventForm(AnswerForm):
     """How an answer about one event is asked for and read."""
 
-    schema: ClassVar = SCHEMA
-    shape: ClassVar = SHAPE
     fields: ClassVar = FIELDS
     seen: EventView
     stake_usd: float
     rules: Check
     price_blind: bool = False
+    rationale_first: bool = False
+    """Whether an entry has its rationale before its probability, in schema and words."""
+
+    @property
+    def schema(self) -> ToolSchema:
+        """Return the tool that hands in an answer."""
+        return _REASONED_SCHEMA if self.rationale_first else SCHEMA
+
+    @property
+    def shape(self) -> str:
+        """Return an example answer."""
+        return _REASONED_SHAPE if self.rationale_first else SHAPE
+
+    def reasoned(self) -> "EventForm":
+        """Return the form whose entries have their rationale before their probability."""
+        return replace(self, rationale_first=True)
 
     @property
     def enough_tokens(self) -> int:
@@ -191,7 +221,12 @@ class EventForm(AnswerForm):
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the text on the event for a model."""
         return event_words(
-            self.seen.event, self.stake_usd, price_blind=self.price_blind, history=history, untrusted=untrusted
+            self.seen.event,
+            self.stake_usd,
+            price_blind=self.price_blind,
+            rationale_first=self.rationale_first,
+            history=history,
+            untrusted=untrusted,
         )
 
     def parse(self, answer: object) -> Decision:
@@ -245,6 +280,10 @@ _OBJECTIVE = (
     "are the spread and the venue's fee; a bet on NO only if it is below the price by more than the costs. In "
     "between, bet nothing."
 )
+RATIONALE_FIRST_WORDS = (
+    "Begin each entry with its rationale. The probability stands behind it and follows from it; a number that was "
+    "there before its reasons is worth little."
+)
 _CHEAP = f"A bet on a side that costs less than ${MIN_SIDE_PRICE:g} is refused."
 
 
@@ -255,24 +294,30 @@ def event_words(
     price_blind: bool,
     history: Callable[[str], tuple[PricePoint, ...]],
     untrusted: Callable[[str], str],
+    rationale_first: bool = False,
 ) -> Words:
     """Return the text on an event for a model; strangers' words are bounded and inside the fence."""
     stake = f"${stake_usd:g}"
     why = "why you think so" if price_blind else _WHY
     within = f"The sizes of all bets together must not be above {stake}"
+    steps = (
+        f"For every market give the probability of YES, between 0 and 1, and your confidence in it, {_CONFIDENCE}.",
+        "For every market give a bet in dollars. A positive bet buys YES, a negative bet buys NO, 0 is no bet. "
+        "A share of YES costs the price and pays $1 if the answer is YES; a share of NO costs one minus the price "
+        f"and pays $1 if it is NO. {within}; what you do not bet is unallocated and earns nothing. {_CHEAP}",
+        f"For every market say in its rationale {why}.",
+    )
+    told = f"the probability of YES between 0 and 1; your confidence in it, {_CONFIDENCE}"
+    entry = f"{told}; a bet in dollars; and as its rationale, {why}"
+    if rationale_first:
+        steps = (steps[-1], *steps[:-1])
+        entry = f"first its rationale, {why}; then {told}; and a bet in dollars"
     return Words(
         task=f"You forecast real events and bet {stake} of imaginary money on one of them.",
         view=_view(event, price_blind=price_blind, history=history, untrusted=untrusted),
-        steps=(
-            f"For every market give the probability of YES, between 0 and 1, and your confidence in it, {_CONFIDENCE}.",
-            "For every market give a bet in dollars. A positive bet buys YES, a negative bet buys NO, 0 is no bet. "
-            "A share of YES costs the price and pays $1 if the answer is YES; a share of NO costs one minus the price "
-            f"and pays $1 if it is NO. {within}; what you do not bet is unallocated and earns nothing. {_CHEAP}",
-            f"For every market say in its rationale {why}.",
-        ),
+        steps=steps,
         entries="with an entry for every market id above",
-        ask=f"For every market: the probability of YES between 0 and 1; your confidence in it, {_CONFIDENCE}; a bet in "
-        f"dollars; and as its rationale, {why}.\n{_BETS} {within}; what you do not bet is unallocated. {_CHEAP}",
+        ask=f"For every market: {entry}.\n{_BETS} {within}; what you do not bet is unallocated. {_CHEAP}",
         report_about="on these markets",
         report="For every market id above say, in numbers: the probability of YES between 0 and 1; your confidence in "
         f"it, {_CONFIDENCE}; and a bet in dollars. Say {why}, and what speaks against that.\n{_BETS} {within}. "
@@ -285,6 +330,7 @@ def event_words(
         extract=f"{within}. Where the report gives no bet for a market, its bet is 0. Where it gives no confidence, "
         "use 5.",
         objective=_OBJECTIVE,
+        parts={"rationale_first": RATIONALE_FIRST_WORDS},
     )
 
 

@@ -52,6 +52,11 @@ class DollarPerEvent(Game):
             raise UsageError(f"{subject.kind} {subject.id!r} is no event of this run; game {self.name!r} plays those")
         return EventView(event, venue)
 
+    @property
+    def view_fields(self) -> Mapping[str, bool]:
+        """Return the field that asks for the rationale before the probability."""
+        return {"rationale_first": False}
+
     def form(self, view: EventView, *, price_blind: bool = False) -> EventForm:
         """Return the form of an answer about the event."""
         return EventForm(view, self.stake_usd, self._book_at, price_blind)

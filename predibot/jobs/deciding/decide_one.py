@@ -11,6 +11,8 @@ from typing import Any, Literal, cast
 from sqlalchemy import Connection
 
 from predibot.agents.answer.result import LoopEnd
+from predibot.agents.prompts.fields import RATIONALE_FIRST
+from predibot.agents.prompts.render import fields_of
 from predibot.contracts import Context, no_reference
 from predibot.domain.account import ACCOUNT_SUBJECTS
 from predibot.domain.clock import format_instant
@@ -241,6 +243,7 @@ def _make_context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> C
         history=partial(_history, worker, events, now) if needs.setup else _undeclared_history(job.bot.strategy.name),
         reference=_reference(job, worker),
         prompt=job.bot.prompt,
+        rationale_first=RATIONALE_FIRST in fields_of(job.bot.prompt),
     )
     if worker.agents is None or not needs.setup:
         return context

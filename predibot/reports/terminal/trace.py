@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from predibot.agents.prompts.fields import choice_of
 from predibot.domain.trace import (
     ModelFailedStep,
     ModelNotAskedStep,
@@ -38,7 +39,8 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     print_line(console, f"{plain(decision.name)}: {_status(decision)} {plain(decision.message)}".rstrip(), style="bold")
     print_line(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
     if decision.prompt_sha256:
-        print_line(console, f"prompt of its own {plain(decision.prompt_sha256)}", style="dim")
+        named = choice_of(decision.prompt_sha256) or f"of its own {plain(decision.prompt_sha256)}"
+        print_line(console, f"prompt {named}", style="dim")
     for number, step in enumerate(trace.trace.steps, 1):
         print_line(console, f"\n{number}. {step_heading(step)}", style="bold")
         for label, text in texts_of_step(step):

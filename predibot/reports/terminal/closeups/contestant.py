@@ -7,6 +7,7 @@ from shlex import quote
 
 from rich.console import Console
 
+from predibot.agents.prompts.fields import choice_of
 from predibot.domain.decision import STATUSES
 from predibot.jobs.histories.run import BotDecisions
 from predibot.ledger.read.rows_for_python import LedgerDecision
@@ -93,7 +94,7 @@ def _facts(bot: BotSpec, recipe: Recipe) -> Iterator[tuple[str, str]]:
         if stated := ", ".join(f"{key} = {value}" for key, value in bot.terms.settings.explicit.items()):
             yield "settings", stated
         own = (
-            f"its own, {bot.prompt_sha256[:12]}"
+            choice_of(bot.prompt_sha256) or f"its own, {bot.prompt_sha256[:12]}"
             if bot.prompt
             else "that of its strategy; `predibot prompts` lists them"
         )

@@ -32,6 +32,7 @@ from tests.agents.chat_server import (
     tool_call,
 )
 from tests.agents.clients import CLIENTS, HELLO, KEY_NAME, PING, SECRET, Client, Clock, heavy, retry_of
+from tests.agents.scripted import context
 
 
 @pytest.fixture(params=list(CLIENTS))
@@ -56,7 +57,8 @@ def test_what_is_asked_is_what_the_server_gets(client: Client) -> None:
         Message("assistant", "", (ToolCall("c1", "ping", '{"word": "a"}'),)),
         Message("tool", "pong", tool_call_id="c1"),
     )
-    asked = ChatRequest(history, (PING,), "ping", max_output_tokens=77, temperature=0.3, seed=4)
+    reasoned = context(rationale_first=True).form().schema
+    asked = ChatRequest(history, (PING, reasoned), "ping", max_output_tokens=77, temperature=0.3, seed=4)
     _, server, _ = ask(client, completion(), request=asked)
     body, headers = server.asked[0].body, {name.lower(): text for name, text in server.asked[0].headers.items()}
     assert [each["role"] for each in body["messages"]] == ["system", "user", "assistant", "tool"]
@@ -65,6 +67,9 @@ def test_what_is_asked_is_what_the_server_gets(client: Client) -> None:
     assert (body["model"], body["max_tokens"], body["temperature"], body["seed"]) == ("tiny", 77, 0.3, 4)
     assert body["tool_choice"] == {"type": "function", "function": {"name": "ping"}}
     assert body["tools"][0]["function"]["parameters"] == PING.parameters
+    entry = body["tools"][1]["function"]["parameters"]["properties"]["market_decisions"]["items"]
+    assert [*entry["properties"]] == entry["required"]
+    assert entry["required"] == ["market_id", "rationale", "estimated_probability", "confidence", "bet"]
     assert headers["authorization"] == f"Bearer {SECRET}"
 
 
