@@ -34,6 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Do what the options ask for, in workers too, which get them."""
+    config.addinivalue_line(
+        "markers", "one_database: a file tells what any database would; `make soak` asks PostgreSQL"
+    )
     if config.getoption("costs", None) is not None:
         config.pluginmanager.register(Costs(), "costs")
     if config.getoption("quick", False):
@@ -57,8 +60,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_left or is_slow else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the dearest files first, so that no worker is left with one at the end."""
+    """Leave to soaks what they alone try, and start the dearest files first, so that none is left at the end."""
+    for item in items:
+        if item.get_closest_marker("one_database") and "postgresql" in item.name.partition("[")[2]:
+            item.add_marker("soak")
     dearest = Path(__file__).with_name("dearest.txt").read_text(encoding="utf-8").split()
     places = {file: place for place, file in enumerate(dearest)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))

@@ -96,18 +96,6 @@ def test_who_reads_well_beats_the_market_on_the_same_forecasts(played: Played) -
     assert sharp["skill_vs_market"] > 0.2
 
 
-def test_who_is_overconfident_is_wrong_far_more_often_than_it_says(tmp_path: Path) -> None:
-    # Ten events are too few for it to be wrong often; in the same world forty are not.
-    played = _played(tmp_path, _bot("overconfident"), "--events", "40")
-    paid = {row["market_id"]: row["payout_yes"] for row in played.rows("resolutions")}
-    said = {row["market_id"]: row["probability"] for row in played.rows("forecasts") if row["bot"] == "overconfident"}
-    settled = {market: chance for market, chance in said.items() if paid.get(market) in (0.0, 1.0)}
-    sure = {market: chance for market, chance in settled.items() if abs(chance - 0.5) > 0.45}
-    assert len(sure) > len(settled) / 2
-    wrong = sum((chance > 0.5) != (paid[market] > 0.5) for market, chance in sure.items())
-    assert wrong > 3 * sum(min(chance, 1 - chance) for chance in sure.values())
-
-
 def test_who_is_broken_is_refused_fails_or_abstains_and_is_never_scored(played: Played) -> None:
     broken = [each for each in played.decisions if each["bot"] == "broken"]
     assert {each["status"] for each in broken} <= {"refused", "failed", "abstained"}
@@ -142,8 +130,8 @@ def test_an_ensemble_pools_its_members_at_no_cost(played: Played) -> None:
 
 
 def test_the_same_seed_gives_the_same_decisions(tmp_path_factory: pytest.TempPathFactory) -> None:
-    first, second = (_played(tmp_path_factory.mktemp("again"), RECIPE, "--events", "3") for _ in range(2))
-    assert len(first.decisions) == 8 * 3
+    first, second = (_played(tmp_path_factory.mktemp("again"), RECIPE, "--events", "1") for _ in range(2))
+    assert len(first.decisions) == 8
     assert first.exported.out == second.exported.out
 
 

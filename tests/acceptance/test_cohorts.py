@@ -51,13 +51,13 @@ def test_another_future_changes_nothing_of_cohorts(predibot: Predibot, shared_da
     for number, write in enumerate((shutil.copytree, write_altered)):
         write(recorded, archive)
         address = f"sqlite:///{number}.db"
-        for first, last, found in ((LAST - 2 * WEEK, LAST, before), (LAST + WEEK, LAST + WEEK, after)):
+        for first, last, found in ((LAST - WEEK, LAST, before), (LAST + WEEK, LAST + WEEK, after)):
             span = ("--from", first.isoformat(), "--to", last.isoformat(), "--as-of", last.isoformat())
             said = predibot("replay", "cohorts.toml", *span, "--ledger", address, "--json")
             assert said.code == 0, said.err
             found.append((canonical_at(address), said.document["cohorts"]))
         shutil.rmtree(archive)
     assert before[0] == before[1]
-    assert before[0][0].count('["fills"') > 5
+    assert before[0][0].count('["fills"') > 3
     # It is another future.
     assert after[0] != after[1]

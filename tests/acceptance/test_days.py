@@ -8,6 +8,7 @@ import pytest
 from tests.acceptance.days import Alone, Day, providing
 from tests.jobs.failpoints import After, Before
 from tests.ledger.databases import Postgres, postgres
+from tests.soaks import SOAK
 
 __all__ = ["postgres"]
 
@@ -30,6 +31,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
         yield Alone.played_in(tmp_path_factory.mktemp("alone"), provider)
 
 
+@SOAK
 def test_a_day_killed_and_resumed_on_a_server_is_the_undisturbed_one_of_a_file(
     alone: Alone, tmp_path: Path, postgres: Postgres
 ) -> None:

@@ -1,5 +1,6 @@
 """A venue as Polymarket was in late 2026: lists in disorder, volumes missing, No before Yes, an old list gone."""
 
+import re
 from pathlib import Path
 
 import httpx
@@ -11,14 +12,15 @@ from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.sandbox.world.world import World
 from tests.acceptance.conftest import Predibot
+from tests.soaks import few
 from tests.venues.payloads import Clock, venue_of
 
 PAGES = "sandbox:events=130"
 """Two pages of open events."""
-CROWDED = "sandbox:events=300"
-"""More than 500 open markets."""
+CROWDED = "sandbox:events=60"
+"""Fewer than the 500 markets that a cohort may have."""
 LATER = "2026-01-19T12:00Z"
-"""A fortnight after: each further day of prices is of 500 markets, and nothing is stranger in it."""
+"""A fortnight after: each further day of prices is of all markets, and nothing is stranger in it."""
 DAILY = 'venue = "{venue}"\n[[bots]]\nstrategy = "market_price"\n'
 COHORT = 'venue = "{venue}"\nevery = "7d"\n[game]\nname = "weekly_cohort"\n[[bots]]\nstrategy = "random_trade"\n'
 
@@ -50,15 +52,16 @@ def test_a_cohort_in_disorder_decides_and_is_tracked(predibot: Predibot) -> None
     decided = predibot("decide", "cohort.toml", "--json")
     assert decided.code == 0, decided.err
     notes = "\n".join(decided.document["notes"])
-    assert "38 events state no volume of a week, which is the sum of their markets'" in notes
+    assert "12 events state no volume of a week, which is the sum of their markets'" in notes
     tracked = predibot("track", "--as-of", LATER, "--venue", venue, "--json")
     assert tracked.code == 0, tracked.err
-    assert (tracked.document["markets"], tracked.document["notes"]) == (500, [])
-    assert tracked.document["new_resolutions"] > 100
+    assert (tracked.document["markets"], tracked.document["notes"]) == (141, [])
+    assert tracked.document["new_resolutions"] > 20
 
 
-def test_a_disordered_list_of_6500_events_at_a_second_a_page_is_read_within_its_time() -> None:
-    clock, world = Clock(), World.from_seed(7, events=6_500)
+@pytest.mark.parametrize("events", few([600, 6_500], 600))
+def test_a_disordered_list_at_a_second_a_page_is_read_within_its_time(events: int) -> None:
+    clock, world = Clock(), World.from_seed(7, events=events)
     sandbox = SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=Fault("disorder")))
 
     def page(request: httpx.Request) -> httpx.Response:
@@ -68,13 +71,12 @@ def test_a_disordered_list_of_6500_events_at_a_second_a_page_is_read_within_its_
 
     venue, asked = venue_of(page, now=SANDBOX_OPENS_AT, clock=clock)
     listed = venue.events(SANDBOX_OPENS_AT)
-    assert listed.complete and len(listed.events) + len(listed.skipped) > 6_000
-    assert len(asked.requests) == clock.seconds > 64
-    assert [note.partition(" of ")[2] for note in listed.notes] == [
-        "the 6521 events listed stand below one with less volume; they are ranked here"
-    ]
+    assert listed.complete and len(listed.events) + len(listed.skipped) > 0.92 * events
+    assert len(asked.requests) == clock.seconds >= events / 100
+    (note,) = (note.partition(" of ")[2] for note in listed.notes)
+    assert re.fullmatch(r"the \d+ events listed stand below one with less volume; they are ranked here", note)
     cohort = venue.events_by_market(
         SANDBOX_OPENS_AT, enough=lambda events: sum(len(each.markets) for each in events) >= 500
     )
     assert sum(len(each.markets) for each in cohort.events) >= 500 and not cohort.complete
-    assert len(asked.requests) == clock.seconds < 130
+    assert len(asked.requests) == clock.seconds < events / 50 + 10

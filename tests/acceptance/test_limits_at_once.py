@@ -19,6 +19,7 @@ from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, hang, hang_up
 from tests.cli.alone import Ended, predibot_alone
 from tests.jobs.program import Program, passes_over, wait_until
+from tests.soaks import few
 
 EVENTS, BOTS = 8, 4
 DECISIONS = EVENTS * BOTS
@@ -73,7 +74,7 @@ def booked_usd(folder: Path) -> float:
     return ((settled or 0) + (aside or 0)) / 1e12
 
 
-@pytest.mark.parametrize("executor", ["threads:1", "threads:8", "processes:2"])
+@pytest.mark.parametrize("executor", few(["threads:1", "threads:8", "processes:2"], "threads:8"))
 def test_as_many_are_recorded_at_once_as_one_after_the_other(predibot: Predibot, tmp_path: Path, executor: str) -> None:
     with forecaster() as server:
         ended = decide(tmp_path, recipe(tmp_path, server, "[limits.run]\nusd = 0.25"), executor)
@@ -82,7 +83,7 @@ def test_as_many_are_recorded_at_once_as_one_after_the_other(predibot: Predibot,
     assert booked_usd(tmp_path) == pytest.approx(DECISIONS * TRUE_USD)
 
 
-@pytest.mark.parametrize("executor", ["threads:8", "processes:2"])
+@pytest.mark.parametrize("executor", few(["threads:8", "processes:2"], "threads:8"))
 def test_lost_answers_and_their_retries_never_book_more_than_the_limit(
     predibot: Predibot, tmp_path: Path, executor: str
 ) -> None:
@@ -179,7 +180,7 @@ HOSTILE = ({"prompt_tokens": 10**400, "completion_tokens": 2**63}, {"prompt_toke
 
 
 @pytest.mark.parametrize("usage", HOSTILE, ids=["tokens", "dollars"])
-@pytest.mark.parametrize("client", ["light", "litellm"])
+@pytest.mark.parametrize("client", few(["light", "litellm"], "light"))
 def test_a_hostile_usage_is_booked_at_what_was_set_aside(
     predibot: Predibot, tmp_path: Path, client: str, usage: dict[str, object]
 ) -> None:

@@ -4,6 +4,7 @@ import json
 import shutil
 from contextlib import chdir
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from predibot.sandbox.server.fault import FAULT_KINDS
 from tests.acceptance.conftest import Predibot, Said, said_here
+from tests.soaks import few
 
 # A call that nobody waits for any more may leave its connection to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -60,8 +62,14 @@ def _played(predibot: Predibot, ledger: str) -> list[str]:
     return [json.dumps({**line, "passed_over_json": None}) for line in lines]
 
 
-@pytest.mark.parametrize("once", [True, False], ids=["once", "always"])
-@pytest.mark.parametrize("kind", sorted(FAULT_KINDS.keys() - {"disorder"}))
+@pytest.mark.parametrize(
+    ("kind", "once"),
+    few(
+        product(sorted(FAULT_KINDS.keys() - {"disorder"}), (True, False)),
+        *((kind, kind in HEALED_BY_ASKING_AGAIN) for kind in FAULT_KINDS),
+        ("slow", False),
+    ),
+)
 def test_decide_plays_what_it_would_have_played_or_says_what_is_wrong(
     predibot: Predibot, paged: list[str], kind: str, once: bool
 ) -> None:
@@ -130,10 +138,14 @@ _PAGES = ("ignored_cursor", "repeated_cursor", "clamped_page", "unordered_page")
 
 @pytest.mark.parametrize(
     ("kind", "path"),
-    [
-        *((kind, "/markets") for kind in FAULT_KINDS if kind != "empty_history"),
-        *((kind, "/prices-history") for kind in FAULT_KINDS if kind not in _PAGES),
-    ],
+    few(
+        [
+            *((kind, "/markets") for kind in FAULT_KINDS if kind != "empty_history"),
+            *((kind, "/prices-history") for kind in FAULT_KINDS if kind not in _PAGES),
+        ],
+        *((kind, "/markets") for kind in ("missing_fields", "server_error", "repeated_cursor")),
+        *((kind, "/prices-history") for kind in ("cut_connection", "empty_history", "rate_limit", "wrong_shape")),
+    ),
 )
 def test_evaluate_says_what_is_missing_and_the_next_one_brings_it(
     predibot: Predibot, healthy: _Healthy, tmp_path: Path, kind: str, path: str
@@ -191,8 +203,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         return _tree(Path("healthy"))
 
 
-@pytest.mark.parametrize("path", ["/events", "/markets", "/prices-history"])
-@pytest.mark.parametrize("kind", ["cut_connection", "wrong_shape"])
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    few(
+        product(("cut_connection", "wrong_shape"), ("/events", "/markets", "/prices-history")),
+        *(("cut_connection", "/events"), ("wrong_shape", "/markets"), ("cut_connection", "/prices-history")),
+    ),
+)
 def test_record_writes_a_whole_snapshot_or_none_and_the_next_one_completes_it(
     predibot: Predibot, recorded: dict[str, str], tmp_path: Path, kind: str, path: str
 ) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.conftest import Predibot
+from tests.soaks import SOAK
 
 RECIPE = """
 game = "dollar_per_event"
@@ -31,6 +32,7 @@ strategy = "underdog"
 SPAN = ("--from", "2025-09-01T12:00Z", "--to", "2025-09-15T12:00Z", "--every", "7d")
 
 
+@SOAK
 def test_chance_loses_to_the_market_over_recorded_weeks(predibot: Predibot, shared_data: Path, tmp_path: Path) -> None:
     (tmp_path / "weekly.toml").write_text(RECIPE.format(folder=shared_data / "polymarket-daily"))
     said = predibot("replay", "weekly.toml", *SPAN, "--check-lookahead", "--sample", "3", "--json")

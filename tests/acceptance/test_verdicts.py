@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot, taken_for_real
+from tests.acceptance.conftest import Predibot, said_here, taken_for_real
+from tests.worlds import Worlds
 
 CUTOFFS = {"early": "2025-01-01", "soon": "2026-01-06", "late": "2027-01-01", "later": "2028-01-01", "unsaid": None}
 POOLS = {"pool_early": ["early"], "pool_late": ["late", "later"], "pool_unsaid": ["early", "unsaid"]}
@@ -28,13 +29,18 @@ strategy = "market_price"
 {BOTS}{ENSEMBLES}"""
 
 
-@pytest.fixture
-def evaluated(predibot: Predibot) -> Predibot:
-    """Return the program in a folder whose ledger holds a replay of all bots."""
+def verdicts() -> None:
+    """Replay all bots, as if in a world that models can have read of."""
     Path("verdicts.toml").write_text(RECIPE)
-    assert predibot("decide", "verdicts.toml", "--as-of", "2026-01-05T12:00Z").code == 0
-    assert counts_of(predibot("evaluate", "--json").document)["pool_unsaid"] == (3, 0, 0, 0)
+    assert said_here("decide", "verdicts.toml", "--as-of", "2026-01-05T12:00Z").code == 0
+    assert counts_of(said_here("evaluate", "--json").document)["pool_unsaid"] == (3, 0, 0, 0)
     taken_for_real("runs/out/predibot.db")
+
+
+@pytest.fixture
+def evaluated(predibot: Predibot, worlds: Worlds, tmp_path: Path) -> Predibot:
+    """Return the program in a folder whose ledger holds that replay."""
+    worlds.copy(verdicts, tmp_path)
     return predibot
 
 

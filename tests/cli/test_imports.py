@@ -14,6 +14,7 @@ from tests.acceptance.conftest import Predibot, Said, said_here
 from tests.cli.alone import Ended, predibot_alone
 from tests.cli.conftest import daily, daily_tracked
 from tests.jobs.imports.predibench_day import FED, FIRST_ANSWER, answer, answers, events, said, write_day, write_json
+from tests.soaks import few
 from tests.worlds import Worlds
 
 NEW = ("--ledger", "sqlite:///new.db")
@@ -100,7 +101,7 @@ def tracked(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> Predibot:
     return predibot
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
+@pytest.mark.parametrize("kind", few(["jsonl", "parquet", "csv"], "parquet", "csv"))
 def test_an_export_that_is_imported_is_exported_again_byte_for_byte(tracked: Predibot, kind: str) -> None:
     tracked("export", "out", "--format", kind)
     before = tracked("export", "--canonical").out

@@ -10,6 +10,7 @@ import pytest
 
 from predibot.agents.loop.run_agent import load_smolagents
 from tests.acceptance.conftest import Predibot, said_here
+from tests.soaks import few
 from tests.worlds import Worlds
 
 AGENTS = """
@@ -42,6 +43,8 @@ strategy = "ensemble"
 members = ["sharp", "lazy"]
 """
 
+OF_RUN = "[limits.run]\nsteps = 9"
+
 
 def _decided(program: Predibot, folder: Path, recipe: str) -> str:
     (folder / "agents.toml").write_text(recipe)
@@ -64,13 +67,11 @@ def run(predibot: Predibot, tmp_path: Path, worlds: Worlds) -> str:
 
 @pytest.mark.parametrize(
     "limits",
-    [
-        "",
-        "[limits.decision]\nsteps = 3",
+    few(
+        ["", *(f"[limits.decision]\n{each}" for each in ("steps = 3", "searches = 1", "tokens = 30000")), OF_RUN],
         "[limits.decision]\nsearches = 1",
-        "[limits.decision]\ntokens = 30000",
-        "[limits.run]\nsteps = 9",
-    ],
+        OF_RUN,
+    ),
 )
 def test_a_run_comes_out_the_same_whatever_limit_it_met(predibot: Predibot, tmp_path: Path, limits: str) -> None:
     run = _decided(predibot, tmp_path, AGENTS.format(limits=limits))
@@ -79,7 +80,7 @@ def test_a_run_comes_out_the_same_whatever_limit_it_met(predibot: Predibot, tmp_
     assert (said.code, len(said.document["decisions"])) == (0, 12)
 
 
-@pytest.mark.parametrize("limits", ["[limits.decision]\nsteps = 3\nsearches = 1", "[limits.run]\nsteps = 9"])
+@pytest.mark.parametrize("limits", few(["[limits.decision]\nsteps = 3\nsearches = 1", OF_RUN], OF_RUN))
 def test_a_run_with_traces_of_before_steps_were_types_comes_out_the_same(
     predibot: Predibot, tmp_path: Path, limits: str
 ) -> None:

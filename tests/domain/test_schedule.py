@@ -5,7 +5,7 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from predibot.domain.clock import format_instant, parse_instant
@@ -59,6 +59,7 @@ FIELDS = (
 )
 
 
+@settings(max_examples=25)
 @given(st.sampled_from(TURNS), st.tuples(*FIELDS))
 @example(TURNS[0], ("30", "2", "*", "*", "*"))
 @example(TURNS[6], ("*/20", "*/3", "30", "*", "*"))

@@ -30,6 +30,7 @@ from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, finished_with
 from tests.ledger.databases import Postgres
 from tests.ledger.read.test_scoring_arrays import observe, settle
+from tests.soaks import ONE_DATABASE
 
 ASKED = Question(uncertainty=Uncertainty(resamples=100))
 """All parts."""
@@ -122,6 +123,7 @@ def uncached(store: Store, asked: Question = ASKED) -> Document:
         return document(store, asked)
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     "statement",
     [pytest.param(each, id=f"{table}-{each.split()[0]}") for table, every in CHANGES.items() for each in every],

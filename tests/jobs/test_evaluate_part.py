@@ -15,6 +15,7 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.records.part import EVERYTHING, Part
 from tests.acceptance.conftest import said_here
 from tests.benchmarks.ledgers import BEGIN, DAY, Size, fill
+from tests.soaks import few
 
 SIZE = Size(12, 4, 6, 40, 2, 20, days=24)
 AS_OF = BEGIN + 60 * DAY
@@ -35,19 +36,19 @@ def document(file: Path, only: Part = EVERYTHING) -> dict[str, Any]:
         return dict(evaluation_document(evaluate(store=store, venue_name="polymarket", as_of=AS_OF, part=only)))
 
 
-@pytest.mark.parametrize(
-    ("only", "others"),
-    [
-        (Part(since=SINCE), "r.slot_at < {since}"),
-        (Part(until=UNTIL), "r.slot_at >= {until}"),
-        (Part(since=SINCE, until=UNTIL), "r.slot_at < {since} OR r.slot_at >= {until}"),
-        (Part(category="Politics"), "s.event_row NOT IN (SELECT id FROM events WHERE event_id % 8 = 0)"),
-        (
-            Part(since=SINCE, category="Politics", mode="live"),
-            "r.slot_at < {since} OR s.event_row NOT IN (SELECT id FROM events WHERE event_id % 8 = 0)",
-        ),
-    ],
-)
+PARTS = [
+    (Part(since=SINCE), "r.slot_at < {since}"),
+    (Part(until=UNTIL), "r.slot_at >= {until}"),
+    (Part(since=SINCE, until=UNTIL), "r.slot_at < {since} OR r.slot_at >= {until}"),
+    (Part(category="Politics"), "s.event_row NOT IN (SELECT id FROM events WHERE event_id % 8 = 0)"),
+    (
+        Part(since=SINCE, category="Politics", mode="live"),
+        "r.slot_at < {since} OR s.event_row NOT IN (SELECT id FROM events WHERE event_id % 8 = 0)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("only", "others"), few(PARTS, PARTS[2], PARTS[4]))
 def test_a_part_is_evaluated_as_if_nothing_else_had_been_decided(
     ledger: Path, tmp_path: Path, only: Part, others: str
 ) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy import text
 from predibot.ledger.store import Store
 from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_killed import claimed, outcomes
+from tests.soaks import few
 
 BOTS = ("--bots", "market_price,slow")
 
@@ -46,11 +47,16 @@ def test_a_signal_stops_at_once_keeps_what_is_recorded_and_says_how_to_go_on(
     assert outcomes(program.ledger) == ["interrupted"] * 2 + ["recorded"] * 6
 
 
-SECOND = pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+BOTH = [
+    (signal.SIGTERM, 143, signal.SIGINT),
+    (signal.SIGTERM, 143, signal.SIGTERM),
+    (signal.SIGINT, 130, signal.SIGINT),
+    (signal.SIGINT, 130, signal.SIGTERM),
+]
+TWO_SIGNALS = pytest.mark.parametrize(("first", "code", "second"), few(BOTH, BOTH[0], BOTH[-1]))
 
 
-@SECOND
-@SIGNALS
+@TWO_SIGNALS
 def test_the_first_signal_decides_how_it_ends_however_many_others_come(
     program: Program, first: signal.Signals, code: int, second: signal.Signals
 ) -> None:
@@ -87,8 +93,7 @@ Path("loaded").read_text()
 '''
 
 
-@SECOND
-@SIGNALS
+@TWO_SIGNALS
 def test_no_second_signal_changes_how_it_ends_while_it_is_ending(
     program: Program, first: signal.Signals, code: int, second: signal.Signals
 ) -> None:

@@ -19,6 +19,7 @@ from predibot.scoring.records.part import Part
 from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.tiny import canonical_at, clock
 from tests.ledger.databases import Postgres
+from tests.soaks import few
 
 VENUE = "sandbox_mana:events=6"
 BOTS = """
@@ -64,7 +65,7 @@ def test_both_databases_agree_on_mana(tmp_path: Path, postgres: Postgres) -> Non
     assert canonical_at(ledgers[0]) == canonical_at(ledgers[1])
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", few(GAMES, "weekly_cohort"))
 def test_every_game_is_played_in_mana(tmp_path: Path, game: str) -> None:
     ledger = f"sqlite:///{tmp_path / 'mana.db'}"
     assert replayed(tmp_path, game, ledger, days=GAMES[game][3])["currency"] == "MANA"

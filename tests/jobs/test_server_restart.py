@@ -22,6 +22,7 @@ from tests.jobs.test_killed import outcomes
 from tests.jobs.tiny import canonical_at, statuses
 from tests.jobs.workers.test_process_spending import said
 from tests.ledger.databases import Postgres
+from tests.soaks import SOAK
 from tests.venues.payloads import NOW
 
 AGENTS = ("decide", "sandbox_agents", "--venue", "sandbox", "--events", "2", "--json")
@@ -98,6 +99,7 @@ def decided_while_restarting(postgres: Postgres, folder: Path, *, bots: int, eve
     return Restarted(recorded, outcomes(address), calls, postgres.count(spent.format(TRUE_USD)))
 
 
+@SOAK
 def test_five_restarts_of_the_server_lose_nothing_and_nothing_is_paid_twice(tmp_path: Path, postgres: Postgres) -> None:
     found = decided_while_restarting(postgres, tmp_path, bots=12, events=8, times=5)
     found.require_whole(96, times=5)

@@ -6,10 +6,12 @@ import pytest
 
 from tests.jobs.failpoints import After, Before, Placed
 from tests.jobs.soak import Soak, provider, undisturbed
+from tests.soaks import ONE_DATABASE, few
 
 SMALL = {"bots": 3, "events": 4}
 
 
+@ONE_DATABASE
 def test_a_kill_at_any_boundary_of_a_paid_decision_forgets_no_call(tmp_path: Path, address: str) -> None:
     with provider() as server:
         expected = undisturbed(tmp_path / "undisturbed", server, **SMALL)
@@ -33,7 +35,7 @@ def test_a_kill_at_any_boundary_of_a_paid_decision_forgets_no_call(tmp_path: Pat
         assert 0 < booked < 12 <= booked + unknown
 
 
-@pytest.mark.parametrize("executor", ["processes:2", "dask:local:2"])
+@pytest.mark.parametrize("executor", few(["processes:2", "dask:local:2"], "processes:2"))
 def test_kills_of_workers_and_of_whom_they_work_for_forget_no_call(
     tmp_path: Path, executor: str, request: pytest.FixtureRequest
 ) -> None:

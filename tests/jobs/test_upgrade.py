@@ -26,6 +26,7 @@ from tests.jobs.failpoints import After, Before, Executing
 from tests.jobs.tiny import LATER, canonical_at, decide_on, track_on, write_archive
 from tests.ledger.databases import closing_engine, engine_of
 from tests.ledger.schema.test_versions import MADE, made_in
+from tests.soaks import ONE_DATABASE
 from tests.worlds import Worlds
 
 NEXT = "9998"
@@ -193,6 +194,7 @@ KILLS = (
 """Where an upgrade is killed that then begins anew; a server drops no table."""
 
 
+@ONE_DATABASE
 def test_an_upgrade_that_is_killed_at_any_moment_leaves_the_old_ledger_or_the_new_one(
     address: str, later: Next, current: Path
 ) -> None:

@@ -33,6 +33,7 @@ from tests.laws.test_stored_account_laws import StoredAccounts
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 from tests.ledger.cohorts_by_hand import SUNDAY, Weeks, bets
 from tests.ledger.databases import Postgres, address, postgres, store
+from tests.soaks import ONE_DATABASE
 
 __all__ = ["address", "postgres", "store"]
 
@@ -113,6 +114,7 @@ def stored(ledger: str) -> dict[str, list[str]]:
         return {table.name: texts(connection.execute(select(table))) for table in ledger_tables()}
 
 
+@ONE_DATABASE
 def test_every_copy_is_equal_row_by_row(
     store: Store, address: str, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ from tests.games.holdings import AT, bought
 from tests.laws.test_account_laws import MARKETS, OUTCOMES, PAYOUTS, SIDES, STOCK, Accounts
 from tests.ledger.by_hand import a_run, event_of
 from tests.ledger.databases import address, postgres, store
+from tests.soaks import ONE_DATABASE
 
 __all__ = ["address", "postgres", "store"]
 
@@ -119,6 +120,7 @@ def broken(ledger: Store) -> Iterator[str]:
             yield from (each.seen for each in check if not any(word in each.seen for word in UNDECIDED))
 
 
+@ONE_DATABASE
 def test_stored_accounts_keep_the_laws(store: Store) -> None:
     numbers = count(1)
     run_state_machine_as_test(lambda: StoredAccounts(store, next(numbers)), settings=UNSHRUNK)

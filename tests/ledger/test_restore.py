@@ -33,6 +33,7 @@ from tests.ledger.by_hand import (
     take,
 )
 from tests.ledger.read.test_export import canonical
+from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
 FIRST = replace(
@@ -224,6 +225,7 @@ WRONG: list[tuple[Callable[[Rows], None], str]] = [
 ]
 
 
+@ONE_DATABASE
 def test_a_row_that_is_wrong_is_named_and_nothing_is_put_back(other: Store, exported: Rows) -> None:
     for change, message in WRONG:
         rows = deepcopy(exported)

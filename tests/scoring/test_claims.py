@@ -3,9 +3,10 @@
 import pytest
 
 from tests.scoring import claims
+from tests.soaks import few
 
 
-@pytest.mark.parametrize("name", ["night.7", "eight", "daily.8", "nested"])
+@pytest.mark.parametrize("name", few(["night.7", "eight", "daily.8", "nested"], "eight", "nested"))
 def test_a_fair_price_is_seldom_beaten_where_events_move_together(name: str) -> None:
     cells = claims.better_cells(name, range(2), 30)
     # With a mean of daily ratios it was 27 % in one night, and 24 % in eight.
@@ -13,7 +14,7 @@ def test_a_fair_price_is_seldom_beaten_where_events_move_together(name: str) -> 
     assert [cell for cell in cells if cell.hits > claims.allowed(cell.n)] == []
 
 
-@pytest.mark.parametrize("name", ["1 night .7", "10 nights .9", "daily .8"])
+@pytest.mark.parametrize("name", few(["1 night .7", "10 nights .9", "daily .8"], "10 nights .9"))
 def test_who_is_halfway_right_is_seldom_called_worse_where_events_move_together(name: str) -> None:
     cells = claims.worse_cells(name, range(1))
     assert len(cells) == 6

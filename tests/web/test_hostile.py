@@ -46,7 +46,7 @@ TEXTS = {
     "news": ("title", "snippet", "url"),
     "labels": ("label",),
 }
-MOST = 3
+MOST = 2
 """Pages of a kind that are read."""
 
 

@@ -27,7 +27,7 @@ from tests.web.conftest import BASE, client_of
 from tests.web.conftest import NOW as WEB_NOW
 from tests.worlds import Worlds, three_games
 
-MOST = 6
+MOST = 3
 """Pages of a kind that are read."""
 TOKEN = "a token of sixteen characters and more"
 

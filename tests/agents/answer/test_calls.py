@@ -13,6 +13,7 @@ from predibot.agents.loop.evidence import SEARCH, VISIT
 from predibot.domain.chat import ToolSchema
 from predibot.games.answers import decoder
 from tests.agents.scripted import answer, context
+from tests.soaks import few
 
 EVENT = context().form()
 OFFERED = [SEARCH, EVENT.schema]
@@ -263,7 +264,7 @@ LONG += [
 ]
 
 
-@pytest.mark.parametrize(("before", "mark"), LONG)
+@pytest.mark.parametrize(("before", "mark"), few(LONG, *LONG[::3]))
 def test_no_marks_take_long_to_read(before: str, mark: str) -> None:
     for text in (
         before + mark * (30_000 // len(mark)),

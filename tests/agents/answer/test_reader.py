@@ -380,12 +380,12 @@ def test_an_answer_in_words_hands_itself_in_where_it_may_be() -> None:
     ["{", "[", "<think>", "</think>", '{"', "{a{", "[{", "\ufeff", "}", '{"a":', " ", "Answer:", "[TOOL_CALLS]a"],
 )
 def test_no_text_takes_long_to_read(hostile: str) -> None:
-    text = (hostile * (400_000 // len(hostile)))[:400_000]
+    text = (hostile * (100_000 // len(hostile)))[:100_000]
     for form, _ in (GAMES["dollar_per_event"], GAMES["stakebench"]):
         began = time.process_time()
         with pytest.raises(AnswerError):
             read_text(text, form)
-        assert time.process_time() - began < 5.0
+        assert time.process_time() - began < 1.5
 
 
 def test_a_thousand_ends_of_thoughts_behind_many_objects_are_read_at_once() -> None:

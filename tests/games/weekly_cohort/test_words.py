@@ -10,6 +10,7 @@ from predibot.domain.price import Price
 from predibot.games.weekly_cohort.view import CohortView
 from predibot.games.weekly_cohort.words import VIEW_TOKENS, cohort_words, tokens_bound, view_text
 from tests.games.weekly_cohort.world import NOW, SUNDAY, V1, V2, Player, a_market, bets, named
+from tests.soaks import few
 
 LONG = (
     "Will the party of the incumbent win more than forty seats in the election of the lower house on the last Sunday? "
@@ -38,7 +39,10 @@ def shown(view: CohortView, *, blind: bool = False) -> str:
 
 @pytest.mark.parametrize(
     ("question", "outcomes", "label"),
-    [("Will it rain?", 2, ""), (LONG, 2, ""), (LONG, 40, "The honourable candidate"), ("Дождь " * 60, 30, "Иван")],
+    few(
+        [("Will it rain?", 2, ""), (LONG, 2, ""), (LONG, 40, "The honourable candidate"), ("Дождь " * 60, 30, "Иван")],
+        *(("Will it rain?", 2, ""), (LONG, 40, "The honourable candidate")),
+    ),
 )
 def test_five_hundred_markets_and_sixty_positions_stay_within_the_tokens(
     question: str, outcomes: int, label: str

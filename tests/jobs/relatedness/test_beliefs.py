@@ -18,6 +18,7 @@ from predibot.reports.terminal.closeups.related import relations_document
 from tests.jobs.relatedness.related_world import AS_OF, DAY, EVENTS, GROUP, LATER, play, write_related
 from tests.jobs.tiny import opened
 from tests.related.made import scores_of
+from tests.soaks import ONE_DATABASE, few
 from tests.venues.payloads import NOW
 
 
@@ -62,7 +63,8 @@ def test_related_events_of_a_ledger_are_its_groups(store: Store, tmp_path: Path)
     assert clusters == {str(number): {0: "1", 1: "4", 2: "7", 3: "10"}[GROUP[number - 1]] for number in range(1, 13)}
 
 
-@pytest.mark.parametrize("until", [AS_OF, LATER])
+@ONE_DATABASE
+@pytest.mark.parametrize("until", few([AS_OF, LATER], LATER))
 def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path: Path, until: object) -> None:
     """The same ledger of an archive whose future is another, tracked up to the instant or beyond it."""
     found = []

@@ -13,6 +13,7 @@ from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.inference.uncertainty import Uncertainty
 from tests.jobs.relatedness.related_world import AS_OF, LATER, play, write_related
+from tests.soaks import ONE_DATABASE, few
 
 DRAWS = Uncertainty(resamples=200)
 
@@ -39,7 +40,8 @@ def test_it_is_kept_and_asked_again_it_is_the_same(store: Store, tmp_path: Path)
     assert document(store, clusters="related") == document(store, clusters="related")
 
 
-@pytest.mark.parametrize("until", [AS_OF, LATER])
+@ONE_DATABASE
+@pytest.mark.parametrize("until", few([AS_OF, LATER], LATER))
 def test_another_future_changes_nothing(address: str, tmp_path: Path, until: datetime) -> None:
     found = []
     for name, bend, at in (("a", 0.0, AS_OF), ("b", 0.7, until)):

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from tests.jobs.schedule.life import Life
 from tests.jobs.schedule.lived import check_life
+from tests.soaks import SOAK
 
 
+@SOAK
 def test_14_days_of_faults_kills_and_sleep_lose_no_slot_and_decide_nothing_twice(tmp_path: Path) -> None:
     life = Life(tmp_path, days=14, kills=3)
     life.live()

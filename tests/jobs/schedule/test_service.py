@@ -210,7 +210,7 @@ def test_whatever_happens_every_slot_has_one_row(world: World) -> None:
     world.faults = random.Random(7)
     service, killed = world.service(), 0
     service.look()
-    while world.now < NOON + 60 * DAY:
+    while world.now < NOON + 25 * DAY:
         try:
             at = service.look()
         except KeyboardInterrupt:
@@ -222,7 +222,7 @@ def test_whatever_happens_every_slot_has_one_row(world: World) -> None:
     rows = world.rows()
     days = [row.slot_at for row in rows]
     assert days == [NOON + 5 * MINUTE + number * DAY for number in range(len(days))]
-    assert len(days) >= 59
+    assert len(days) >= 24
     assert killed > 2
     assert len(set(world.played)) == len(world.played)
     assert {row.slot_at for row in rows if row.status == "done"} == set(world.played)

@@ -11,6 +11,7 @@ from predibot.ledger.files.content_store import artefacts
 from predibot.ledger.files.trace_lines import BLOCK_BYTES, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
+from tests.soaks import ONE_DATABASE
 
 
 def kept(store: Store, lines: list[str]) -> str:
@@ -28,6 +29,7 @@ def lines() -> list[str]:
     ]
 
 
+@ONE_DATABASE
 def test_every_line_is_read_as_it_was_written(store: Store, lines: list[str]) -> None:
     found = trace_lines(Traces(store).files, kept(store, lines))
     assert len(found) == len(lines)
@@ -39,6 +41,7 @@ def test_every_line_is_read_as_it_was_written(store: Store, lines: list[str]) ->
     assert b"".join(found.blocks()).decode() == "".join(f"{line}\n" for line in lines)
 
 
+@ONE_DATABASE
 def test_a_text_is_found_wherever_a_block_ends(store: Store, lines: list[str]) -> None:
     lines[3] = json.dumps({"kind": "mine", "said": 'He said "Fünf"\n'}, ensure_ascii=False)
     # This one lies across the end of the first block.

@@ -9,6 +9,7 @@ from predibot.jobs.verify import verify
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, WEEK, Weeks, bets, sells
+from tests.soaks import ONE_DATABASE
 
 
 def broken(store: Store) -> set[tuple[str, str]]:
@@ -59,6 +60,7 @@ BROKEN = (
 """One change each, and what is said of it."""
 
 
+@ONE_DATABASE
 def test_each_broken_rule_is_named(store: Store, address: str) -> None:
     played(store)
     is_file = address.startswith("sqlite")

@@ -22,6 +22,7 @@ from predibot.errors import BudgetSpent
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import helper_owner, new_owner
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations, renew_reservations
+from tests.soaks import few
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 DIME = Spending(usd=0.1, tokens=7, steps=1, searches=2, seconds=0.3)
@@ -93,6 +94,7 @@ def test_threads_with_openings_of_their_own_cannot_overshoot(store: Store, addre
     assert LedgerAccount(store, "day", "day", Limits()).spent().usd == 2.0
 
 
+@pytest.mark.parametrize("address", few(["sqlite", "postgresql"], "postgresql"), indirect=True)
 def test_processes_cannot_overshoot(store: Store, address: str) -> None:
     context = multiprocessing.get_context("spawn")
     with context.Manager() as manager, context.Pool(2) as pool:

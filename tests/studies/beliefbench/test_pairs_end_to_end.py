@@ -22,6 +22,7 @@ from predibot.studies.beliefbench.readings import pair_tables
 from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.program import Program, document_of
 from tests.jobs.tiny import canonical_at
+from tests.soaks import SOAK
 from tests.studies.beliefbench.pair_readers import RECIPE, PairReader, answer_to, pairs_in
 from tests.studies.stakebench.readers import SETTINGS, Reader, here, reader, reading, rows
 
@@ -262,6 +263,7 @@ def test_pairs_and_comments_are_not_played_for_one_another(player: Program, pair
     assert refused.code == 1
 
 
+@SOAK
 def test_the_baselines_of_recorded_markets_say_what_they_lack(player: Program, shared_data: Path) -> None:
     source = f"archive:{shared_data / 'polymarket-daily'}"
     done_here("collect", "pairs", source, "recorded")

@@ -183,6 +183,7 @@ def gamma_of_markets(count: int, per_event: int, clock: Clock) -> Callable[[http
         str(first // per_event): event_payload(first // per_event, *markets[first : first + per_event])
         for first in range(0, count, per_event)
     }
+    stubs = [market | {"events": [{"id": str(number // per_event)}]} for number, market in enumerate(markets)]
 
     def answer(request: httpx.Request) -> object:
         clock.sleep(1.0)
@@ -191,7 +192,6 @@ def gamma_of_markets(count: int, per_event: int, clock: Clock) -> Callable[[http
             return {"events": [events[each] for each in params.get_list("id")[:-1]]}
         if request.url.path.startswith("/events/") and "keyset" not in request.url.path:
             return events[request.url.path.rpartition("/")[2]]
-        stubs = [market | {"events": [{"id": str(number // per_event)}]} for number, market in enumerate(markets)]
         listed = stubs if what == "markets" else list(events.values())
         begin = int(params.get("after_cursor", "0"))
         more = {"next_cursor": str(begin + 100)} if begin + 100 < len(listed) else {}

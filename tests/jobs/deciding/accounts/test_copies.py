@@ -13,6 +13,7 @@ from tests.jobs.deciding.accounts.test_walk import walk
 from tests.jobs.deciding.accounts.walks import broken, rows
 from tests.jobs.tiny import LATER, canonical_at, decide_on, recipe_of, track_on
 from tests.ledger.databases import Postgres
+from tests.soaks import few
 
 __all__ = ["predibot"]
 
@@ -47,7 +48,7 @@ def test_a_backup_and_a_copy_in_another_database_hold_all_accounts(
         assert predibot("verify", "--rows", "--ledger", other).code == 0
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("kind", few(["csv", "jsonl", "parquet"], "csv"))
 def test_files_of_an_export_are_imported_whole_and_once(
     predibot: Predibot, ledger: str, tmp_path: Path, kind: str
 ) -> None:

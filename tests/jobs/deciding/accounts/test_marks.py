@@ -11,6 +11,7 @@ from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.deciding.accounts.test_walk import walk
 from tests.jobs.deciding.accounts.walks import broken, rows
 from tests.jobs.tiny import DAY, at, write_archive
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, condition_of, history_of
 
 
@@ -32,6 +33,7 @@ def prices_end(folder: Path, market: int, day: int) -> None:
     path.write_text(history_of(*(each for each in points if each[0] <= at(NOW + day * DAY))))
 
 
+@ONE_DATABASE
 def test_what_is_held_is_marked_at_its_quote_and_kept_at_the_last_price_where_there_is_none(
     store: Store, tmp_path: Path
 ) -> None:
@@ -56,6 +58,7 @@ def test_what_is_held_is_marked_at_its_quote_and_kept_at_the_last_price_where_th
     assert broken(store) == []
 
 
+@ONE_DATABASE
 def test_what_no_venue_lists_any_more_keeps_its_last_price_and_is_not_traded_at_a_recorded_one(
     store: Store, tmp_path: Path
 ) -> None:
