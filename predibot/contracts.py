@@ -15,10 +15,10 @@ from predibot.domain.account import Account
 from predibot.domain.budget import Limits, Spending
 from predibot.domain.chat import ChatReply, ChatRequest, ToolSchema
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Abstention, Decision, Order
+from predibot.domain.decision import Abstention, Decision, Order, Status
 from predibot.domain.event import Event, EventPage, EventView, MarketRef, Skip
 from predibot.domain.price import CorporateAction, Instrument, Price, PricePath, PricePoint, Quote
-from predibot.domain.resolution import Resolution
+from predibot.domain.resolution import Resolution, SettledForecast
 from predibot.domain.trace import Step
 from predibot.errors import ModelRefused, PluginError, UsageError
 
@@ -264,6 +264,11 @@ def no_reference() -> Any:
     raise PluginError("what is known of other items is asked for, and not declared. Set needs = Needs(reference=True)")
 
 
+def no_settled_forecasts(_bot: str) -> tuple[SettledForecast, ...]:
+    """Return no forecasts: the default of a context."""
+    return ()
+
+
 def no_history(_market_id: str) -> tuple[PricePoint, ...]:
     """Return no prices: the default of a context."""
     return ()
@@ -301,6 +306,10 @@ class Context:
     deadline_seconds: float = 600.0
     members: Mapping[str, Decision | None] = field(default_factory=dict)
     """Decisions of the declared member bots on the subject, by bot; None for a bot without one."""
+    undecided: Mapping[str, tuple[Status, str]] = field(default_factory=dict)
+    """Why members have none, by bot: `failed`, `refused` or `abstained`, and the reason that is stored."""
+    settled: Callable[[str], tuple[SettledForecast, ...]] = no_settled_forecasts
+    """Returns what a declared member forecast in all runs, on markets that settled before now; for `Needs.settled`."""
     why_no_tools: Callable[[str], str] = trusted_with_tools
     """Returns why a model, by name, calls no tools; empty for one that does. The model is asked once."""
     untrusted_mark: str = field(default_factory=untrusted_mark)
@@ -413,7 +422,9 @@ class Needs:
     history: bool = False
     news: bool = False
     members: tuple[str, ...] = ()
-    """Bots of the recipe that decide first, and whose decisions it pools."""
+    """Bots of the recipe that decide first, and whose decisions it pools; each is named once."""
+    settled: bool = False
+    """Whether it learns from what its members forecast earlier, once that has settled."""
     reference: bool = False
     """Whether it learns from other items of a text task, whose truth no model sees."""
 
@@ -424,6 +435,10 @@ class Needs:
             if isinstance(given, str):
                 raise TypeError(f"{field_name} is a tuple of names, with a comma after a single one; got {given!r}")
             object.__setattr__(self, field_name, tuple(given))
+        if len(set(self.members)) < len(self.members):
+            raise PluginError(f"a member is named twice in {', '.join(self.members)}; name each once")
+        if self.settled and not self.members:
+            raise PluginError("settled forecasts are those of members; name them in Needs(members=...)")
         models = (each if isinstance(each, ModelNeed) else ModelNeed(each) for each in self.models)
         object.__setattr__(self, "models", tuple(models))
 

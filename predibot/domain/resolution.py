@@ -1,4 +1,4 @@
-"""Resolutions: what a settled market paid, since when, and later corrections."""
+"""Resolutions: what a settled market paid, since when, and later corrections; and what was forecast of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -94,3 +94,19 @@ def unseen_revisions(
         known.append(revision)
         unseen.append(revision)
     return tuple(unseen)
+
+
+@dataclass(frozen=True, slots=True)
+class SettledForecast:
+    """A forecast whose market has paid, with the price at which its decision was booked."""
+
+    event_id: str
+    market_id: str
+    price_yes: float
+    """In [0, 1]."""
+    probability: float
+    """Of YES, in [0, 1]."""
+    outcome: float
+    """1 for YES, 0 for NO."""
+    decided_at: datetime
+    settled_at: datetime

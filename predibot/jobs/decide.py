@@ -31,6 +31,7 @@ from predibot.jobs.deciding.worker import (
 )
 from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.jobs.receipts import make_receipt
+from predibot.jobs.track import track_resolutions
 from predibot.jobs.workers.dispatch import Dispatch
 from predibot.jobs.workers.heartbeat import Heartbeat
 from predibot.jobs.workers.pool import Pool, ThreadPool
@@ -141,6 +142,9 @@ def decide(
         request = replace(request, recipe=replace(request.recipe, bots=bots))
         agents = agent_setup(request.recipe, opened, settings, clock, store)
     recipe = request.recipe
+    if not opened.venue.live and any(bot.needs.settled for bot in recipe.bots):
+        # Nobody tracks between two instants of a past, and what had settled by then is what such a bot learns from.
+        track_resolutions(store, opened)
     plans = [bot_plan(bot) for bot in recipe.bots]
     rows = store.run_write(lambda connection: add_bots(connection, stored, plans))
     worker = make_worker(stored, run.events, recipe, agents, opened, resources, began_at=clock(), retry=request.retry)

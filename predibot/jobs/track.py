@@ -87,12 +87,7 @@ def track(
         VenueChanged: If its resolutions break the contract.
     """
     venue, as_of = opened.venue, opened.now
-    with store.read() as connection:
-        known = list_tracked_instruments(connection, venue.name, spec=opened.spec if own_runs else None)
-        playing = {each.market_row for each in known}
-        refs = {row: ref for row, ref in market_refs(connection, venue.name).items() if row in playing}
-        stored = read_resolutions(connection, venue.name)
-    settled, resolution_notes = _track_resolutions(store, venue, refs, stored, as_of)
+    known, refs, settled, resolution_notes = _track_resolutions(store, opened, own_runs=own_runs)
     stored = store.run_read(lambda connection: read_resolutions(connection, venue.name))
     ended = {row: last for row, revisions in stored.items() if (last := latest_known(revisions, as_of)) is not None}
     windows = [window for each in known for window in _windows(each, as_of, ended.get(each.market_row))]
@@ -124,15 +119,28 @@ def track(
     )
 
 
+def track_resolutions(store: Store, opened: OpenVenue) -> None:
+    """Store what is new about how markets of runs on this very venue ended, and no prices.
+
+    Raises:
+        VenueUnavailable: If the venue does not answer at all.
+        VenueChanged: If its resolutions break the contract.
+    """
+    _track_resolutions(store, opened, own_runs=True)
+
+
 def _track_resolutions(
-    store: Store,
-    venue: Venue,
-    refs: Mapping[int, MarketRef],
-    stored: Mapping[int, Sequence[Resolution]],
-    as_of: datetime,
-) -> tuple[int, list[str]]:
+    store: Store, opened: OpenVenue, *, own_runs: bool
+) -> tuple[tuple[TrackedInstrument, ...], Mapping[int, MarketRef], int, list[str]]:
+    """Return instruments, their markets by row, how many revisions are new, and notes on those not read."""
+    venue, as_of = opened.venue, opened.now
+    with store.read() as connection:
+        known = list_tracked_instruments(connection, venue.name, spec=opened.spec if own_runs else None)
+        playing = {each.market_row for each in known}
+        refs = {row: ref for row, ref in market_refs(connection, venue.name).items() if row in playing}
+        stored = read_resolutions(connection, venue.name)
     if not refs:
-        return 0, []
+        return known, refs, 0, []
     page = venue.resolutions(tuple(refs.values()), as_of=as_of)
 
     def keep(connection: Connection) -> int:
@@ -144,9 +152,8 @@ def _track_resolutions(
             count += len(unseen)
         return count
 
-    return store.run_write(keep), [
-        f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped
-    ]
+    notes = [f"the resolution of market {skip.id} could not be read: {skip.reason}" for skip in page.skipped]
+    return known, refs, store.run_write(keep), notes
 
 
 def _windows(each: TrackedInstrument, as_of: datetime, ended: Resolution | None) -> Iterator[_Window]:

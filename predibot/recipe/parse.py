@@ -2,9 +2,10 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from graphlib import CycleError
 from heapq import nsmallest
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from predibot.plugins.strategies import argument_complaints, argument_names, spe
 from predibot.plugins.tools import search_problem
 from predibot.plugins.venues import default_venue, parse_venue_spec
 from predibot.recipe.prompts import read_prompt
-from predibot.recipe.recipe import BotSpec, Recipe, game_options, is_name
+from predibot.recipe.recipe import BotSpec, Recipe, game_options, in_order, is_name
 from predibot.recipe.tables import (
     KEYS,
     BotTable,
@@ -258,21 +259,25 @@ def _parse_bots(top: RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpe
         bots |= {name: replace(bot, name=name) for name in replicate_names(bot.name, table.replicates)}
         if len(bots) > _MAX_BOTS:
             raise where.error((*path, "replicates"), f"there are more than {_MAX_BOTS:,} bots with their replicates")
-    deciding = [name for name, bot in bots.items() if not bot.members]
     for index, table in enumerate(top.bots):
         for name in replicate_names(table.strategy if table.name is None else table.name, table.replicates):
-            _check_members(bots[name], bots, deciding, ("bots", index), where)
+            _check_members(bots[name], bots, ("bots", index), where)
+    try:
+        list(in_order({name: bot.members for name, bot in bots.items()}))
+    except CycleError as error:
+        raise where.error(
+            ("bots",), f"bots wait for each other: {' for '.join(error.args[1])}. Break the circle"
+        ) from None
     return tuple(bots.values())
 
 
-def _check_members(
-    bot: BotSpec, bots: Mapping[str, BotSpec], deciding: Sequence[str], path: KeyPath, where: RecipeText
-) -> None:
-    """Refuse members that are no bots, or that have members themselves."""
+def _check_members(bot: BotSpec, bots: Mapping[str, BotSpec], path: KeyPath, where: RecipeText) -> None:
+    """Refuse members that are no bots."""
+    others = [name for name in bots if name != bot.name]
     for member in bot.members:
-        if member not in deciding:
-            why = "pools others itself" if member in bots else "is no bot of this recipe"
-            what = f"bot {bot.name!r}: its member {member[:40]!r} {why}. {did_you_mean(member, deciding)}"
+        if member not in others:
+            why = "is the bot itself" if member == bot.name else "is no bot of this recipe"
+            what = f"bot {bot.name!r}: its member {member[:40]!r} {why}. {did_you_mean(member, others)}"
             raise where.error((*path, "members"), what)
 
 

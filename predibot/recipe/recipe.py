@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
+from graphlib import TopologicalSorter
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -219,6 +220,22 @@ class Recipe:
             "limits": {level: asdict(limits) for level, limits in self.limits.items()},
             "search": search,
         }
+
+
+def in_order(members: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of bots whose members have all come before, until all have come.
+
+    Args:
+        members: The members of each bot, by name; one that is no bot itself counts as come.
+
+    Raises:
+        CycleError: If bots wait for each other; its second argument names them.
+    """
+    order = TopologicalSorter({name: [each for each in of if each in members] for name, of in members.items()})
+    order.prepare()
+    while names := order.get_ready():
+        yield names
+        order.done(*names)
 
 
 def is_name(text: str) -> bool:

@@ -24,6 +24,10 @@ model = "sandbox/sharp"
 name = "crowd"
 strategy = "ensemble"
 members = ["sharp", "random_bet"]
+[[bots]]
+name = "careful"
+strategy = "calibrated"
+bot = "crowd"
 """
 
 

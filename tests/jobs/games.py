@@ -18,7 +18,8 @@ every = "1d"
 venue = "archive:archive"
 game = "dollar_per_event"
 [[bots]]
-strategy = "market_price"
+strategy = "calibrated"
+bot = "always_half"
 [[bots]]
 strategy = "random_bet"
 [[bots]]

@@ -272,7 +272,7 @@ def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() ->
         (BOT + '[[bots]]\nstrategy = "ensemble"\nmembers = ["market_prise"]',
          "line 5: bot 'ensemble': its member 'market_prise' is no bot of this recipe. Did you mean 'market_price'?"),
         (BOT + '[[bots]]\nstrategy = "ensemble"\nmembers = ["ensemble"]',
-         "line 5: bot 'ensemble': its member 'ensemble' pools others itself. Valid are: market_price"),
+         "line 5: bot 'ensemble': its member 'ensemble' is the bot itself. Valid are: market_price"),
     ],
 )  # fmt: skip
 def test_a_mistake_about_models_and_money_is_named_with_its_line_and_the_nearest_word(text: str, said: str) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -49,13 +49,13 @@ from predibot.errors import (
 )
 from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
 from predibot.jobs.deciding.activity import activity_of_step
+from predibot.jobs.deciding.members import read_members
 from predibot.jobs.deciding.opened_models import DeclaredModels
 from predibot.jobs.deciding.sources import replace_loopback, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.ledger.files.traces import Traces
-from predibot.ledger.read.labels import decisions_on
 from predibot.ledger.write.accounts import claim_with_account, open_account
 from predibot.ledger.write.claims import Claim, NoClaim, claim, find_claim, new_token
 from predibot.ledger.write.decisions import DecisionResult, store_decision
@@ -289,13 +289,6 @@ def _reference(job: DecideJob, worker: Worker) -> Callable[[], Any]:
     return lambda: known().of(job.subject.id)
 
 
-def _members(job: DecideJob, worker: Worker) -> Mapping[str, Decision | None]:
-    if not job.bot.members:
-        return {}
-    decisions = worker.store.run_read(lambda connection: decisions_on(connection, worker.run.id, job.subject))
-    return {name: decisions.get(name) for name in job.bot.members}
-
-
 def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> DecisionResult:
     # An event with a closed market is not decided; an account goes on with its other markets.
     if turn is None:
@@ -303,7 +296,8 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
     else:
         shown = worker.board.quote_events(turn.events, worker.instant())
     view = _view(job, worker, shown, turn)
-    context = replace(context, now=worker.instant(), view=view, members=_members(job, worker))
+    now = worker.instant()
+    context = replace(context, now=now, view=view, **read_members(job, worker, now))
     try:
         answer = load_strategy(job.bot.strategy).decide(context)
     except (BudgetSpent, LoopEnd) as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,7 +23,7 @@ from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
 from predibot.plugins.strategies import forget_strategies
 from predibot.plugins.tools import forget_tools
-from predibot.recipe.recipe import Recipe
+from predibot.recipe.recipe import Recipe, in_order
 
 _OPENING = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})
 """Python's audit events whose first argument is a path that is about to be read."""
@@ -126,9 +127,12 @@ class _Rechecker:
         """
         recipe, names = self.request.recipe, {bot for keys in asked.values() for bot, _ in keys}
         # Also the members whose decisions they pool.
-        wanted = {*names, *(member for bot in recipe.bots if bot.name in names for member in bot.members)}
+        before: set[str] = set()
+        while before != names:
+            before = set(names)
+            names |= {member for bot in recipe.bots if bot.name in names for member in bot.members}
         request = replace(
-            self.request, recipe=replace(recipe, bots=tuple(bot for bot in recipe.bots if bot.name in wanted))
+            self.request, recipe=replace(recipe, bots=tuple(bot for bot in recipe.bots if bot.name in names))
         )
         runs = list(instants)
         # One more run, in which orders of the last one are filled.
@@ -221,9 +225,12 @@ def _unrepeatable_bots(recipe: Recipe, past: Past) -> Mapping[str, str]:
         real = [name for name in names if not (past.scripted_models and name.startswith(past.scripted_models))]
         if real:
             skipped[bot.name] = f"it talks to {', '.join(real)}, which may answer otherwise each time"
-    for bot in recipe.bots:
-        if pooled := [name for name in bot.members if name in skipped]:
-            skipped.setdefault(bot.name, f"it pools {', '.join(pooled)}, not made again")
+        elif bot.needs.settled:
+            skipped[bot.name] = "it learns from earlier decisions of the ledger, which are not made again"
+    members = {bot.name: bot.members for bot in recipe.bots}
+    for name in chain.from_iterable(in_order(members)):
+        if pooled := [member for member in members[name] if member in skipped]:
+            skipped.setdefault(name, f"it pools {', '.join(pooled)}, not made again")
     return skipped
 
 

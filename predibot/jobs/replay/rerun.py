@@ -30,7 +30,7 @@ from predibot.ledger.write.events import catalogue
 from predibot.ledger.write.process_identity import is_gone, new_owner
 from predibot.ledger.write.runs import StoredRun, add_bots, find_run, freeze_run, frozen_events
 from predibot.plugins.strategies import spec_of
-from predibot.recipe.recipe import BotSpec, Recipe
+from predibot.recipe.recipe import BotSpec, Recipe, in_order
 from predibot.trust import allowed_programs
 from predibot.version import __version__
 
@@ -84,7 +84,9 @@ def rerun(
         with again.write() as connection:
             bot_rows = add_bots(connection, replica, [bot_plan(bot) for bot in recipe.bots])
         found: list[Rerun] = []
-        pairs = [(bot, event) for bot in sorted(recipe.bots, key=lambda bot: bool(bot.members)) for event in events]
+        named = {bot.name: bot for bot in recipe.bots}
+        order = in_order({name: bot.members for name, bot in named.items()})
+        pairs = [(named[name], event) for names in order for name in names for event in events]
         for bot, event in pairs:
             if (bot.name, event.id) not in before:
                 continue
@@ -182,6 +184,8 @@ def _why_not_rerun(bot: BotSpec, stored: TracedDecision, kept: StoredTrace) -> s
     """Return why a decision cannot be made again: its failure or its data is in no trace."""
     if bot.needs.history and not bot.needs.models:
         return "it follows from daily prices, which are not recorded"
+    if bot.needs.settled:
+        return "it follows from what had settled in the ledger then, which is not recorded"
     kinds = {step.kind for step in kept.steps}
     # The trace of an abandoned decision ends before the call in which it hung.
     is_of_model = stored.reason_kind == "answer" or ModelFailedStep.kind in kinds

@@ -20,6 +20,7 @@ from predibot.jobs.logs.log_file import LogContext, current_log_context, log_con
 from predibot.jobs.workers.pool import LostProcess, Pool, ThreadPool
 from predibot.ledger.write.claims import has_ended_since
 from predibot.net.deadline import start_call
+from predibot.recipe.recipe import in_order
 
 _log = logging.getLogger(__name__)
 
@@ -47,9 +48,9 @@ class Dispatch:
     def run(self) -> Mapping[JobKey, bool]:
         """Return for each bot and subject whether this call made its decision."""
         try:
-            # Bots that pool the decisions of others come after them.
-            for phase in (False, True):
-                self._run_phase([job for job in self.jobs if bool(job.bot.members) is phase])
+            # Bots that wait for the decisions of others come after them.
+            for names in in_order({job.bot.name: job.bot.members for job in self.jobs}):
+                self._run_phase([job for job in self.jobs if job.bot.name in names])
         finally:
             self.pool.shutdown(wait=False, cancel_futures=True)
         return self.made

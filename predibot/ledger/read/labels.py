@@ -153,6 +153,17 @@ def item_rows(connection: Connection, run: StoredRun) -> Iterator[LedgerItem]:
         yield LedgerItem(run.key, run.game, item, json.loads(payload))
 
 
+def undecided_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, tuple[Status, str]]:
+    """Return status and message of each bot of a run that was asked about a subject and has no decision on it."""
+    statement = with_decisions(bots.c.name, decisions.c.status, decisions.c.message).where(
+        decisions.c.run_id == run_id,
+        decisions.c.status != "recorded",
+        subjects.c.kind == subject.kind,
+        subjects.c.subject_id == subject.id,
+    )
+    return {name: (status, message) for name, status, message in connection.execute(statement)}
+
+
 def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:
     """Return the decision of each bot of a run on a subject; only recorded ones, and only orders in weight."""
     statement = (

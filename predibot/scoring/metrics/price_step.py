@@ -62,6 +62,8 @@ def step_from_price(
         raise ValueError(f"step is {share:g}, the range {low:g} to {high:g}; all are in [0, 1], the range in order")
     believed = np.clip(p, MEMBER_CLIP, 1.0 - MEMBER_CLIP)
     crossed = (believed - m) * (p - m) < 0.0
+    if share == 0.0:
+        return m.copy()
     inside = (m >= low) & (m <= high) & (m > 0.0) & (m < 1.0) & ~crossed
     forecasts = m.copy()
     at = log_odds_of(m[inside])

@@ -1,0 +1,80 @@
+"""Forecasts of one bot that had settled before an instant, of all runs in which it was the same bot."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, and_, select
+
+from predibot.domain.resolution import SettledForecast
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
+from predibot.ledger.write.events import events, markets
+from predibot.ledger.write.prices_and_resolutions import resolutions
+from predibot.ledger.write.runs import is_late, live_venues, runs
+
+_SPECIFICATION = ("strategy", "arguments_json", "source_sha256", "model")
+"""What makes a bot the same one in two runs; settings and a prompt of its own are among the arguments."""
+
+
+def settled_forecasts_of_bot(
+    connection: Connection, run_id: int, name: str, *, before: datetime
+) -> tuple[SettledForecast, ...]:
+    """Return the forecasts of a run's bot, and of equal bots of other runs, on markets that had settled by then.
+
+    Only runs of the same venue count that are live where this one is, or replays where it is one; void runs and late
+    decisions do not. Markets that paid neither 0 nor 1 are left out, as are forecasts made after the settlement.
+
+    Args:
+        before: The market settled, and that was known, earlier than this.
+
+    Returns:
+        By event, decision and market; none where the run has no bot of this name.
+    """
+    own = connection.execute(
+        select(*(bots.c[each] for each in _SPECIFICATION), runs.c.venue_name, runs.c.venue)
+        .join(runs, runs.c.id == bots.c.run_id)
+        .where(bots.c.run_id == run_id, bots.c.name == name)
+    ).one_or_none()
+    if own is None:
+        return ()
+    live = live_venues(connection)
+    is_live = runs.c.venue.in_(live)
+    same = [bots.c[each].is_not_distinct_from(getattr(own, each)) for each in _SPECIFICATION]
+    statement = (
+        select(
+            decisions.c.id,
+            events.c.event_id,
+            markets.c.market_id,
+            bets.c.price_yes,
+            forecasts.c.probability,
+            resolutions.c.payout_yes,
+            decisions.c.decided_at,
+            resolutions.c.settled_at,
+        )
+        .select_from(bots)
+        .join(runs, runs.c.id == bots.c.run_id)
+        .join(decisions, decisions.c.bot_id == bots.c.id)
+        .join(subjects, subjects.c.id == decisions.c.subject_row)
+        .join(events, events.c.id == subjects.c.event_row)
+        .join(forecasts, forecasts.c.decision_id == decisions.c.id)
+        .join(markets, markets.c.id == forecasts.c.market_row)
+        .join(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == markets.c.id))
+        .join(resolutions, resolutions.c.market_row == markets.c.id)
+        .where(
+            *same,
+            runs.c.venue_name == own.venue_name,
+            is_live if own.venue in live else ~is_live,
+            runs.c.voided_at.is_(None),
+            ~is_late(),
+            decisions.c.status == "recorded",
+            resolutions.c.settled_at < before,
+            resolutions.c.effective_at < before,
+        )
+        .order_by(events.c.event_id, decisions.c.id, markets.c.id, resolutions.c.effective_at, resolutions.c.revision)
+    )
+    # The last revision that was known then stands.
+    last = {(row.id, row.market_id): row for row in connection.execute(statement)}
+    return tuple(
+        SettledForecast(*row[1:5], outcome=row.payout_yes, decided_at=row.decided_at, settled_at=row.settled_at)
+        for row in last.values()
+        if row.payout_yes in (0.0, 1.0) and row.decided_at < row.settled_at
+    )

@@ -1,0 +1,83 @@
+"""What a bot learns from settled forecasts: only what was known at the instant, and only of the same bot."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from predibot.ledger.read.settled_forecasts import settled_forecasts_of_bot
+from predibot.ledger.store import Store
+from predibot.scoring import fit_step
+from tests.jobs.tiny import DAY, canonical, decide_on, recipe_of, request_of
+from tests.venues.payloads import NOW
+
+LEARNS = 'name = "cal"\nstrategy = "calibrated"\nbot = "half"'
+HALF = 'name = "half"\nstrategy = "always_half"'
+NESTED = 'name = "outer"\nstrategy = "calibrated"\nbot = "cal"'
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Store]:
+    """Open an empty ledger."""
+    with Store.open(f"sqlite:///{tmp_path}/l.db") as opened:
+        yield opened
+
+
+def play(store: Store, archive: Path, *days: int) -> None:
+    """Decide on event 1 on some days after the first, with bots that are named before those they wait for."""
+    for day in days:
+        request = request_of(recipe_of(LEARNS, HALF), event_id="1")
+        report = decide_on(store, archive, request, as_of=NOW + day * DAY)
+        assert {each.status for each in report.decisions} == {"recorded"}
+
+
+def notes(store: Store, bot: str = "cal") -> list[str]:
+    """Return the note of each day."""
+    query = text(
+        "SELECT DISTINCT r.as_of, d.notes_json FROM decisions d JOIN runs r ON r.id = d.run_id "
+        "JOIN bots b ON b.id = d.bot_id WHERE b.name = :bot ORDER BY r.as_of"
+    )
+    with store.read() as connection:
+        return [note for _, row in connection.execute(query, {"bot": bot}) for note in json.loads(row)]
+
+
+def test_only_what_settled_before_the_instant_is_learnt_from(ledger: Store, archive: Path) -> None:
+    # Market 1 settles at day 3; on event 2 one market is void and one settles at day 5.
+    play(ledger, archive, 0)
+    step = fit_step([0.41], [0.5], [1.0])
+    assert step > 0.0
+    request = request_of(recipe_of(NESTED, LEARNS, HALF), event_id="2")
+    learnt = {0: "step 0 from n = 0", 3: "step 0 from n = 0", 4: f"step {step:.4g} from n = 1"}
+    for day in (3, 4):
+        decide_on(ledger, archive, request, as_of=NOW + day * DAY)
+    assert notes(ledger) == [f"{said} settled events of half" for said in learnt.values()]
+    assert notes(ledger, "outer") == [f"step 0 from n = {n} settled events of cal" for n in (0, 1)]
+    with ledger.write() as connection:
+        # The last run has bots of the same specification as the first; void runs and other arguments count nothing.
+        run_id = connection.execute(text("SELECT max(id) FROM runs")).scalar_one()
+
+        def count(bot: str, days: float) -> int:
+            return len(settled_forecasts_of_bot(connection, run_id, bot, before=NOW + days * DAY))
+
+        assert [count("half", days) for days in (3, 3.01)] == [0, 1]
+        assert (count("cal", 4), count("outer", 4), count("nobody", 4)) == (1, 0, 0)
+        connection.execute(text("UPDATE bots SET arguments_json = '{}' WHERE name = 'cal' AND run_id = 1"))
+        assert count("cal", 4) == 0
+        connection.execute(text("UPDATE runs SET voided_at = as_of, void_reason = 'test' WHERE id = 1"))
+        assert count("half", 4) == 0
+
+
+def test_another_future_changes_no_decision(ledger: Store, archive: Path, tmp_path: Path) -> None:
+    request = request_of(recipe_of(LEARNS, HALF), event_id="2")
+    resolutions = archive / "resolutions.json"
+    known = json.loads(resolutions.read_text(encoding="utf-8"))
+    first = next(iter(known))
+    with Store.open(f"sqlite:///{tmp_path}/other.db") as other:
+        for store, past in ((ledger, known), (other, {first: known[first]})):
+            resolutions.write_text(json.dumps(past), encoding="utf-8")
+            play(store, archive, 0)
+            decide_on(store, archive, request, as_of=NOW + 4 * DAY)
+        assert canonical(other) == canonical(ledger)
+        assert notes(other)[1] == f"step {fit_step([0.41], [0.5], [1.0]):.4g} from n = 1 settled events of half"
