@@ -60,6 +60,11 @@ class AnswerForm(Protocol):
         """
 
     @property
+    def question(self) -> str:
+        """Return the titles and questions of the view, whose words tell which passages of a page matter."""
+        return ""
+
+    @property
     def labels(self) -> Sequence[str]:
         """Return the words of which an answer is one; none where it is an object.
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, Validation
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.json_schema import GenerateJsonSchema
 
+from predibot.agents.loop.belief import UPDATE_BELIEF
 from predibot.contracts import BUILT_IN_TOOLS
 from predibot.domain.chat import ToolSchema
 from predibot.domain.terms import BUILT_IN_SEARCH
@@ -23,7 +24,7 @@ SEARCH = Kind("search provider", "predibot.search", "predibot.tools", folder="to
 KindOfTool = Literal["tool", "search"]
 _INSTALLED: Origin = "an installed package"
 _KINDS: Mapping[KindOfTool, Kind] = {"tool": TOOL, "search": SEARCH}
-_RESERVED = frozenset({"final_answer", "note_evidence"})
+_RESERVED = frozenset({"final_answer", UPDATE_BELIEF})
 _MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _AS_OF = "as_of"
 _PRICE = "USD_PER_CALL"

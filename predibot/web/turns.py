@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
+from predibot.agents.loop.belief import last_belief
 from predibot.domain.trace import (
     AbstainedStep,
     CodeStep,
@@ -153,6 +154,9 @@ def _line_of(step: Step) -> tuple[str, str, str]:
             return "Was not shown", step.url, step.message or step.error
         case ToolStep(name=name) if name == FINAL_ANSWER:
             return "Handed in", _answer(step.arguments), "accepted" if step.result == "taken" else step.result
+        case ToolStep() if belief := last_belief([step]):
+            (_, chances), *reasons = belief.lines()
+            return "Believed", chances, "; ".join(f"{label}: {words}" for label, words in reasons)
         case ToolStep():
             came = "" if step.outcome == "text" else step.said or step.result
             return f"Called {step.name}", _json(step.arguments), came

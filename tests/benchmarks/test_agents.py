@@ -15,6 +15,7 @@ from statistics import median
 
 import pytest
 
+from tests.agents.loop.planted_pages import read_ten_pages
 from tests.agents.loop.test_tool_loop import request_text, run, ten_visits, with_long_pages
 
 pytestmark = pytest.mark.benchmark
@@ -159,3 +160,12 @@ def test_how_much_ten_visits_send(monkeypatch: pytest.MonkeyPatch) -> None:
     run(model, with_long_pages(), steps=14)
     sent = [len(encoding.encode(request_text(request))) for request in model.requests]
     print(f"\nten pages of 5,000 tokens in parts: {sum(sent):,} tokens sent in {len(sent)} calls (aim 60,000)")
+
+
+def test_a_planted_fact_of_nearly_every_page_is_in_the_last_request() -> None:
+    found = [read_ten_pages(seed) for seed in range(20)]
+    facts, addresses = ([each for one in found for each in getattr(one, name)] for name in ("facts", "addresses"))
+    tokens = max(one.sent_characters for one in found) / 4
+    print(f"\n{sum(facts)} of {len(facts)} facts, {sum(addresses)} of {len(addresses)} addresses, {tokens:,.0f} tokens")
+    assert (len(facts), all(addresses)) == (200, True)
+    assert sum(facts) >= 180 and tokens < 60_000

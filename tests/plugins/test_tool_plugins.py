@@ -128,7 +128,7 @@ def test_a_file_that_is_no_tool_says_why(plugins: Plugins, text: str, said: str)
     assert (info.name, said in info.problem) == ("mine", True)
 
 
-@pytest.mark.parametrize("name", ["final_answer", "note_evidence", "m" * 65, "größe"])
+@pytest.mark.parametrize("name", ["final_answer", "update_belief", "m" * 65, "größe"])
 def test_a_name_that_no_model_can_call_is_refused(plugins: Plugins, name: str) -> None:
     plugins.write(name, f"def {name}() -> str:\n    'Doc.'\n")
     with pytest.raises(PluginError, match="no tool can be named"):

@@ -1,4 +1,4 @@
-"""Research: what an agent looked up, whether that is enough, and the board of its findings."""
+"""Research: what an agent looked up, and whether that is enough."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -7,6 +7,8 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from predibot.agents.answer.result import MAX_REPAIRS
+from predibot.agents.loop.belief import UPDATE_BELIEF, Belief
+from predibot.agents.loop.board import Board
 from predibot.agents.prompts.untrusted_text import Fence
 from predibot.contracts import (
     BUILT_IN_TOOLS,
@@ -29,17 +31,11 @@ ERROR = "error:"
 """Tells the model that a call failed."""
 MAX_ERROR_CHARACTERS = 240
 GIST_CHARACTERS = 700
-LISTED_CHARACTERS = 4_000
-MAX_BOARD_LINES = 20
 FAILED_TRIES = 3
 """After so many different tries without a result, the decision is taken without."""
-MAX_LINE_CHARACTERS = 240
 MAX_DAYS = 36_500
-_READ_CHARACTERS = 160
-_READ = "(read; the board keeps what was found)"
+_READ = "(read; its best passage stays in view)"
 _WORDS = re.compile(r"\w+")
-_ENTRY = re.compile(r"^\d+\. .*\n   url: .*(?:\n   published: .*)?", re.MULTILINE)
-_SPEAKS = ("for", "against", "unclear")
 
 Arguments = Mapping[str, object]
 
@@ -58,7 +54,7 @@ SEARCH = ToolSchema(
 )
 VISIT = ToolSchema(
     VISIT_WEBPAGE,
-    "Read a page as text. You see it whole only until your next call, so note what matters.",
+    "Read a page as text. You see it whole only until your next call; then its best passage stays.",
     {
         "type": "object",
         "properties": {
@@ -70,18 +66,29 @@ VISIT = ToolSchema(
         "required": ["url"],
     },
 )
-NOTE = ToolSchema(
-    "note_evidence",
-    "Pin one finding to the board that stays in view. Call it together with your next search or visit.",
+BELIEF = ToolSchema(
+    UPDATE_BELIEF,
+    "Write down what you believe so far; it stays in view when pages leave it. It replaces what you wrote before and "
+    "is no answer. Call it after each turn in which you read something, together with your next search or visit.",
     {
         "type": "object",
         "properties": {
-            "url": {"type": "string", "description": "Where you read it."},
-            "date": {"type": "string", "description": "When it was published, if known."},
-            "line": {"type": "string", "description": "What it says, in one line."},
-            "speaks": {"type": "string", "enum": list(_SPEAKS), "description": "For or against YES."},
+            "probabilities": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "market_id": {"type": "string"},
+                        "probability": {"type": "number", "description": "Of YES, from 0 to 1."},
+                    },
+                    "required": ["market_id", "probability"],
+                },
+            },
+            "evidence_for": {"type": "string", "description": "For YES: facts with their sources and dates."},
+            "evidence_against": {"type": "string", "description": "Against YES, likewise."},
+            "open_questions": {"type": "string", "description": "What would change your mind."},
         },
-        "required": ["url", "line", "speaks"],
+        "required": ["probabilities", "evidence_for", "evidence_against"],
     },
 )
 
@@ -139,14 +146,11 @@ class Research:
     more: Mapping[str, Tool] = field(default_factory=dict)
     queries: set[frozenset[str]] = field(default_factory=set)
     """The words of each different search that found something."""
-    pages: dict[str, str] = field(default_factory=dict)
-    """The first words of each page that was read, by address without fragment."""
     empty_queries: set[frozenset[str]] = field(default_factory=set)
     failed_searches: int = 0
     """Searches that no provider answered."""
     unread_pages: set[str] = field(default_factory=set)
-    board: list[tuple[str, str]] = field(default_factory=list)
-    """The address and the line of each pinned finding."""
+    board: Board = field(default_factory=Board)
 
     @classmethod
     def with_tools(
@@ -166,7 +170,7 @@ class Research:
         for name, tool in self.more.items():
             found[name] = (tool.schema, self._own_call(tool))
         if found:
-            found[NOTE.name] = (NOTE, lambda arguments, _seconds: self.note(arguments))
+            found[BELIEF.name] = (BELIEF, lambda arguments, _seconds: self.believe(arguments))
         return found
 
     def _own_call(self, tool: Tool) -> Call:
@@ -208,8 +212,8 @@ class Research:
         if _has_text(result):
             self.empty_queries.discard(words)
             self.queries.add(words)
-        listed = _list_results(result.text)
-        gist = self.fence.around(listed, LISTED_CHARACTERS) if listed else None
+        listed = self.board.add_results(result.text) if isinstance(result, ToolText) else ""
+        gist = self.fence.around(listed) if listed else None
         return self.fence_result(result, nothing="the search returned nothing", gist=gist)
 
     def visit(self, arguments: Arguments) -> ToolAnswer:
@@ -227,7 +231,7 @@ class Research:
         if not isinstance(links, bool):
             return ToolAnswer.refusal("links is true, or left out")
         page = urldefrag(url.strip()).url
-        if page not in self.pages:
+        if page not in self.board.pages:
             self.unread_pages.add(page)
         wanted = (url.strip(), part, focus or None)
         result = self.toolbox.visit_webpage(*wanted, links) if links else self.toolbox.visit_webpage(*wanted)
@@ -235,27 +239,21 @@ class Research:
             self.unread_pages.discard(page)
             # Seeing a page's links is not reading the page.
             if not links:
-                self.pages.setdefault(page, _one_line(result.text, _READ_CHARACTERS))
+                self.board.add_page(page, result.text)
         return self.fence_result(result, nothing="the page is empty", gist=_READ)
 
-    def note(self, arguments: Arguments) -> ToolAnswer:
-        """Pin a finding to the board."""
-        url, line, speaks = (arguments.get(name) for name in ("url", "line", "speaks"))
-        date = arguments.get("date") or ""
-        if not isinstance(url, str) or not isinstance(line, str) or not isinstance(date, str) or not line.strip():
-            return ToolAnswer.refusal("give url and line as text, and date too or leave it out")
-        if not isinstance(speaks, str) or speaks not in _SPEAKS:
-            return ToolAnswer.refusal(f"speaks is one of {', '.join(_SPEAKS)}")
-        if len(self.board) >= MAX_BOARD_LINES:
-            return ToolAnswer.refusal(f"the board is full; it holds {MAX_BOARD_LINES} lines")
-        url, line = _one_line(url, MAX_LINE_CHARACTERS), _one_line(line, MAX_LINE_CHARACTERS)
-        self.board.append((url, f"- {speaks}: {line} ({_one_line(date, 40) or 'no date'}, {url})"))
-        return ToolAnswer.own("pinned")
+    def believe(self, arguments: Arguments) -> ToolAnswer:
+        """Replace the belief."""
+        try:
+            self.board.update(Belief.of(arguments))
+        except ValueError as error:
+            return ToolAnswer.refusal(str(error))
+        return ToolAnswer.own("written down; it is no answer")
 
     def missing(self) -> str | None:
         """Return what is still to be looked up, or None. Tools that are absent, or failed repeatedly, are excused."""
         wanted = []
-        searches, pages = self.min_searches - len(self.queries), self.min_pages - len(self.pages)
+        searches, pages = self.min_searches - len(self.queries), self.min_pages - len(self.board.pages)
         if searches > 0 and self.toolbox.web_search is not None and len(self.empty_queries) < FAILED_TRIES:
             wanted.append(f"search {searches} more times, in different words")
         if pages > 0 and self.toolbox.visit_webpage is not None and len(self.unread_pages) < FAILED_TRIES:
@@ -265,37 +263,10 @@ class Research:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return marks for readers: that too little was looked up, or that no search worked."""
-        is_less = len(self.queries) < self.min_searches or len(self.pages) < self.min_pages
+        is_less = len(self.queries) < self.min_searches or len(self.board.pages) < self.min_pages
         is_blind = self.failed_searches > 0 and not self.queries
         return (*(["under_researched"] if is_less else []), *([WITHOUT_SEARCH] if is_blind else []))
-
-    def board_text(self) -> str:
-        """Return the board for the model, fenced because its lines come from the web; empty without lines.
-
-        Pinned findings come first and all stay; the latest pages without a pinned finding follow.
-        """
-        pinned = {urldefrag(url).url for url, _ in self.board}
-        read = [f"- read: {words} ({url})" for url, words in self.pages.items() if url not in pinned]
-        room = MAX_BOARD_LINES - len(self.board)
-        lines = [*(line for _, line in self.board), *(read[-room:] if room else [])]
-        return f"What was found so far:\n{self.fence.around(chr(10).join(lines))}" if lines else ""
 
 
 def _has_text(result: ToolResult) -> bool:
     return isinstance(result, ToolText) and bool(result.text.strip())
-
-
-def _list_results(text: str) -> str:
-    """Return the results of a search without snippets; empty if no entry has our own providers' form."""
-    entries, room = _ENTRY.findall(text), LISTED_CHARACTERS
-    whole = []
-    for entry in [text.partition("\n")[0], *entries] if entries else []:
-        room -= len(entry) + 1
-        if room < 0:
-            break
-        whole.append(entry)
-    return "\n".join(whole)
-
-
-def _one_line(text: str, characters: int) -> str:
-    return " ".join(text[: 4 * characters].split())[:characters]

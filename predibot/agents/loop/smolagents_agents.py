@@ -223,8 +223,10 @@ class _CodeModel(_Model):
             # This role repeats the model's text in a form that the model would copy.
             if role != "tool-call"
         ]
-        if board := talk.research.board_text():
-            sent.append(Message("user", board))
+        board = talk.research.board
+        kept = board.text(talk.research.fence, asks=not talk.submit_only, short=talk.tight, lists_found=True)
+        if kept:
+            sent.append(Message("user", kept))
         if talk.submit_only:
             sent.append(Message("user", f"Call final_answer now, with what you know ({talk.submit_only})."))
         return ChatRequest(tuple(sent), max_output_tokens=talk.max_output_tokens())

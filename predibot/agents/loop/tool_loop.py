@@ -70,10 +70,11 @@ class Talk(ModelDialogue):
     """Left in the budget at the start; None is no limit."""
 
     def __post_init__(self) -> None:
-        """Note the start, and the seconds left in the budget."""
+        """Note the start, the seconds left in the budget, and the words that passages are chosen by."""
         # A class with slots is made twice, and `super()` knows the first only.
         ModelDialogue.__post_init__(self)
         self.budget_seconds = self._left_budget_seconds()
+        self.research.board.question = self.form.question
 
     def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
         """Ask the model for its next turn: calls, or a complaint why none of them is made.
@@ -264,7 +265,7 @@ class Talk(ModelDialogue):
         return ""
 
     def _request(self, turns: Sequence[ModelTurn]) -> ChatRequest:
-        board = self.research.board_text()
+        board = self.research.board.text(self.research.fence, asks=not self.submit_only, short=self.tight)
         messages = (SYSTEM, *messages_of(self.prompt, turns, board, whole=not self.tight))
         if not self.submit_only:
             return ChatRequest(messages, self.available_tools(), None, self.max_output_tokens())

@@ -218,6 +218,12 @@ class EventForm(AnswerForm):
         """Return how many tokens a short answer takes."""
         return 600 + 200 * len(self.seen.event.markets)
 
+    @property
+    def question(self) -> str:
+        """Return the event's title and its markets' questions."""
+        event = self.seen.event
+        return "\n".join((event.title, *(market.question for market in event.markets)))
+
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the text on the event for a model."""
         return event_words(

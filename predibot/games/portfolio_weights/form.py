@@ -151,6 +151,13 @@ class PortfolioForm(AnswerForm):
         )
 
     @property
+    def question(self) -> str:
+        """Return the titles of the events and the questions of the markets."""
+        return "\n".join(
+            dict.fromkeys(text for each in self.seen.markets for text in (each.event_title, each.market.question))
+        )
+
+    @property
     def _probabilities(self) -> dict[str, object]:
         return {
             "type": "object",

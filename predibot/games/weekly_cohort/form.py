@@ -245,6 +245,11 @@ class CohortForm(AnswerForm):
     seen: CohortView
     price_blind: bool = False
 
+    @property
+    def question(self) -> str:
+        """Return the questions of the markets."""
+        return "\n".join(each.market.question for each in self.seen.markets)
+
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the text for a model; it shows no history of prices."""
         return cohort_words(self.seen, price_blind=self.price_blind, untrusted=untrusted)

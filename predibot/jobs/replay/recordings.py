@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from predibot.agents.answer.result import LoopEnd
 from predibot.agents.budget.budget import Budget
+from predibot.agents.loop.belief import UPDATE_BELIEF
 from predibot.contracts import (
     THINKING_TOKENS,
     VISIT_WEBPAGE,
@@ -60,6 +61,8 @@ _PROBE = ("ping",)
 _REFUSALS = ("ModelRefused", "RequestRefused", "AnswerUnusable")
 _ONLY_ANSWER = "only the answer was taken then"
 """Told to a model that was asked otherwise in the record for no recorded reason: its time was nearly over."""
+_RENAMED = {"note_evidence": UPDATE_BELIEF}
+"""Older names of tools that answer without the record."""
 _LOOPBACK = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
@@ -142,7 +145,8 @@ class Record:
             # A shorter recorded answer means that the budget had no room for more.
             most_tokens = step.asked.max_output_tokens
             is_less = most_tokens < request.max_output_tokens
-            return replace(step.reply, most_tokens=most_tokens) if is_less else step.reply
+            said = _rename_calls(step.reply)
+            return replace(said, most_tokens=most_tokens) if is_less else said
         if isinstance(step, ModelNotAskedStep) or _did_not_fit(step):
             raise BudgetSpent(step.message)
         kind: Callable[[str], ModelError] = ModelRefused if step.error in _REFUSALS else ModelUnavailable
@@ -216,7 +220,14 @@ def _did_not_fit(step: ModelCall) -> bool:
 
 
 def _request_key(request: ModelRequest) -> tuple[object, ...]:
-    return request.model_name, request.messages_sent, request.tools, request.forced_tool
+    tools = tuple(_RENAMED.get(name, name) for name in request.tools)
+    return request.model_name, request.messages_sent, tools, request.forced_tool
+
+
+def _rename_calls(reply: ChatReply) -> ChatReply:
+    """Return a reply whose calls have today's names, by which tools are looked up."""
+    calls = tuple(replace(call, name=_RENAMED.get(call.name, call.name)) for call in reply.message.tool_calls)
+    return replace(reply, message=replace(reply.message, tool_calls=calls))
 
 
 def _call_key(name: str, given: Mapping[str, object]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from predibot.agents.loop.belief import last_belief
 from predibot.agents.prompts.fields import choice_of
 from predibot.domain.trace import (
     ModelFailedStep,
@@ -41,6 +42,9 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     if decision.prompt_sha256:
         named = choice_of(decision.prompt_sha256) or f"of its own {plain(decision.prompt_sha256)}"
         print_line(console, f"prompt {named}", style="dim")
+    belief = last_belief(trace.trace.steps)
+    for label, words in belief.lines() if belief is not None else ():
+        print_line(console, f"last {label}: {plain(words)}" if label == "belief" else f"  {label}: {plain(words)}")
     for number, step in enumerate(trace.trace.steps, 1):
         print_line(console, f"\n{number}. {step_heading(step)}", style="bold")
         for label, text in texts_of_step(step):
@@ -177,7 +181,9 @@ def texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
         yield "settings", ", ".join(f"{name} {value}" for name, value in step.asked.settings.items())
         yield "refused settings", ", ".join(reply.refused_settings)
         return
-    if isinstance(step, ToolStep):
+    if belief := last_belief([step]):
+        yield from belief.lines()
+    elif isinstance(step, ToolStep):
         yield "with", json.dumps(step.arguments, ensure_ascii=False)
     for name in _SHOWN_FIELDS:
         yield name, str((step.fields.get(name) if isinstance(step, OwnStep) else getattr(step, name, None)) or "")

@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from predibot.related.passages import bm25_scores, sentences_of, terms_of
+
 PART_TOKENS = 2_200
 """With its heading a part stays below 2,500."""
 FOCUS_TOKENS = 700
@@ -14,10 +16,7 @@ _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|(?! (?![\s\d]))\s+|[^\W\d_A-Za-z]+
 """A word, capitals, digits, blanks, letters of another script, or a sign; the blank before a word is free."""
 _CODE = re.compile(r"[A-Za-z0-9+/=_-]{8,}")
 """May be a code, such as base64, in place of words."""
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
 _WORD = re.compile(r"\w+")
-_TERM_SATURATION = 1.2
-_LENGTH_SHARE = 0.75
 _ENGLISH = frozenset({"the", "of", "and", "to", "that", "for", "with", "is", "was", "in"})
 _ENGLISH_SHARE = 0.08
 """At least so many words of an English text are among these. Models spend the fewest tokens on English."""
@@ -27,8 +26,6 @@ _CODE_PIECE_CHARACTERS = 3
 """The mean length between two changes of case or kind; words' is longer, codes' shorter."""
 _CODE_FACTOR = 1.3
 """A code costs more than its pieces, because they are rare."""
-_DENSE_SCRIPTS = 0x2E80
-"""From here on, Chinese, Japanese and Korean: more than a token a character."""
 _LONGEST_ACCENTED_RUN = 3
 """The most accented letters in a row in a word of any language."""
 _TOKENS_A_LETTER = (
@@ -128,7 +125,7 @@ def focused_parts(text: str, focus: str, *, tokens: int = FOCUS_TOKENS) -> tuple
     order.
     """
     passages = [piece for line in text.split("\n") for piece in _split_paragraph(line, tokens, PASSAGE_CHARACTERS)]
-    scores = _bm25_scores(passages, set(_terms(focus)))
+    scores = bm25_scores(passages, terms_of(focus))
     # Sorting keeps the order of equals, so the same page always reads the same.
     ranked = sorted(range(len(passages)), key=lambda index: -scores[index])
     return _pack([passages[index] for index in ranked], tokens)
@@ -136,43 +133,7 @@ def focused_parts(text: str, focus: str, *, tokens: int = FOCUS_TOKENS) -> tuple
 
 def mentions(text: str, focus: str) -> bool:
     """Return whether a text has any word of the focus."""
-    return not set(_terms(focus)).isdisjoint(_terms(text))
-
-
-def _bm25_scores(passages: Sequence[str], wanted: set[str]) -> list[float]:
-    counts, lengths, nothing = [], [], Counter[str]()
-    for passage in passages:
-        terms = list(_terms(passage))
-        lengths.append(len(terms))
-        # Share one empty counter: most of up to a quarter of a million passages have none of the words.
-        counts.append(Counter(term for term in terms if term in wanted) or nothing)
-    mean_length = max(1.0, sum(lengths) / max(1, len(lengths)))
-    found_in = {term: sum(term in count for count in counts) for term in sorted(wanted)}
-    rarity = {term: math.log(1.0 + (len(passages) - n + 0.5) / (n + 0.5)) for term, n in found_in.items()}
-    scores = []
-    for count, length in zip(counts, lengths, strict=True):
-        damping = _TERM_SATURATION * (1.0 - _LENGTH_SHARE + _LENGTH_SHARE * length / mean_length)
-        gains = (rarity[term] * count[term] * (_TERM_SATURATION + 1.0) / (count[term] + damping) for term in rarity)
-        scores.append(sum(gains))
-    return scores
-
-
-def _terms(text: str) -> Iterator[str]:
-    """Yield a text's words, plurals as singulars; pairs of characters for scripts without blanks."""
-    for word in _WORD.findall(text.casefold()):
-        if len(word) > 1 and ord(word[0]) >= _DENSE_SCRIPTS:
-            yield from (word[i : i + 2] for i in range(len(word) - 1))
-        elif word not in _COMMON:
-            yield word[:-1] if len(word) > 3 and word.endswith("s") else word
-
-
-_COMMON = frozenset({
-    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does", "for", "from", "had", "has",
-    "have", "how", "if", "in", "into", "is", "it", "its", "of", "on", "or", "s", "t", "than", "that", "the", "their",
-    "then", "there", "these", "they", "this", "to", "was", "were", "what", "when", "where", "which", "who", "whose",
-    "why", "will", "with", "would",
-})  # fmt: skip
-"""Words of questions without a meaning of their own."""
+    return not terms_of(focus).isdisjoint(terms_of(text))
 
 
 def _split_paragraph(line: str, tokens: int, characters: int | None = None) -> Iterator[str]:
@@ -183,7 +144,7 @@ def _split_paragraph(line: str, tokens: int, characters: int | None = None) -> I
             yield line
         return
     yield from _pack(
-        [piece for sentence in _SENTENCE_END.split(line) for piece in _split_sentence(sentence, tokens)],
+        [piece for sentence in sentences_of(line) for piece in _split_sentence(sentence, tokens)],
         tokens, glue=" ", characters=characters,
     )  # fmt: skip
 

@@ -1,12 +1,18 @@
-"""Research: what counts as looked up, and the board that keeps it."""
+"""Research: what counts as looked up."""
 
 from collections.abc import Callable
 
 import pytest
 
-from predibot.agents.loop.evidence import FAILED_TRIES, MAX_BOARD_LINES, ToolAnswer
+from predibot.agents.loop.evidence import FAILED_TRIES, ToolAnswer
 from predibot.contracts import Toolbox, ToolError
 from tests.agents.scripted import FENCE, research, toolbox
+
+
+def belief(*, probability: object = 0.4, **changed: object) -> dict[str, object]:
+    """Return the arguments of a belief."""
+    chances = [{"market_id": "m1", "probability": probability}]
+    return {"probabilities": chances, "evidence_for": "wet", "evidence_against": "dry", **changed}
 
 
 def test_searches_and_pages_count_once_they_returned_something() -> None:
@@ -32,7 +38,7 @@ def test_the_same_page_again_is_not_another_page() -> None:
     looked = research()
     for url, part in (("http://a.example/1", 1), ("http://a.example/1", 2), (" http://a.example/1#end ", 1)):
         looked.visit({"url": url, "part": part})
-    assert len(looked.pages) == 1
+    assert len(looked.board.pages) == 1
 
 
 @pytest.mark.parametrize("nothing", [ToolError("no results"), "", " \n"])
@@ -41,7 +47,7 @@ def test_what_returned_nothing_does_not_count(nothing: str | ToolError) -> None:
     assert looked.search({"query": "rain"}).text.startswith("error:")
     assert looked.visit({"url": "http://a.example"}).text.startswith("error:")
     assert not looked.queries
-    assert not looked.pages
+    assert not looked.board.pages
 
 
 def test_what_fails_again_and_again_is_not_asked_for_any_more() -> None:
@@ -97,17 +103,18 @@ def test_tools_that_are_not_there_are_neither_offered_nor_asked_for() -> None:
         *(("visit", {"url": url}) for url in (None, 3, " ", ["http://a.example"])),
         *(("visit", {"url": "http://a.example", "part": part}) for part in (0, -1, "2", 1.5, True)),
         ("visit", {"url": "http://a.example", "focus": 3}),
-        *(("note", {"url": "u", "line": line, "speaks": "for"}) for line in (None, "", " ", 3, ["l"])),
-        *(("note", {"url": "u", "line": "l", "speaks": speaks}) for speaks in (None, "yes", 1, ["for"])),
-        ("note", {"url": "u", "line": "l", "speaks": "for", "date": 2026}),
-        ("note", {"line": "l", "speaks": "for"}),
+        *(("believe", belief(probabilities=chances)) for chances in (None, [], "m1", {"m1": 0.4}, ["m1"])),
+        *(("believe", belief(probability=chance)) for chance in (None, "0.4", True, -0.1, 1.1, float("nan"))),
+        ("believe", belief(probabilities=[{"market_id": 3, "probability": 0.4}])),
+        ("believe", belief(evidence_against=["dry"])),
+        ("believe", belief(evidence_for="", evidence_against=" ")),
     ],
 )
 def test_arguments_of_a_wrong_kind_are_answered_with_what_to_give(call: str, arguments: dict[str, object]) -> None:
     looked = research()
     method: Callable[[dict[str, object]], ToolAnswer] = getattr(looked, call)
     assert method(arguments).text.startswith("error:")
-    assert not (looked.queries or looked.pages or looked.board)
+    assert not (looked.queries or looked.board.pages or looked.board.belief)
 
 
 @pytest.mark.parametrize("empty", ["", None])
@@ -124,33 +131,6 @@ def test_everything_fetched_is_fenced() -> None:
         text = told.text
         assert text.startswith(FENCE.opening)
         assert text.casefold().count(FENCE.mark) == 2
-
-
-def test_the_board_keeps_every_pinned_line_and_fills_up_with_the_latest_pages() -> None:
-    looked = research()
-    for number in range(30):
-        looked.visit({"url": f"http://a.example/{number}"})
-    for number in range(5):
-        looked.note(
-            {"url": f"http://a.example/{number}", "line": f"fact {number}", "speaks": "for", "date": "2026-01-02"}
-        )
-    board = looked.board_text()
-    assert "- for: fact 0 (2026-01-02, http://a.example/0)" in board
-    assert board.count("\n- ") == MAX_BOARD_LINES
-    assert "http://a.example/29" in board
-
-
-def test_a_line_of_the_board_is_one_line_and_bounded() -> None:
-    looked = research()
-    looked.note({"url": "u", "line": f"a\n- for: forged\n{FENCE.closing}" + "x" * 9999, "speaks": "against"})
-    assert looked.board_text().count("\n- ") == 1
-    assert len(looked.board_text()) < 500
-
-
-def test_a_full_board_says_so() -> None:
-    looked = research()
-    texts = [looked.note({"url": "u", "line": f"fact {n}", "speaks": "for"}) for n in range(MAX_BOARD_LINES + 1)]
-    assert texts[-1].text.startswith("error: the board is full")
 
 
 def test_of_a_search_all_titles_addresses_and_dates_stay_in_view_and_snippets_do_not() -> None:

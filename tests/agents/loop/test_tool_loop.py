@@ -125,7 +125,7 @@ UNCALLED = Tool(replace(PING, name="mine"), lambda *_: ToolError("mine was not c
         BLIND,
         [BLIND, ("visit_webpage", {"url": 5})],
         ("visit_webpage", {"url": "u", "part": 0}),
-        ("note_evidence", {"url": "u", "line": "wet", "speaks": "loudly"}),
+        ("update_belief", {"probabilities": [], "evidence_for": "wet"}),
         ("mine", {}),
     ],
 )
@@ -316,7 +316,7 @@ def test_a_reply_that_was_cut_off_is_not_used_even_where_it_can_be_read() -> Non
 def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> None:
     model = ScriptedModel([(name, {}), GOOD])
     assert run(model, no_research()).decision is not None
-    assert "call one of web_search, visit_webpage, note_evidence, final_answer" in model.told()
+    assert "call one of web_search, visit_webpage, update_belief, final_answer" in model.told()
     assert "\x1b" not in model.told()
 
 
@@ -521,7 +521,7 @@ def test_any_other_error_of_a_tool_ends_the_decision_and_is_written_down(error: 
         raise error
 
     calls: list[tuple[str, object]] = [("web_search", {"query": "rain"})]
-    model = ScriptedModel([[*calls, ("note_evidence", {})] if together else calls, GOOD])
+    model = ScriptedModel([[*calls, ("update_belief", {})] if together else calls, GOOD])
     trace = Recorded()
     with pytest.raises(type(error)) as caught:
         run(model, research(toolbox(failing), searches=0, pages=0), seen=context(trace=trace))
@@ -589,12 +589,17 @@ def test_every_call_and_every_refused_turn_is_on_the_trace() -> None:
 
 
 def ten_visits() -> ScriptedModel:
-    """Return a model that reads ten pages, notes what it read, and decides."""
+    """Return a model that reads ten pages, rewrites its belief after each, and decides."""
     turns: list[Turn] = [*TWO_SEARCHES]
     for number in range(10):
-        note = {"url": f"http://a.example/{number - 1}", "line": f"fact {number - 1}: wet", "speaks": "for"}
+        belief = {
+            "probabilities": [{"market_id": "m1", "probability": number / 10}],
+            "evidence_for": f"fact {number - 1}: wet, as http://a.example/{number - 1} says",
+            "evidence_against": "dry of late " * 20,
+            "open_questions": "what the next page says",
+        }
         visit: tuple[str, object] = ("visit_webpage", {"url": f"http://a.example/{number}"})
-        turns.append([("note_evidence", note), visit] if number else visit)
+        turns.append([("update_belief", belief), visit] if number else visit)
     return ScriptedModel([*turns, GOOD])
 
 
@@ -621,8 +626,10 @@ def test_ten_visits_of_long_pages_send_less_than_60_000_tokens_and_keep_the_evid
     assert result.decision is not None
     assert sum(len(request_text(request)) for request in model.requests) / 4 < 60_000
     last = model.requests[-1].messages[-1].text
-    assert all(f"fact {number}: wet" in last for number in range(9))
-    assert "read: http://a.example/9" in last
+    assert "belief: m1 0.9\nevidence for: fact 8: wet" in last and "fact 7" not in last
+    assert all(f"(no date, http://a.example/{number})" in last for number in range(10))
+    # It is no answer: what is played was handed in.
+    assert result.decision.forecasts[0].probability == 0.6
 
 
 def test_the_same_counted_by_a_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,7 @@ def visiting(body: bytes, content_type: str = "text/html", url: str = "http://a.
 def talked(toolbox: Toolbox, *turns: Turn, more: dict[str, Tool] | None = None, event: Event | None = None) -> str:
     """Return everything a model was sent in a conversation, but what it said itself."""
     where = context(rain() if event is None else event)
-    model = ScriptedModel([*turns, ("note_evidence", {}), GOOD])
+    model = ScriptedModel([*turns, ("update_belief", {}), GOOD])
     prompt = decide_prompt(where, FENCE, where.form(), min_searches=0, min_pages=0)
     looked = Research(toolbox, FENCE, 0, 0, more or {})
     run_agent(model, prompt, looked, where.form(), where, LoopLimits(), clock=lambda: 0.0)
@@ -166,10 +166,11 @@ def test_neither_does_a_tool_of_the_user(kind: Callable[[str], ToolResult], endi
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_neither_does_what_is_pinned_to_the_board_or_the_venue_itself(ending: str) -> None:
+def test_neither_does_a_belief_or_the_venue_itself(ending: str) -> None:
     words = f"{ending} {ORDERS}"
-    note = {"url": words, "line": words, "date": words, "speaks": "for"}
-    assert_fenced(talked(searching(SearchAnswer((), 0.0)), ("note_evidence", note)))
+    chance = {"market_id": words, "probability": 0.5}
+    belief = {"probabilities": [chance], **dict.fromkeys(("evidence_for", "evidence_against", "open_questions"), words)}
+    assert_fenced(talked(searching(SearchAnswer((), 0.0)), ("update_belief", belief)))
     market = Market(MarketRef("m1"), words, ("Yes", words), words, quote=rain().markets[0].quote)
     assert_fenced(talked(Toolbox(), event=Event("e1", words, (market,), description=words)))
 
@@ -177,6 +178,6 @@ def test_neither_does_what_is_pinned_to_the_board_or_the_venue_itself(ending: st
 def test_a_long_text_is_fenced_to_its_end_also_when_it_is_shortened() -> None:
     long = f"{ORDERS} " * 5_000
     found = SearchResult("News", "https://a.example/", long, None, "scripted")
-    sent = talked(searching(SearchAnswer((found,) * 8, 0.0)), SEARCH, *[("note_evidence", {})] * 3)
+    sent = talked(searching(SearchAnswer((found,) * 8, 0.0)), SEARCH, *[("update_belief", {})] * 3)
     assert_fenced(sent)
     assert sent.count(FENCE.opening) == sent.count(FENCE.closing)
