@@ -17,7 +17,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from predibot import scoring
-from predibot.ledger.read.rows_for_python import select_events
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import LedgerForecast, select_events, select_forecasts
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import SlotResult, add_schedule, begin_slot, end_slot
 from predibot.scoring.standing import BASELINES
@@ -158,16 +159,43 @@ def test_a_bot_has_its_colour_on_all_pages_and_every_verdict_stands_beside_its_n
             assert colours.get(bot, colour) == colour
 
 
-def test_events_are_listed_by_category_with_their_last_prices(browser: TestClient) -> None:
+def test_lists_tell_what_was_forecast_and_bet_and_how_it_ended(browser: TestClient, played: str) -> None:
     whole = browser.get("/events").text
     kinds = re.findall(r'<option value="(\w+)"', whole)
     some = browser.get("/events", params={"category": kinds[0]}).text
     assert f'<option value="{kinds[0]}" selected>{kinds[0]}' in some
     shown = [re.findall(r'<td data-h="category">(\w*)</td>', page) for page in (some, whole)]
     assert set(shown[0]) == {kinds[0]} and len(kinds) > 1 and set(kinds) == set(shown[1])
-    prices = [each.split(", ") for each in re.findall(r'<td data-h="price of YES">([\d., ]+)</td>', whole)]
-    assert prices and all(each == sorted(each, reverse=True) and len(each) <= 3 for each in prices)
+    ended = re.findall(r'data-h="price now">(\d+)%</td>\s*<td data-h="ended">(\w+)', whole)
+    assert {said for _, said in ended} == {"YES", "NO"}
     assert "No event is like this" in browser.get("/events", params={"category": "nothing"}).text
+    by_decision: dict[tuple[str, str], list[LedgerForecast]] = {}
+    with Store.open_to_read(played) as store, store.read() as connection:
+        for each in select_forecasts(connection, RowFilter(bots=("random_bet",))):
+            by_decision.setdefault((each.run, each.subject_id), []).append(each)
+    paid = [[each.payout_yes for each in own] for own in by_decision.values()]
+    gains = [
+        sum(
+            bet * (each.payout_yes / price - 1) if bet > 0 else -bet * ((1 - each.payout_yes) / (1 - price) - 1)
+            for each in own
+            if (bet := each.booked_usd) and (price := each.price_yes) and each.payout_yes is not None
+        )
+        for own in by_decision.values()
+    ]
+    for outcome, n in (
+        ("gained", sum(each > 0 for each in gains)),
+        ("lost", sum(each < 0 for each in gains)),
+        ("open", sum(None in each for each in paid)),
+        ("settled", sum(None not in each for each in paid)),
+    ):
+        rows = browser.get("/decisions", params={"bot": "random_bet", "outcome": outcome}).text
+        assert f"<caption>{n} decision{'' if n == 1 else 's'}<" in rows, outcome
+        if outcome in ("gained", "lost"):
+            sign = "+" if outcome == "gained" else "-"
+            assert re.findall(r'data-h="gain">(.)', rows) == [sign] * min(n, 50) != []
+    alone = browser.get("/decisions", params={"category": kinds[0], "status": "recorded"}).text
+    assert 'data-h="forecast"' in alone and f'value="{kinds[0]}" selected' in alone
+    assert browser.get("/decisions", params={"outcome": "nothing"}).status_code == 404
 
 
 def test_the_diagrams_of_calibration_show_the_bins_of_the_table(browser: TestClient, played: str) -> None:

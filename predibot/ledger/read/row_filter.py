@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, or_, select
 
 from predibot.domain.decision import ITEM_SUBJECTS
+from predibot.ledger.read.outcomes import OUTCOMES
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.runs import live_venues, runs
@@ -49,6 +50,8 @@ class RowFilter(Part):
     subject: str | None = None
     """Id of a subject, an event or not."""
     status: str | None = None
+    outcome: str | None = None
+    """One of `OUTCOMES`."""
     items: bool = True
     """Whether labels of a study's items are read too."""
     rows: Sequence[int] | None = None
@@ -67,6 +70,7 @@ class RowFilter(Part):
             None if self.subject is None else _is_about([self.subject]),
             None if self.items else subjects.c.kind.not_in(ITEM_SUBJECTS),
             None if self.status is None else decisions.c.status == self.status,
+            None if self.outcome is None else OUTCOMES[self.outcome],
             None if self.venue is None else runs.c.venue == self.venue,
             None if self.rows is None else decisions.c.id.in_(self.rows),
         ]

@@ -218,7 +218,15 @@ SORTED_BY: Mapping[str, Any] = {
 def sort_decisions(
     connection: Connection, row_filter: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
 ) -> tuple[LedgerDecision, ...]:
-    """Return a page of a sorted list of decisions.
+    """Return a page of a sorted list of decisions; the arguments are those of `sort_rows`."""
+    rows = sort_rows(connection, row_filter, limit=limit, skip=skip, by=by, rising=rising)
+    return read_in_order(connection, row_filter, rows)
+
+
+def sort_rows(
+    connection: Connection, row_filter: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
+) -> Sequence[int]:
+    """Return the row numbers of a page of a sorted list of decisions.
 
     Args:
         by: One of `SORTED_BY`; missing values stand last, and equal ones newest first.
@@ -230,8 +238,7 @@ def sort_decisions(
     if by == "about":
         statement = statement.outerjoin(events, events.c.id == subjects.c.event_row)
     order = (column.is_(None), column.asc() if rising else column.desc(), runs.c.slot_at.desc(), decisions.c.id.desc())
-    rows = connection.execute(statement.order_by(*order).limit(limit).offset(skip)).scalars().all()
-    return _read_in_order(connection, row_filter, rows)
+    return connection.execute(statement.order_by(*order).limit(limit).offset(skip)).scalars().all()
 
 
 def newest_decisions(
@@ -248,7 +255,7 @@ def newest_decisions(
     if before is not None:
         statement = statement.where(decisions.c.id < before)
     rows = connection.execute(statement.limit(limit + 1)).scalars().all()
-    return _read_in_order(connection, row_filter, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
+    return read_in_order(connection, row_filter, rows[:limit]), rows[limit - 1] if len(rows) > limit else None
 
 
 def count_decisions(connection: Connection, row_filter: RowFilter) -> Mapping[str, int]:
@@ -257,7 +264,8 @@ def count_decisions(connection: Connection, row_filter: RowFilter) -> Mapping[st
     return {status: count for status, count in connection.execute(statement.group_by(decisions.c.status))}
 
 
-def _read_in_order(connection: Connection, row_filter: RowFilter, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
+def read_in_order(connection: Connection, row_filter: RowFilter, rows: Sequence[int]) -> tuple[LedgerDecision, ...]:
+    """Return the decisions of some row numbers, in their order."""
     if not rows:
         return ()
     told = _numbered_decisions(connection, RowFilter(void=row_filter.void, as_of=row_filter.as_of, rows=rows))

@@ -16,6 +16,7 @@ from predibot.jobs.histories.bot import BotHistory
 from predibot.jobs.read_traces import usage_of_traces
 from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.files.traces import Traces
+from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import count_decisions, sort_decisions
@@ -79,6 +80,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
     # The sum of edges is told as a mean, on the scale of all other edges.
     pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
     drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache))]
+    latest = cache.read(list_decisions, asked, limit=PAGE)
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
         "bot",
@@ -90,7 +92,8 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
             ],
             "counts": counts,
             "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
-            "latest": cache.read(sort_decisions, asked, limit=PAGE),
+            "newest": latest[0].decision,
+            "latest": latest,
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],
             "diagrams": [

@@ -13,6 +13,9 @@ from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
 from predibot.ledger.files.trace_lines import TraceLines
+from predibot.ledger.read.decision_lists import list_decisions
+from predibot.ledger.read.event_facts import event_categories
+from predibot.ledger.read.outcomes import OUTCOMES
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
@@ -37,6 +40,8 @@ def decisions_page(
     bot: str = "",
     run: str = "",
     status: str = "",
+    outcome: str = "",
+    category: str = "",
     venue: str = "",
     mode: str = "",
     since: str = "",
@@ -49,6 +54,8 @@ def decisions_page(
     """Return a part of the list of decisions, newest first.
 
     Args:
+        outcome: One of `OUTCOMES`; empty for all.
+        category: Of their events; empty for all.
         since: First day of the slots, such as 2026-01-31.
         until: Last day of the slots.
         void: Whether decisions of void runs are listed too.
@@ -56,13 +63,18 @@ def decisions_page(
         sort: One of `SORTED_BY`, with a minus for the largest first.
 
     Raises:
-        UsageError: If a day is none, or there is no such mode or column.
+        UsageError: If a day is none, or there is no such mode, outcome or column.
     """
     by, rising = sort.removeprefix("-"), not sort.startswith("-")
     if by not in SORTED_BY:
         raise UsageError(f"decisions cannot be sorted by {by[:40]!r}; there are: {', '.join(SORTED_BY)}")
+    if outcome and outcome not in OUTCOMES:
+        raise UsageError(f"no decision has the outcome {outcome[:40]!r}; there are: {', '.join(OUTCOMES)}")
+    kinds = cache.read(event_categories)
     wanted = RowFilter(
         run=run or None,
+        events=tuple(id for (_, id), kind in kinds.items() if kind == category) if category else None,
+        outcome=outcome or None,
         recipe=recipe or None,
         bots=(bot,) if bot else (),
         status=status or None,
@@ -78,6 +90,8 @@ def decisions_page(
         "bot": bot,
         "run": run,
         "status": status,
+        "outcome": outcome,
+        "category": category,
         "venue": venue,
         "mode": mode,
         "since": since,
@@ -98,6 +112,8 @@ def decisions_page(
         "recipe": sorted({each.recipe for each in cache.runs()}),
         "bot": cache.bots(),
         "status": get_args(Status),
+        "outcome": tuple(OUTCOMES),
+        "category": sorted(set(kinds.values())),
         "venue": cache.venues(),
         "mode": MODES,
     }
@@ -105,7 +121,7 @@ def decisions_page(
         "decisions",
         {
             **shown,
-            "rows": cache.read(sort_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
+            "rows": cache.read(list_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
             "asked": asked,
             "sort": sort,
             # A name that cannot be shown as it is cannot be chosen.

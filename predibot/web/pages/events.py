@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from predibot.domain.event import Event
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, revisions_of
 from predibot.ledger.read.details.news import news_of_event
 from predibot.ledger.read.event_facts import event_categories, events_of_ids
+from predibot.ledger.read.event_lists import list_events
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import LedgerForecast, select_decisions, select_events, select_forecasts
 from predibot.reports import figures
@@ -24,8 +24,6 @@ from predibot.web.pages.graph import related_edges
 from predibot.web.pages.page import WebPage, paginate, records
 
 _RELATED = 20
-PRICES = 3
-"""Most prices of an event in the list."""
 _FORECASTS = 100
 """The newest forecasts of a market are shown; a page is no export."""
 _UNANSWERED = 50
@@ -44,24 +42,19 @@ def events_page(cache: LedgerCache, q: str = "", category: str = "", page_: int 
         if category in ("", kind) and all(word in each.title.casefold() for word in words)
     ]
     shown = paginate(rows, page_, "/events", q=q, category=category)
-    played = cache.read(events_of_ids, tuple(each.event_id for each, _ in shown["rows"]))
-    cards = [
-        (each, kind, _prices(played[key])[:PRICES] if key in played else ())
-        for each, kind in shown["rows"]
-        for key in [(each.venue, each.event_id)]
-    ]
+    played = cache.read(list_events, tuple(each.number for each, _ in shown["rows"]))
     kinds = sorted({kind for _, kind in listed if kind})
     return WebPage(
         "events",
-        {**shown, "rows": cards, "q": q, "category": category, "kinds": kinds},
+        {
+            **shown,
+            "rows": [(each, kind, played[each.number]) for each, kind in shown["rows"]],
+            "q": q,
+            "category": category,
+            "kinds": kinds,
+        },
         {"events": records([each for each, _ in rows])},
     )
-
-
-def _prices(event: Event) -> tuple[float, ...]:
-    """Return the price of YES of each market of two outcomes, the highest first."""
-    two = (each.quote.price for each in event.markets if each.quote and not each.is_share and not each.is_named)
-    return tuple(sorted((price.yes for price in two if price is not None), reverse=True))
 
 
 @dataclass(frozen=True, slots=True)

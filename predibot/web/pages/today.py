@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Row
 
 from predibot.jobs.status import status_of
+from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.recent_settlements import list_settled_forecasts, under_way
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.rows_for_python import newest_decisions
 from predibot.scoring.standing import BASELINES
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage, records
@@ -54,7 +54,7 @@ class SettledMarket:
 def today_page(cache: LedgerCache) -> WebPage:
     """Return what happened lately and what comes next."""
     now = cache.clock()
-    newest, _ = cache.read(newest_decisions, RowFilter(), limit=_DECISIONS)
+    newest = cache.read(list_decisions, RowFilter(), limit=_DECISIONS)
     said = cache.read(list_settled_forecasts, _MARKETS)
     settled = settled_markets(said)
     surprising = [each for each in settled if max(each.off, each.price_off) > _SURPRISING]
@@ -73,7 +73,7 @@ def today_page(cache: LedgerCache) -> WebPage:
         {
             "surprises": records([each.worst or each.last for each in surprises]),
             "settled": records([each.last for each in settled[:_SETTLED]]),
-            "decisions": records(newest),
+            "decisions": records([each.decision for each in newest]),
         },
     )
 

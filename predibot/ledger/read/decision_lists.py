@@ -1,0 +1,103 @@
+"""Lists of decisions with what each forecast and bet in short, and how that ended."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from sqlalchemy import Connection, Select, and_, select
+
+from predibot.ledger.read.outcomes import payouts
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import LedgerDecision, read_in_order, sort_rows
+from predibot.ledger.schema.column_types import bind_list
+from predibot.ledger.write.decisions import bets, forecasts, orders
+from predibot.scoring.metrics.returns import horizon_gains
+
+
+@dataclass(frozen=True, slots=True)
+class BookedForecast:
+    """A forecast of one market, its bet, and what the market paid."""
+
+    probability: float
+    """Of YES, in [0, 1]."""
+    price_yes: float | None
+    """The booked price of YES, strictly between 0 and 1."""
+    booked_usd: float | None
+    """Positive on YES, negative on NO."""
+    payout_yes: float | None
+    """In [0, 1]; None while the market is open, and where stakes were given back."""
+    settled_at: datetime | None
+    """None while the market is open."""
+
+    @property
+    def gain_usd(self) -> float | None:
+        """Return what the settled bet gained at the booked price; None without a bet, or while it is open."""
+        if not self.booked_usd or self.price_yes is None or self.settled_at is None:
+            return None
+        if self.payout_yes is None:
+            return 0.0
+        return float(horizon_gains([self.booked_usd], [self.price_yes], [self.payout_yes])[0])
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDecision:
+    """A decision with its forecasts."""
+
+    decision: LedgerDecision
+    forecasts: tuple[BookedForecast, ...]
+
+    @property
+    def settled(self) -> int:
+        """Return the number of its markets that are settled."""
+        return sum(each.settled_at is not None for each in self.forecasts)
+
+    @property
+    def staked_usd(self) -> float:
+        """Return the sum of its bets."""
+        return sum(abs(each.booked_usd or 0.0) for each in self.forecasts)
+
+    @property
+    def gain_usd(self) -> float | None:
+        """Return what its settled bets gained; None without any."""
+        known = [each.gain_usd for each in self.forecasts if each.gain_usd is not None]
+        return sum(known) if known else None
+
+
+def list_decisions(
+    connection: Connection, row_filter: RowFilter, *, limit: int, skip: int = 0, by: str = "slot", rising: bool = False
+) -> tuple[ListedDecision, ...]:
+    """Return a page of a sorted list of decisions; the arguments are those of `sort_rows`."""
+    rows = sort_rows(connection, row_filter, limit=limit, skip=skip, by=by, rising=rising)
+    of_row = _forecasts_of(connection, rows)
+    found = read_in_order(connection, row_filter, rows)
+    return tuple(ListedDecision(each, tuple(of_row[row])) for row, each in zip(rows, found, strict=True))
+
+
+def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[BookedForecast]]:
+    """Return the forecasts of decisions by row, in the order of their markets."""
+    # Else the database would read all bets of the ledger.
+    own = cast(Select[tuple[object, ...]], bets.element).where(orders.c.decision_id.in_(bind_list(rows)))
+    booked = own.subquery("booked")
+    statement = (
+        select(
+            forecasts.c.decision_id,
+            forecasts.c.probability,
+            booked.c.price_yes,
+            booked.c.booked_usd,
+            payouts.c.payout_yes,
+            payouts.c.settled_at,
+        )
+        .outerjoin(
+            booked,
+            and_(booked.c.decision_id == forecasts.c.decision_id, booked.c.market_row == forecasts.c.market_row),
+        )
+        .outerjoin(payouts, payouts.c.market_row == forecasts.c.market_row)
+        .where(forecasts.c.decision_id.in_(bind_list(rows)))
+        .order_by(forecasts.c.decision_id, forecasts.c.market_row)
+    )
+    found = defaultdict[int, list[BookedForecast]](list)
+    for decision, *values in connection.execute(statement):
+        found[decision].append(BookedForecast(*values))
+    return found
