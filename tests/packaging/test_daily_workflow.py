@@ -114,17 +114,44 @@ def test_a_model_without_a_daily_limit_is_refused(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
-def test_the_token_that_can_write_is_in_no_file_after_a_ledger_is_fetched_or_stored(tmp_path: Path) -> None:
-    remote = tmp_path / "remote.git"
+def test_the_ledger_goes_from_day_to_day_its_token_is_in_no_file_and_no_hook_sees_it(tmp_path: Path) -> None:
+    remote, left = tmp_path / "remote.git", tmp_path / "a-hook-ran"
     subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
     around = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
-    # Git takes no notice of the host of such an address.
-    around["LEDGER_REMOTE"] = f"file://x-access-token:t0ken@localhost{remote}"
-    for day in ("day1", "day2"):
-        (tmp_path / day).mkdir()
-        for step in ("fetch-ledger", "store-ledger"):
-            subprocess.run(["bash", str(SCRIPTS / step)], cwd=tmp_path / day, env=around, check=True, timeout=60)
-            files = [file for file in (tmp_path / day).rglob("*") if file.is_file()]
-            assert files and not [file for file in files if b"t0ken" in file.read_bytes()]
-            (tmp_path / day / "runs/out/ledger").write_text(day)
-    assert (tmp_path / "day2/runs/out/.git/FETCH_HEAD").exists()
+
+    def run(step: str, day: Path, host: Path = remote) -> int:
+        # Git takes no notice of the host of such an address.
+        named = {**around, "LEDGER_REMOTE": f"file://x-access-token:t0ken@localhost{host}"}
+        return subprocess.run(["bash", str(SCRIPTS / step)], cwd=day, env=named, check=False, timeout=60).returncode
+
+    def is_kept(day: Path) -> bool:
+        return any(b"t0ken" in file.read_bytes() for file in day.rglob("*") if file.is_file())
+
+    for day in (tmp_path / "day1", tmp_path / "day2"):
+        day.mkdir()
+        assert run("fetch-ledger", day) == 0 and not is_kept(day)
+        ledger = day / "runs/out/ledger"
+        assert ledger.exists() == (day.name == "day2")
+        ledger.write_text(day.name)
+        # What a plug-in may leave behind while it plays.
+        for name in ("pre-commit", "post-index-change", "reference-transaction", "pre-push"):
+            hook = day / "runs/out/.git/hooks" / name
+            hook.parent.mkdir(exist_ok=True)
+            hook.write_text(f"#!/bin/sh\necho {name} >>{left}\n")
+            hook.chmod(0o755)
+        settings = f'[core]\n\thooksPath = {hook.parent}\n\tfsmonitor = {hook}\n[filter "x"]\n\tclean = {hook}\n'
+        (day / "runs/out/.gitattributes").write_text("* filter=x\n")
+        for file in (tmp_path / ".gitconfig", day / "runs/out/.git/config"):
+            with file.open("a") as stream:
+                stream.write(settings)
+        assert run("store-ledger", day) == 0 and not is_kept(day) and not left.exists()
+        (tmp_path / ".gitconfig").unlink()
+    git = ["git", "--git-dir", str(remote)]
+    (tmp_path / "unfetched").mkdir()
+    assert run("fetch-ledger", tmp_path / "unfetched", tmp_path / "away.git") not in (0, 2)
+    assert run("store-ledger", tmp_path / "unfetched") != 0
+    for asked, answer in (
+        (("rev-list", "--count", "predibot-ledger"), "1\n"),
+        (("show", "predibot-ledger:ledger"), "day2"),
+    ):
+        assert subprocess.run([*git, *asked], capture_output=True, text=True, check=True).stdout == answer

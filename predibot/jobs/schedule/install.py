@@ -167,26 +167,10 @@ jobs:
           python-version: "3.12"
           cache: pip
       - name: install
-        run: |
-          python -m pip install --require-hashes -r requirements.txt
-          python -m pip install --no-deps --no-build-isolation .
+        run: .github/daily/install
       - name: fetch the ledger
         id: fetch
-        run: |
-          mkdir -p runs/out
-          cd runs/out
-          git init -q -b predibot-ledger
-          git config user.name predibot
-          git config user.email predibot@users.noreply.github.com
-          code=0
-          git ls-remote --exit-code --heads "$LEDGER_REMOTE" predibot-ledger || code=$?
-          # 2 is for no such branch: the first run begins a ledger. Anything else must not.
-          if [ "$code" = 0 ]; then
-            git fetch -q --depth 1 "$LEDGER_REMOTE" predibot-ledger
-            git reset -q --hard FETCH_HEAD
-          elif [ "$code" != 2 ]; then
-            exit "$code"
-          fi
+        run: .github/daily/fetch-ledger
         # Whoever has this address can write to the repository: it is kept in no file, as agents play beside these.
         env:
           LEDGER_REMOTE: https://x-access-token:${{ github.token }}@github.com/${{ github.repository }}
@@ -198,15 +182,7 @@ jobs:
       - name: store the ledger
         # Also after a failure, but never where the ledger was not fetched: an empty one would take its place.
         if: always() && steps.fetch.outcome == 'success'
-        run: |
-          cd runs/out
-          fetched=$(git rev-parse -q --verify HEAD || true)
-          git add --all
-          git commit -q --allow-empty --message "ledger of $(date -u +%FT%TZ)"
-          # The newest state only: with its history the branch would grow by a ledger a run.
-          commit=$(git commit-tree "HEAD^{tree}" -m "ledger of $(date -u +%FT%TZ)")
-          git push -q --force-with-lease="predibot-ledger:$fetched" "$LEDGER_REMOTE" \\
-            "$commit:refs/heads/predibot-ledger"
+        run: .github/daily/store-ledger
         env:
           LEDGER_REMOTE: https://x-access-token:${{ github.token }}@github.com/${{ github.repository }}
       - name: say whether all is well

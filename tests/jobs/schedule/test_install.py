@@ -84,51 +84,16 @@ def test_the_workflow_keeps_one_ledger_and_runs_one_at_a_time(folder: Path) -> N
     assert steps["play what is due"]["run"] == "predibot schedule 'runs/my daily.toml' --once"
     with_token = [name for name, step in steps.items() if "github.token" in str(step)]
     assert with_token == ["fetch the ledger", "store the ledger"] and text.count("github.token") == 2
+    # The steps that the workflow of a page has too.
+    assert steps["fetch the ledger"]["run"] == ".github/daily/fetch-ledger"
+    assert steps["store the ledger"]["run"] == ".github/daily/store-ledger"
+    # Where it could not be fetched, nothing takes its place.
+    assert steps["store the ledger"]["if"] == "always() && steps.fetch.outcome == 'success'"
+    assert steps["fetch the ledger"]["id"] == "fetch"
     assert "persist-credentials: false" in text
     assert "The ledger lives between runs in the branch predibot-ledger" in text
     with pytest.raises(UsageError, match="branch of its own"):
         make_files("github", what_runs(folder, ledger="sqlite:///x.db"))
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
-def test_the_steps_of_the_workflow_carry_the_ledger_from_run_to_run(folder: Path) -> None:
-    ((_, text),) = make_files("github", what_runs(folder)).items()
-    listed = yaml.safe_load(text)["jobs"]["schedule"]["steps"]
-    steps = {each.get("name"): each.get("run") for each in listed}
-    remote = folder.parent / "remote.git"
-    subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
-    around = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-
-    def run(step: str, checkout: Path, host: Path = remote) -> int:
-        # Git takes no notice of the host of such an address.
-        named = {**around, "LEDGER_REMOTE": f"file://x-access-token:t0ken@localhost{host}"}
-        done = subprocess.run(["bash", "-e", "-c", steps[step]], cwd=checkout, env=named, check=False, timeout=60)
-        return done.returncode
-
-    def is_kept(checkout: Path) -> bool:
-        return any(b"t0ken" in file.read_bytes() for file in checkout.rglob("*") if file.is_file())
-
-    for number in range(3):
-        checkout = folder.parent / f"checkout{number}"
-        checkout.mkdir()
-        assert run("fetch the ledger", checkout) == 0 and not is_kept(checkout)
-        ledger = checkout / "runs" / "out" / "predibot.db"
-        assert ledger.exists() == bool(number)
-        ledger.write_text(f"{number}" if not number else ledger.read_text() + f"{number}", encoding="utf-8")
-        assert run("store the ledger", checkout) == 0 and not is_kept(checkout)
-    count = ["git", "--git-dir", str(remote), "rev-list", "--count", "predibot-ledger"]
-    assert subprocess.run(count, capture_output=True, text=True, check=True).stdout == "1\n"
-    show = ["git", "--git-dir", str(remote), "show", "predibot-ledger:predibot.db"]
-    assert subprocess.run(show, capture_output=True, text=True, check=True).stdout == "012"
-    # Where it could not be fetched, nothing takes its place: the step says so, and the branch has moved on besides.
-    (storing,) = (each for each in listed if each.get("name") == "store the ledger")
-    assert storing["if"] == "always() && steps.fetch.outcome == 'success'"
-    assert [each["id"] for each in listed if each.get("name") == "fetch the ledger"] == ["fetch"]
-    checkout = folder.parent / "unfetched"
-    checkout.mkdir()
-    assert run("fetch the ledger", checkout, folder.parent / "away.git") not in (0, 2)
-    assert run("store the ledger", checkout) != 0
-    assert subprocess.run(show, capture_output=True, text=True, check=True).stdout == "012"
 
 
 def test_the_container_ends_in_time_and_keeps_its_ledger(folder: Path) -> None:
