@@ -109,7 +109,7 @@ def test_lost_answers_are_shown_as_estimates(predibot: Predibot, tmp_path: Path)
     assert re.search(r"unknown, \$0\.006 of it known, \$0\.0\d\d estimated", predibot("trace", "--cost").out)
 
 
-@pytest.mark.parametrize("executor", ["threads:8", "processes:2"])
+@pytest.mark.parametrize("executor", few(["threads:8", "processes:2"], "processes:2"))
 def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
     predibot: Predibot, tmp_path: Path, executor: str
 ) -> None:

@@ -164,7 +164,7 @@ def test_evaluate_says_what_is_missing_and_the_next_one_brings_it(
     assert (healed.document, export) == (healthy.document, healthy.export)
 
 
-@pytest.mark.parametrize("kind", HEALED_BY_ASKING_AGAIN)
+@pytest.mark.parametrize("kind", few(HEALED_BY_ASKING_AGAIN, "server_error", "cut_connection"))
 def test_evaluate_does_not_mind_a_venue_that_stumbles_once(
     predibot: Predibot, healthy: _Healthy, tmp_path: Path, kind: str
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, said_json, tool_call
+from tests.soaks import few
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -78,7 +79,7 @@ def calls_of(server: _Broken) -> Counter[str]:
     return Counter(each.body["model"].removeprefix("local/") for each in server.asked)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", few(STRATEGIES, "one_shot", "tool_agent"))
 def test_it_costs_four_calls_at_most_and_has_failed_however_often_it_is_asked_until_it_is_mended(
     predibot: Predibot, strategy: str
 ) -> None:

@@ -9,6 +9,7 @@ from tests.acceptance.conftest import Predibot
 from tests.agents.chat_server import Said, chat_server, completion
 from tests.agents.clients import SECRET
 from tests.operator import set_up
+from tests.soaks import few
 
 AGENT = """
 venue = "sandbox:events=20"
@@ -44,7 +45,7 @@ def nothing_leaked(folder: Path, *said: str) -> bool:
     return not any(SECRET in text for text in said) and not any(SECRET.encode() in each for each in kept)
 
 
-@pytest.mark.parametrize("dry_run", [["--dry-run"], []])
+@pytest.mark.parametrize("dry_run", few([["--dry-run"], []], []))
 @pytest.mark.parametrize(
     ("strategy", "model", "more", "reason"),
     [

@@ -14,6 +14,7 @@ from predibot.jobs.open_venue import open_venue
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import read_runs
 from tests.jobs.tiny import canonical, clock, decide_on, nobody, recipe_of, request_of, statuses
+from tests.soaks import ONE_DATABASE
 
 RECORDED, SKIPPED = ["recorded"] * 3, ["skipped"] * 3
 
@@ -98,6 +99,7 @@ def test_a_list_that_cannot_be_read_whole_leaves_no_run(store: Store) -> None:
         assert read_runs(connection) == ()
 
 
+@ONE_DATABASE
 def test_the_sandbox_is_decided_on_as_an_archive_is(store: Store) -> None:
     settings = Settings()
     with open_venue("sandbox:events=12", settings, as_of=None, purpose="decide", clock=clock) as venue:

@@ -18,6 +18,7 @@ from predibot.reports.views.leaderboard import missing
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.records.part import Part
 from tests.jobs.tiny import DAY, LATER, decide_on, recipe_of, request_of, track_on, write_archive
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW
 
 
@@ -45,6 +46,7 @@ def test_the_numbers_of_the_tiny_archive_are_those_done_by_hand(store: Store, ar
     assert day.n == 3
 
 
+@ONE_DATABASE
 def test_an_earlier_instant_sees_neither_later_prices_nor_later_resolutions(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     track_on(store, archive)
@@ -84,6 +86,7 @@ def test_who_only_reads_sees_each_alteration(tmp_path: Path, archive: Path) -> N
         assert card_of(reader).decisions == 6
 
 
+@ONE_DATABASE
 def test_a_decision_made_later_is_not_seen(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     decide_on(store, archive, as_of=NOW + DAY)
@@ -91,6 +94,7 @@ def test_a_decision_made_later_is_not_seen(store: Store, archive: Path) -> None:
     assert card_of(store, days=1).decisions == 6
 
 
+@ONE_DATABASE
 def test_a_decision_made_after_its_deadline_is_stored_and_shown_and_in_no_score(store: Store, archive: Path) -> None:
     in_time = request_of(slot_at=NOW, deadline_at=NOW + DAY / 2)
     late = request_of(slot_at=NOW + DAY, deadline_at=NOW + 1.5 * DAY)
@@ -111,6 +115,7 @@ def test_a_decision_made_after_its_deadline_is_stored_and_shown_and_in_no_score(
     assert [each.late for each in traced] == [True]
 
 
+@ONE_DATABASE
 def test_a_void_run_is_in_no_score(store: Store, archive: Path) -> None:
     run = decide_on(store, archive).run
     with store.write() as connection:

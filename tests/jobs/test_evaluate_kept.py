@@ -262,6 +262,7 @@ def test_a_plug_in_of_the_users_that_changes_is_other_code(
     assert len(digests) == 2
 
 
+@ONE_DATABASE
 def test_a_decision_more_is_in_the_next_evaluation(ledger: Store) -> None:
     document(ledger)
     later = a_run(ledger, TWO, bots=("a",), key="later", slot_at=NOW + DAY)
@@ -297,6 +298,7 @@ def test_only_objects_of_scoring_are_read_back(kind: str) -> None:
         evaluation_from_text(f'{{"kind": "{kind}"}}')
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("state", ["open to all", "a file", "a link to nowhere"])
 def test_where_no_folder_is_ones_own_nothing_is_kept(ledger: Store, folder: Path, state: str) -> None:
     if state == "open to all":

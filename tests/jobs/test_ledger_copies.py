@@ -299,7 +299,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, *NAMES[::3]))
 def test_a_ledger_and_its_backup_may_have_any_name(tmp_path: Path, name: str) -> None:
     ledger, restored, backup = tmp_path / name, tmp_path / f"r {name}", tmp_path / f"b {name}"
     with Store.open(sqlite_address(ledger)) as store:

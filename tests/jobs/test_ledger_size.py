@@ -13,6 +13,7 @@ from predibot.ledger.store import Store
 from tests.acceptance.conftest import Predibot
 from tests.jobs.test_ledger_copies import EVALUATE, Place, decided, looked_at, place, predibot
 from tests.jobs.tiny import canonical_at
+from tests.soaks import ONE_DATABASE
 
 __all__ = ["decided", "place", "predibot"]
 
@@ -59,6 +60,7 @@ def aged(predibot: Predibot, decided: Place, kind: str) -> str:
     return ledger
 
 
+@ONE_DATABASE
 @KINDS
 def test_old_traces_are_pruned_when_that_is_confirmed_and_no_score_changes(
     predibot: Predibot, aged: str, place: Place, kind: str
@@ -105,6 +107,7 @@ def test_a_trace_that_a_new_decision_names_too_is_not_pruned_and_one_that_is_kep
         assert Traces(store).files.read(old) == data
 
 
+@ONE_DATABASE
 @KINDS
 @pytest.mark.parametrize("command", [("prune", "--traces-older-than", "180d", "--yes"), ("compact",)])
 def test_nothing_is_removed_while_decisions_are_made(predibot: Predibot, aged: str, command: tuple[str, ...]) -> None:

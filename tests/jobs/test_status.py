@@ -31,6 +31,7 @@ from predibot.reports.views.schedule import status_document, status_metrics
 from tests.acceptance.conftest import said_here
 from tests.cli.terminal import on_a_terminal
 from tests.jobs.tiny import NOW, decide_on, track_on
+from tests.soaks import ONE_DATABASE
 
 NOON = parse_instant("2026-11-22T12:05Z")
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -144,6 +145,7 @@ def test_what_is_spent_stands_beside_the_limit(store: Store, recipe: str) -> Non
     assert found(store, 1.0).spent.usd == 0.0
 
 
+@ONE_DATABASE
 def test_open_markets_without_new_prices_are_a_problem(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     with store.write() as connection:

@@ -16,6 +16,7 @@ from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.tiny import DAY, LATER, at, canonical, clock, decide_on, nobody, paid, request_of, track_on
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, condition_of, event_payload, history_of, market_payload
 
 HISTORIES = 3 + 5 + 5 + 10
@@ -75,6 +76,7 @@ def test_an_earlier_run_brings_its_earlier_prices(store: Store, archive: Path) -
     assert track_on(store, archive).observations == 1, "the point of the day before"
 
 
+@ONE_DATABASE
 def test_looking_back_from_between_two_runs_loses_nothing_after(store: Store) -> None:
     spec, settings = "sandbox:events=6", Settings()
 

@@ -16,6 +16,7 @@ from predibot.ledger.write.runs import read_runs
 from tests.acceptance.conftest import Predibot, done_here, said_here
 from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres
+from tests.soaks import few
 from tests.worlds import Worlds
 
 RECIPE = """
@@ -220,7 +221,10 @@ def forged_cells() -> Iterator[tuple[list[str], object]]:
             yield cell.split("."), value
 
 
-def test_no_forged_cell_ends_a_command_with_more_than_a_sentence(predibot: Predibot, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", few([0, 1], 0))
+def test_no_forged_cell_ends_a_command_with_more_than_a_sentence(
+    predibot: Predibot, tmp_path: Path, first: int
+) -> None:
     folder = tmp_path / "runs/out"
     forge_tables(folder / "predibot.db", folder / "foreign.db")
     shutil.copy(folder / "foreign.db", folder / "forged.db")
@@ -230,7 +234,7 @@ def test_no_forged_cell_ends_a_command_with_more_than_a_sentence(predibot: Predi
         closing(sqlite3.connect(folder / "forged.db")) as forged,
         Store.open_to_read("sqlite:///runs/out/forged.db") as store,
     ):
-        for (table, column), value in forged_cells():
+        for (table, column), value in list(forged_cells())[first::2]:
             foreign.backup(forged)
             with forged:
                 forged.execute(f"UPDATE {table} SET {column} = ?", [value])

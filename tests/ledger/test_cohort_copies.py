@@ -12,6 +12,7 @@ from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
 from tests.ledger.read.test_export import canonical
 from tests.ledger.test_restore import Rows, put_back, rows_of
+from tests.soaks import ONE_DATABASE
 
 
 @pytest.fixture
@@ -57,6 +58,7 @@ def test_when_a_cohort_was_archived_is_no_part_of_what_equal_ledgers_share(store
     assert "archived_at" not in second and second["archived_reason"] and first["archived_reason"] is None
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -23,6 +23,7 @@ from predibot.ledger.write.turns import markets_behind, sides_of
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
 from tests.ledger.read.test_export import canonical
 from tests.ledger.test_restore import put_back, rows_of
+from tests.soaks import ONE_DATABASE
 
 DAY = timedelta(days=1)
 NAMES = ("Reds", "No", "Blues")
@@ -98,6 +99,7 @@ def test_only_outcomes_that_somebody_has_are_followed(store: Store) -> None:
     assert listed == {"902": True, **{f"{name}:YES": False for name in "abcd"}}
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("payouts", "one", "two"),
     [

@@ -21,6 +21,7 @@ from predibot.web.site import SiteOptions, write_site
 from tests.jobs.tiny import nobody
 from tests.ledger.by_hand import DAY, NOW, a_run, decide, event_of, finished_with
 from tests.ledger.databases import address, other, postgres, store
+from tests.soaks import ONE_DATABASE
 from tests.web.conftest import client_of
 from tests.web.test_pages import Links
 
@@ -84,6 +85,7 @@ def test_the_page_links_only_to_plain_addresses_and_shows_prices_around_the_news
     assert re.findall(r'<td class="number">(.*?)</td>', text) == ["0.25", "–", "0.25", "0.50"]
 
 
+@ONE_DATABASE
 def test_the_site_has_a_page_of_news_and_one_for_each_market(shown: Store, tmp_path: Path) -> None:
     write_site(shown, tmp_path / "site", SiteOptions(NOW - DAY, "", "", False, ""), lambda: NOW + 2 * DAY, nobody)
     pages = [tmp_path / "site" / "news.html", *(tmp_path / "site" / "news").iterdir()]

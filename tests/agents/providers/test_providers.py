@@ -21,6 +21,7 @@ from tests.agents.clients import HELLO, PING, Clock, retry_of
 from tests.agents.providers.dialects import DIALECTS, SEARCHES, Body, Dialect, Provider, provider
 from tests.agents.providers.native import Anthropic, Gemini, Native, Ollama, Responses
 from tests.agents.scripted import context, toolbox
+from tests.soaks import few
 
 HELD = "DEEPSEEK OPENROUTER DASHSCOPE MOONSHOT MISTRAL GROQ HOSTED_VLLM ANTHROPIC GEMINI OPENAI"
 KEYS = {f"{name}_API_KEY": "sk-1" for name in HELD.split()}
@@ -76,7 +77,7 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "client"), WAYS, ids=[" by ".join(way) for way in WAYS])
+@pytest.mark.parametrize(("name", "client"), few(WAYS, *WAYS[::2]), ids=[" by ".join(way) for way in WAYS])
 def test_an_agent_searches_twice_and_decides(name: str, client: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with provider(DIALECTS[name]) as server:
         model = opened(server, client, monkeypatch)
@@ -88,7 +89,7 @@ def test_an_agent_searches_twice_and_decides(name: str, client: str, monkeypatch
     assert again == decision
 
 
-@pytest.mark.parametrize(("name", "client"), WAYS, ids=[" by ".join(way) for way in WAYS])
+@pytest.mark.parametrize(("name", "client"), few(WAYS, *WAYS[1::2]), ids=[" by ".join(way) for way in WAYS])
 def test_at_its_last_step_it_hands_in_its_answer(name: str, client: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with provider(DIALECTS[name]) as server:
         decision, searched = decided(opened(server, client, monkeypatch), max_steps=2)

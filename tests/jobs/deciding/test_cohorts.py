@@ -30,6 +30,7 @@ from tests.jobs.deciding.accounts.walks import rows
 from tests.jobs.program import Program, document_of
 from tests.jobs.test_live import Live
 from tests.jobs.tiny import decide_on, nobody, paid, recipe_of, request_of
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, condition_of, event_payload, market_payload
 
 RECIPE = """
@@ -149,6 +150,7 @@ def write_two_weeks(folder: Path) -> None:
 BOTH, SECOND = {"2026-02-08", "2026-02-15"}, {"2026-02-15"}
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("options", "second", "markets"),
     [

@@ -21,6 +21,7 @@ from predibot.scoring.records.part import Part
 from tests.jobs.relatedness import related_world
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 from tests.ledger.databases import address, other, postgres, store
+from tests.soaks import ONE_DATABASE
 
 __all__ = ["address", "other", "postgres", "store"]
 LATER = NOW + 3 * DAY
@@ -42,6 +43,7 @@ def filled(store: Store) -> Store:
     return store
 
 
+@ONE_DATABASE
 def test_a_bot_is_told_with_what_it_did_not_answer(filled: Store) -> None:
     found = bot_history(filled, "a", clock=_clock)
     assert dict(found.statuses) == {"recorded": 1, "failed": 1}
@@ -71,6 +73,7 @@ def test_an_event_has_the_prices_at_which_bets_were_booked(filled: Store) -> Non
         event_history(filled, "x", clock=_clock)
 
 
+@ONE_DATABASE
 def test_a_ledger_tells_the_markets_decided_on(filled: Store) -> None:
     found = ledger_history(filled, clock=_clock)
     assert [each.market.market_id for each in found.markets] == ["m1a"]
@@ -100,6 +103,7 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     assert (day.bets, day.unknown) == (1, 0) and day.gain_usd == pytest.approx(0.75)
 
 
+@ONE_DATABASE
 def test_a_bot_is_told_how_far_its_beliefs_break_the_rules_of_probability(store: Store) -> None:
     said = ("Fewer than 10 seats?", "10 to 19 seats?", "20 or more seats?")
     event = event_of(1, 3)
@@ -133,6 +137,7 @@ def test_a_bot_is_told_how_far_its_beliefs_break_the_rules_of_probability(store:
     assert (early.rules, early.unsure_groups) == ((), 0)
 
 
+@ONE_DATABASE
 def test_a_bot_is_told_how_much_of_its_stakes_moves_together(store: Store, tmp_path: Path) -> None:
     related_world.play(store, related_world.write_related(tmp_path / "archive"))
     at = related_world.AS_OF

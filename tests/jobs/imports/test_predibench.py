@@ -37,6 +37,7 @@ from tests.jobs.imports.predibench_day import (
 from tests.jobs.program import Program, wait_until
 from tests.jobs.tiny import canonical_at
 from tests.ledger.by_hand import a_run, event_of
+from tests.soaks import ONE_DATABASE
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY_BEGINS = datetime(2025, 9, 18, tzinfo=UTC)
@@ -166,6 +167,7 @@ def test_a_void_run_is_imported_anew(store: Store, tmp_path: Path) -> None:
     assert imported(store, tmp_path).stored_decisions == 1
 
 
+@ONE_DATABASE
 def test_replicates_are_one_bot_and_no_independent_evidence(store: Store, tmp_path: Path) -> None:
     imported(store, write_day(tmp_path))
     settle(store, {"553810": 0.0, "553811": 1.0, "553812": 0.0, "553813": 0.0})
@@ -297,6 +299,7 @@ FILE = "Acme--Model-A-235B_run_0/model_investment_decisions.json"
 IN_EVENT = f"{FILE}: event_investment_decisions.0"
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("answered", "message"),
     [

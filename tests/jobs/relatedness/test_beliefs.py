@@ -32,6 +32,7 @@ def in_archive(folder: Path) -> LabelledBeliefs:
         return beliefs_of_venue(venue.venue, AS_OF)
 
 
+@ONE_DATABASE
 def test_a_ledger_knows_words_tags_volumes_and_a_price_a_day(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     known = in_ledger(store)
@@ -55,6 +56,7 @@ def test_a_ledger_and_the_archive_it_was_played_on_say_the_same(store: Store, tm
     np.testing.assert_allclose(scores_of(ours), scores_of(theirs), atol=0.2)
 
 
+@ONE_DATABASE
 def test_related_events_of_a_ledger_are_its_groups(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     with store.read() as connection:
@@ -83,6 +85,7 @@ def test_nothing_later_than_the_instant_changes_anything(address: str, tmp_path:
     assert found[0] == found[1]
 
 
+@ONE_DATABASE
 def test_before_the_first_run_nothing_is_known(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     with store.read() as connection:

@@ -12,6 +12,7 @@ from predibot.ledger.write.runs import read_runs
 from predibot.recipe.recipe import Recipe
 from predibot.venues.archive.layout import snapshot_name
 from tests.jobs.tiny import decide_on, nobody, opened, recipe_of, request_of
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, event_payload, market_payload
 
 TITLES = ("Will it rain in May?", "In May, will it RAIN?", "Will it rain in June?")
@@ -35,6 +36,7 @@ def dropping(**more: object) -> Recipe:
     return recipe_of(**{f"selection.{name}": value for name, value in stated.items()})
 
 
+@ONE_DATABASE
 def test_a_run_keeps_what_was_dropped_why_and_how_it_was_told(store: Store, archive: Path) -> None:
     decide_on(store, archive, request_of(dropping()))
     with store.read() as connection:

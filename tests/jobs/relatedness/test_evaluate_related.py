@@ -23,6 +23,7 @@ def document(store: Store, **question: Any) -> Document:
     return evaluation_document(evaluate(store=store, venue_name="polymarket", as_of=AS_OF, question=asked))
 
 
+@ONE_DATABASE
 def test_related_events_are_joined_beside_the_default(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     found = document(store, clusters="related")

@@ -20,6 +20,7 @@ from tests.jobs.relatedness.related_world import AS_OF, DAY, GROUP, LATER, play,
 from tests.jobs.relatedness.test_beliefs import in_archive
 from tests.ledger.by_hand import NOW as MADE_AT
 from tests.ledger.by_hand import a_run, decide, event_of, finished_with
+from tests.soaks import ONE_DATABASE
 
 
 def in_ledger(
@@ -40,6 +41,7 @@ def test_events_whose_prices_jump_together_are_one_group(store: Store, tmp_path:
     assert [row[0] for row in chain.rows] == list(found.chain) and len(groups.rows) == 4 and edges.rows
 
 
+@ONE_DATABASE
 def test_what_comes_later_changes_no_graph(store: Store, tmp_path: Path) -> None:
     plain, bent = write_related(tmp_path / "plain"), write_related(tmp_path / "bent", bend=2.0)
     play(store, plain)
@@ -91,6 +93,7 @@ def test_dated_news_touch_what_they_were_read_for_and_nothing_published_later_do
     )
 
 
+@ONE_DATABASE
 def test_what_cannot_be_drawn_is_refused(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     with pytest.raises(UsageError, match=r"no market of an event '13' is known at that instant. Did you mean"):

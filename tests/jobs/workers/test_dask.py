@@ -18,6 +18,7 @@ from tests.jobs.tiny import canonical_at
 from tests.jobs.workers.test_process_spending import said
 from tests.jobs.workers.test_processes import HANGS
 from tests.ledger.databases import Postgres
+from tests.soaks import SOAK, few
 
 pytest.importorskip("distributed")
 
@@ -83,6 +84,7 @@ def many_bots(program: Program, count: int) -> str:
     return "many.toml"
 
 
+@SOAK
 def test_each_of_sixty_decisions_is_made_once_where_one_of_two_workers_is_killed(cluster: Cluster) -> None:
     program = cluster.program
     cluster.worker()
@@ -143,6 +145,7 @@ def test_a_worker_that_hangs_is_replaced_and_only_the_decision_it_hangs_in_fails
     assert {each["message"] for each in document["decisions"]} == {"", "gave no answer within 5 s"}
 
 
+@SOAK
 def test_a_worker_that_hangs_together_with_its_nanny_is_left_out(cluster: Cluster) -> None:
     program = cluster.program
     program.settings = {**program.settings, "PREDIBOT_DECISION_DEADLINE_SECONDS": "5"}
@@ -187,7 +190,7 @@ ENDS_AS_ITS_DECISION_IS_STORED = (
 )
 
 
-@pytest.mark.parametrize("executor", ["dask:local:1", "processes:1"])
+@pytest.mark.parametrize("executor", few(["dask:local:1", "processes:1"], "processes:1"))
 def test_what_a_worker_decided_that_was_killed_before_it_could_say_so_was_not_decided_before(
     program: Program, executor: str
 ) -> None:

@@ -14,6 +14,7 @@ from tests.jobs.program import SLOW, Program, document_of, wait_until
 from tests.jobs.test_interrupted import has_come_to_the_slow
 from tests.jobs.test_killed import claimed, outcomes
 from tests.jobs.tiny import canonical_at
+from tests.soaks import few
 
 HANGS = SLOW.replace("time.sleep(self.seconds)", "{}").replace("import time", "import os, signal, threading, time")
 STOPS = "signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)"
@@ -47,7 +48,7 @@ def test_a_process_that_hangs_as_a_whole_is_killed_and_its_decision_failed(one_t
     assert found == {("hangs", "failed", "gave no answer within 3 s"), ("market_price", "recorded", "")}
 
 
-@BOTH
+@pytest.mark.parametrize("executor", few(["processes:2", "dask:local:2"], "processes:2"))
 def test_a_thread_that_hangs_in_a_process_is_left_behind(one_thread: Program, executor: str) -> None:
     one_thread.strategy("hangs", HANGS.format("time.sleep(600)").replace("Slow", "Hangs"))
     document = document_of(one_thread.decide("--bots", "hangs,market_price", "--executor", executor), code=3)

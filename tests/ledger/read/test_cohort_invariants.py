@@ -78,6 +78,7 @@ def test_each_broken_rule_is_named(store: Store, address: str) -> None:
     assert broken(store) == set()
 
 
+@ONE_DATABASE
 def test_nobody_trades_when_five_newer_cohorts_have_started(store: Store) -> None:
     weeks = played(store)
     for week in range(2, 7):
@@ -89,6 +90,7 @@ def test_nobody_trades_when_five_newer_cohorts_have_started(store: Store) -> Non
     assert any("its cohort decides only until 2026-04-12" in seen for _, seen in broken(store))
 
 
+@ONE_DATABASE
 def test_nobody_trades_after_the_weeks_of_v1_or_pays_a_fee(store: Store) -> None:
     # The sale of its second week is one too late.
     played(store, "v1 weeks=1")

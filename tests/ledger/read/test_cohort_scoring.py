@@ -14,6 +14,7 @@ from predibot.scoring.accounts.record import SizedBet
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.part import Part
 from tests.ledger.cohorts_by_hand import HOLD, SUNDAY, VENUE, WEEK, Weeks, bets, sells
+from tests.soaks import ONE_DATABASE
 
 LATER = SUNDAY + 52 * WEEK
 
@@ -124,6 +125,7 @@ def test_what_the_system_held_has_failed_and_the_board_says_so(store: Store) -> 
     assert said in cohort_board(record).notes
 
 
+@ONE_DATABASE
 def test_nothing_later_than_the_instant_is_read(store: Store) -> None:
     played(store)
     (early,) = records(store, SUNDAY + timedelta(days=2))
@@ -134,6 +136,7 @@ def test_nothing_later_than_the_instant_is_read(store: Store) -> None:
     assert records(store, SUNDAY) == ()
 
 
+@ONE_DATABASE
 def test_archived_cohorts_are_in_no_record_unless_asked_for(store: Store) -> None:
     weeks = played(store)
     weeks.archive("2026-03-01")
@@ -157,6 +160,7 @@ def test_methodologies_and_modes_are_never_in_one_record(store: Store) -> None:
     assert [each.cohorts for each in found] == [1, 1, 1]
 
 
+@ONE_DATABASE
 def test_a_cohort_is_complete_when_five_are_newer_and_nothing_is_held(store: Store) -> None:
     weeks = Weeks(store)
     first = weeks.start(0)
@@ -187,6 +191,7 @@ def test_a_member_without_an_account_is_named_and_counts_for_nothing(store: Stor
     assert record.remarks == ("without an account in 2026-03-01, and so in no return of it: two",)
 
 
+@ONE_DATABASE
 def test_bots_and_recipes_that_are_not_asked_for_are_left_out(store: Store) -> None:
     played(store)
     (record,) = records(store, part=Part(bots=("two",)))
@@ -194,6 +199,7 @@ def test_bots_and_recipes_that_are_not_asked_for_are_left_out(store: Store) -> N
     assert records(store, part=Part(recipe="another")) == ()
 
 
+@ONE_DATABASE
 def test_favourites_of_cohorts_leave_open_what_prices_say_and_a_market_in_two_of_them_is_one(store: Store) -> None:
     weeks = Weeks(store)
     weeks.prices.update(a=0.95, b=0.95, c=0.95)

@@ -26,6 +26,7 @@ from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.part import Part
 from predibot.scoring.records.track_record import TrackRecord
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
+from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
 
@@ -89,6 +90,7 @@ def test_of_a_quote_and_a_point_at_one_instant_the_quote_comes_last(filled: Stor
     assert record.observation_price_yes.tolist() == [0.5, 0.6, 0.7, 0.2]
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("days", "paid"),
     [(2.9, [np.nan, np.nan, np.nan]), (3, [0.0, 0.5, np.nan]), (4.9, [0.0, 0.5, np.nan]), (5, [1.0, 0.5, np.nan])],
@@ -174,6 +176,7 @@ def cutoff_after(days: float | None) -> date | None:
     return None if days is None else (NOW + days * DAY).date()
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("venue", "models", "cutoff_days", "as_of_days", "expected"),
     [
@@ -220,6 +223,7 @@ def test_an_opened_model_counts_whatever_named_it_and_a_bot_without_any_is_clean
     }  # fmt: skip
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("is_old", [False, True])
 def test_a_bot_that_pools_others_inherits_the_worst_of_its_members(store: Store, is_old: bool) -> None:
     run = a_run(store, ONE, TWO, bots=(), venue=ARCHIVE)
@@ -333,6 +337,7 @@ def test_a_later_run_may_ask_about_fewer_markets(filled: Store) -> None:
     assert market[decision == 4].tolist() == [1]
 
 
+@ONE_DATABASE
 def test_what_only_other_recipes_ask_leaves_the_settled_figures_of_a_bot_alone(filled: Store) -> None:
     def at_settlement() -> list[tuple[str, int, float | None]]:
         cards = scorecards(record_of(filled, 10, bots=["a", "b"]))
@@ -371,6 +376,7 @@ def test_a_baseline_is_one_by_its_strategy_in_all_its_runs_and_by_no_name(store:
     assert cards == {"market_price": False, "plain": True, "changed": False}
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(("venue_name", "word"), [("sandbox", "clean"), ("sandbox_mana", "clean"), ("m", "unknown")])
 def test_in_a_world_that_is_made_up_a_model_without_a_cutoff_is_clean(store: Store, venue_name: str, word: str) -> None:
     run = a_run(store, TWO, bots=(), venue=ARCHIVE)

@@ -33,6 +33,7 @@ from predibot.ledger.write.decisions import DecisionResult, read_decisions, stor
 from predibot.ledger.write.runs import StoredRun
 from tests.games.toy import SHARE, BuyOrHold, Holding
 from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, finished_with, rows_of
+from tests.soaks import ONE_DATABASE
 
 GAME = BuyOrHold()
 EVENT = event_of(1)
@@ -171,6 +172,7 @@ BROKEN = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(("statement", "check"), BROKEN.items())
 def test_what_was_changed_in_an_account_is_found_and_named(store: Store, statement: str, check: str) -> None:
     play(store, 0, AT_40, Order(SHARE, 80.0))

@@ -22,7 +22,7 @@ from predibot.errors import BudgetSpent
 from predibot.ledger.store import Store
 from predibot.ledger.write.process_identity import helper_owner, new_owner
 from predibot.ledger.write.spending import Holder, LedgerAccount, book_reservations, renew_reservations
-from tests.soaks import few
+from tests.soaks import ONE_DATABASE, few
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 DIME = Spending(usd=0.1, tokens=7, steps=1, searches=2, seconds=0.3)
@@ -247,6 +247,7 @@ OPS = st.lists(
 HALF_A_MINUTE = timedelta(seconds=30)
 
 
+@ONE_DATABASE
 @given(OPS)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_processes_do_in_whatever_order_the_limit_holds_and_nothing_is_lost(

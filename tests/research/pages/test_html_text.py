@@ -106,7 +106,7 @@ def test_a_visited_page_costs_a_fraction_of_the_page_as_markdown(
     recorded: list[Recorded], tokens_of: Callable[[str], int]
 ) -> None:
     markdownify = pytest.importorskip("markdownify").markdownify
-    some = recorded[::3]
+    some = recorded[::9]
     whole = [tokens_of(markdownify(page.html)) for page in some]
     for shown, most in zip(zip(*visits(some, 0, 12), strict=True), (0.30, 0.20), strict=True):
         assert not any(text.startswith("error:") for text in shown)

@@ -14,6 +14,7 @@ from predibot.research.pages.parser_messages import PageSource, ParsedPage
 from predibot.research.pages.parser_pool import ParserPool
 from tests.research.pages.hostile_pages import HOSTILE, LIKE_OTHERS, end_in_time
 from tests.research.pages.pdf_files import pdf_of
+from tests.soaks import few
 
 SECONDS = 0.5
 """Enough for an ordinary page, and short of what most hostile ones want."""
@@ -72,6 +73,9 @@ def test_a_title_is_cut_where_no_title_goes_on() -> None:
     assert len(parse_page(source).title) == 1_000
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in LIKE_OTHERS])
+ALONE = [name for name in HOSTILE if name not in LIKE_OTHERS]
+
+
+@pytest.mark.parametrize("name", few(ALONE, *ALONE[::3]))
 def test_a_hostile_page_ends_within_its_time_and_leaves_nothing_behind(pool: ParserPool, name: str) -> None:
     end_in_time(pool, HOSTILE[name](), seconds=SECONDS)

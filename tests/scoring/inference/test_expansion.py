@@ -22,6 +22,7 @@ from predibot.scoring.inference.uncertainty import (
     mean_of,
 )
 from tests.scoring.designs import DESIGNS, Design, long_odds
+from tests.soaks import few
 
 CELLS = st.lists(st.tuples(st.floats(-5, 5, allow_subnormal=False), st.floats(0.1, 3)), min_size=5, max_size=40)
 
@@ -76,7 +77,7 @@ def test_other_units_are_other_ends_and_a_turned_sign_turns_them(
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("clusters", [300, 1_000])
+@pytest.mark.parametrize("clusters", few([300, 1_000], 300))
 def test_where_it_is_used_the_formula_says_what_draws_say(name: str, clusters: int) -> None:
     sums, n = sums_of(DESIGNS[name], clusters)
     assert expands(sums, 0.95)

@@ -84,6 +84,7 @@ def test_what_no_venue_lists_any_more_keeps_its_last_price_and_is_not_traded_at_
     assert broken(store) == []
 
 
+@ONE_DATABASE
 def test_what_was_held_and_is_ordered_anew_is_settled_meanwhile(store: Store, tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive")
     paid = {"resolved_at": at(NOW + timedelta(days=2.5)), "payouts": [1.0, 0.0]}

@@ -29,6 +29,7 @@ from tests.jobs.tiny import (
     write_archive,
 )
 from tests.ledger.databases import other
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW, condition_of
 
 __all__ = ["other"]
@@ -126,6 +127,7 @@ def test_a_run_that_accounts_rest_on_is_not_voided(store: Store, archive: Path) 
             void_run(connection, key, reason="wrong", at=clock())
 
 
+@ONE_DATABASE
 def test_a_run_of_which_nothing_was_filled_yet_is_voided_and_its_orders_are_never_filled(
     store: Store, archive: Path
 ) -> None:
@@ -143,6 +145,7 @@ def test_a_run_of_which_nothing_was_filled_yet_is_voided_and_its_orders_are_neve
     assert broken(store) == []
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(("shares", "are_ours"), [(4e12, True), (4e16, False)])
 def test_shares_of_a_market_that_costs_next_to_nothing_are_many(
     store: Store, archive: Path, shares: float, are_ours: bool
