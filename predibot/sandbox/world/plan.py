@@ -186,7 +186,6 @@ class EventPlan:
     opens_hour: int
     """The first hour with a price."""
     end_minute: int | None
-    states_volume: bool
     daily_volume_usd: float
     news_share: float
     """The share of the uncertainty that goes with news, in [0, 1]."""
@@ -231,7 +230,6 @@ def plan_event(draws: Draws, *, number: int, known_at_minute: int, born_minute: 
         born_minute=born_minute,
         opens_hour=opens_hour,
         end_minute=None if traits[2] < 0.08 else end_minute,
-        states_volume=traits[3] >= 0.02,
         daily_volume_usd=4_000.0 * math.exp(1.7 * _normal(traits[4], traits[5])),
         news_share=0.2 + 0.3 * traits[6],
         closing_share=0.05 + 0.3 * traits[7],

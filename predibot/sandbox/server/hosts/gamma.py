@@ -187,8 +187,7 @@ def _sort_key(snapshot: Snapshot, place: tuple[int, int], order: str, sign: floa
     end_minute, volume = _end_and_volume(snapshot, place)
     value: float | None
     if order in _WINDOWS:
-        is_stated = index >= 0 or order == "volume" or state.plan.states_volume
-        value = getattr(volume, _WINDOWS[order]) if is_stated else None
+        value = getattr(volume, _WINDOWS[order])
     elif order == "endDate":
         value = end_minute
     elif order == "liquidity":

@@ -70,11 +70,9 @@ def event_payload(names: Names, state: EventState, *, is_exclusive: bool) -> Jso
         "openInterest": 0,
         "liquidity": liquidity_usd(plan, 1.0),
         "volume": state.volume.total_usd,
-    }
+    } | _volume_windows(state.volume)
     if plan.end_minute is not None:
         payload["endDate"] = iso_text(plan.end_minute)
-    if plan.states_volume:
-        payload |= _volume_windows(state.volume)
     if is_exclusive:
         payload["negRiskMarketID"] = names.neg_risk_id(plan.number)
     settled = [market.settled_minute for market in state.markets if market.settled_minute is not None]
