@@ -28,11 +28,11 @@ from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.doctor import check_all
 from predibot.jobs.evaluate import evaluate_stored
-from predibot.jobs.open_venue import look_back_at, open_venue
+from predibot.jobs.open_venue import look_back_at, open_past, open_venue
 from predibot.jobs.schedule.child import Child
 from predibot.jobs.schedule.install import Installation, InstallKind, make_files
 from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled_recipe import MINUTE, ScheduledRecipe, play_slot_once
+from predibot.jobs.schedule.scheduled_recipe import MINUTE, ScheduledRecipe, play_slot_once, simulated_instant
 from predibot.jobs.schedule.service import LONGEST_WAIT, OnSlot, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
@@ -47,6 +47,7 @@ from predibot.ledger.write.slots import (
     read_schedules,
 )
 from predibot.plain_file import plain_text
+from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.records.part import Part
 
 _log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
     def start(recipe: ScheduledRecipe, slot_at: datetime | None) -> Child:
         if slot_at is None:
             return Child(terms.set_up, _track_in_process, recipe, quiet, ledger)
-        caller.say(f"{recipe.name}: playing the slot of {short_instant(slot_at)}")
+        caller.say(f"{recipe.name}: playing the run of {short_instant(slot_at)}")
         return Child(terms.set_up, play_in_process, recipe, slot_at, quiet, ledger, terms.executor)
 
     def tell(row: SlotRow) -> None:
@@ -217,12 +218,12 @@ def play_now(
         now = caller.clock()
         if slot_at is not None and (slot_at > now or slot_at != floor_to(slot_at, MINUTE)):
             raise UsageError(
-                f"a slot is a minute that has begun, and {short_instant(slot_at)} is none at {short_instant(now)}. "
-                "Name another --slot, or leave it out"
+                f"--slot names a minute that has begun, and {short_instant(slot_at)} is none at {short_instant(now)}. "
+                "Name another, or leave it out"
             )
         slot_at = slot_at or recipe.slot_to_play(store, now)
         store.run_write(partial(add_schedule, recipe=recipe.name, argument=argument, now=caller.clock()))
-        caller.say(f"{recipe.name}: playing the slot of {short_instant(slot_at)}")
+        caller.say(f"{recipe.name}: playing the run of {short_instant(slot_at)}")
         recipe = replace(recipe, request=replace(recipe.request, retry=retry))
         play = partial(play_slot, store=store, ledger=ledger, caller=caller, executor=executor)
         return play_slot_once(recipe, slot_at, play, store=store, clock=caller.clock)
@@ -250,7 +251,7 @@ def _no_progress() -> AbstractContextManager[ProgressListener]:
 
 def words_of_slot(row: SlotRow) -> str:
     """Return the result of a slot in one line."""
-    text = f"{row.recipe}: the slot of {short_instant(row.slot_at)} is {row.status}"
+    text = f"{row.recipe}: the run of {short_instant(row.slot_at)} is {row.status}"
     again = f"; tried again at {short_instant(row.next_try_at)}" if row.next_try_at else ""
     return text + (f": {row.reason}" if row.reason else "") + again
 
@@ -322,15 +323,20 @@ def play_slot(
     """
     settings = caller.settings()
     broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]
-    deadline_at = slot_at + recipe.schedule.deadline
-    request = replace(recipe.request, slot_at=slot_at, deadline_at=deadline_at)
-    chosen, paces = request.recipe, SharedPaces(store=store)
+    chosen, paces = recipe.request.recipe, SharedPaces(store=store)
     try:
+        as_of = None
+        request = replace(recipe.request, slot_at=slot_at, deadline_at=slot_at + recipe.schedule.deadline)
+        if venue_or_defaults(chosen.venue).invented:
+            # Its clock is its own, so that the run is the one of `decide --as-of`.
+            past = open_past(chosen.venue, settings, caller.clock)
+            as_of, request = simulated_instant(recipe, slot_at, past, store), recipe.request
+            caller.say(f"{recipe.name}: it is {short_instant(as_of)} in the simulated world, which goes on at each run")
         with (
             open_venue(
                 chosen.venue,
                 settings,
-                as_of=None,
+                as_of=as_of,
                 purpose="decide",
                 clock=caller.clock,
                 paces=paces,

@@ -38,7 +38,7 @@ def publish(
     ] = None,
     venue: options.LookBackVenue = None,
     with_traces: Annotated[
-        bool, typer.Option("--with-traces", help="show what agents did, and what the pages they read said")
+        bool, typer.Option("--with-traces", help="show what agents did, and the texts of pages they read")
     ] = False,
     without_items: Annotated[
         bool, typer.Option("--without-items", help="leave out the pages of each text that bots labelled")

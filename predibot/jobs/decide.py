@@ -297,7 +297,7 @@ def _shortcomings(worker: Worker, undecided: int, missed: int) -> Iterator[str]:
     if undecided:
         yield f"{undecided} decisions are under way in another process; run the same command again"
     if missed:
-        yield f"decisions that missed their turn, as their accounts went on with a later slot: {missed}"
+        yield f"decisions that missed their turn, as their accounts went on with a later run: {missed}"
     with worker.store.read() as connection:
         late = count_late_by_run(connection, [run_id]).get(run_id)
         no_news = news_failures(connection, run_id)

@@ -25,7 +25,7 @@ from predibot.ledger.write.receipts import (
 _WHY = {
     None: "it was killed before its end, or is still being decided; decide again",
     "imported": "it was imported, which brings no receipt along; --against FILE compares it with what was published",
-    "older": "it was decided before there were any; deciding its slot again makes one",
+    "older": "it was decided before there were any; deciding that time again makes one",
 }
 GONE = "its receipt is gone, and it was decided with one. Put a copy of the ledger in its place"
 

@@ -156,9 +156,9 @@ def _schedule_problems(each: ScheduleStatus, spent: Spending, now: datetime) -> 
     if each.expected_at is not None and each.is_overdue:
         late = format_length(timedelta(minutes=(now - each.expected_at) // timedelta(minutes=1)))
         yield (
-            f"recipe {each.recipe}: the slot of {short_instant(each.expected_at)} has not begun, {late} after it. "
+            f"recipe {each.recipe}: the run of {short_instant(each.expected_at)} has not begun, {late} after it. "
             "Look whether `predibot schedule` runs"
         )
     last = each.slots.last
     if last is not None and last.status in ("failed", "partly", "missed"):
-        yield f"recipe {each.recipe}: the slot of {short_instant(last.slot_at)} is {last.status}: {last.reason}"
+        yield f"recipe {each.recipe}: the run of {short_instant(last.slot_at)} is {last.status}: {last.reason}"

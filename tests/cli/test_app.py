@@ -24,6 +24,7 @@ from tests.agents.chat_server import Said, chat_server, hang
 from tests.cli.conftest import WORLD
 from tests.forked import Forked
 from tests.jobs.program import wait_until
+from tests.plain_words import private_words
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = (
@@ -80,6 +81,7 @@ def test_every_command_is_there_and_every_help_is_a_whole_lower_case_phrase() ->
     for name, command in [*group.commands.items(), *below]:
         texts = [command.help, *(param.help for param in command.params)]
         assert all(text and text[0].islower() and not text.endswith(".") for text in texts), (name, texts)
+        assert private_words("\n".join(texts)) == [], name
 
 
 BELOW = (

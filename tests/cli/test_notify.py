@@ -159,5 +159,5 @@ def test_the_service_tells_of_its_slots_and_a_chat_in_trouble_fails_nothing(chat
     assert "Traceback" not in done.err
     assert not [part for part in PARTS if part in done.err + done.out]
     assert any(method == "GET" for method, _, _ in chat.asked)
-    assert any("slots done" in body["text"] for _, _, body in chat.asked if body)
+    assert any("runs done" in body["text"] for _, _, body in chat.asked if body)
     assert any("missed" in body["text"] for _, _, body in chat.asked if body)

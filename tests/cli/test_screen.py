@@ -1,12 +1,12 @@
 """The screen that evaluations open with, in a real terminal, in a pipe and without colours."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.cli.terminal import on_a_terminal, screen_after, without_colours
+from tests.plain_words import private_words
 
 AS_OF = "2026-02-20T12:00Z"
 EVALUATE = ("evaluate", "--no-track", "--as-of", AS_OF)
@@ -59,9 +59,6 @@ def test_each_table_can_be_asked_for_alone(played: Predibot, table: str) -> None
     assert "Leaderboard" not in said
 
 
-PRIVATE_WORDS = re.compile(r"(event-)?slots?|said|sees|subjects?|claim(s|ed)?|sure~error|void forecasts?|E below 20")
-
-
 def test_screens_have_no_word_that_only_we_know(played: Predibot) -> None:
     for command in (
         (*EVALUATE, "--full", "--explain"),
@@ -71,7 +68,7 @@ def test_screens_have_no_word_that_only_we_know(played: Predibot) -> None:
     ):
         # Reasons of bots are texts of others.
         shown = played(*command).out.partition("\nWorst decisions")[0]
-        assert shown and [each[0] for each in re.finditer(rf"(?<![\w./-])({PRIVATE_WORDS.pattern})(?!\w)", shown)] == []
+        assert shown and private_words(shown) == []
 
 
 def test_what_a_screen_shows_is_in_the_document(played: Predibot) -> None:

@@ -85,7 +85,7 @@ def test_all_is_well_where_the_last_slot_is_done(store: Store, recipe: str) -> N
 def test_a_slot_that_is_not_done_is_a_problem_until_a_later_one_is(store: Store, recipe: str, status: str) -> None:
     scheduled(store, recipe)
     slot(store, status, "the venue is away")
-    said = f"recipe daily: the slot of 2026-11-22T12:05Z is {status}: the venue is away"
+    said = f"recipe daily: the run of 2026-11-22T12:05Z is {status}: the venue is away"
     assert found(store).problems == (said,)
     slot(store, "done", days=1)
     assert found(store, 1.1).problems == ()
@@ -95,9 +95,9 @@ def test_a_slot_that_nobody_began_is_a_problem_and_a_paused_recipe_is_none(store
     scheduled(store, recipe)
     assert found(store, 0.005).problems == ()
     (problem,) = found(store, 1.05).problems
-    assert "the slot of 2026-11-22T12:05Z has not begun, 1512m after it" in problem
+    assert "the run of 2026-11-22T12:05Z has not begun, 1512m after it" in problem
     # That the next one has only begun is no reason to say that all is well.
-    assert "the slot of 2026-11-22T12:05Z has not begun" in found(store, 1.001).problems[0]
+    assert "the run of 2026-11-22T12:05Z has not begun" in found(store, 1.001).problems[0]
     store.run_write(partial(miss_slots, recipe="daily", slots=[NOON], reason="it was off", now=NOON + DAY))
     assert found(store, 0.5).problems[-1].endswith("is missed: it was off")
     store.run_write(partial(change_schedule, recipe="daily", paused_at=NOON))
@@ -195,7 +195,7 @@ def test_the_exit_code_says_whether_somebody_has_to_look(
         slot(store, "failed", "the venue is away, as it was all day, and nobody knows for how long it will be")
     code, screen = on_a_terminal("status", columns=80)
     assert code == 1
-    assert "Look at this: recipe daily: the slot of 2026-11-22T12:05Z is failed" in " ".join(screen.split())
+    assert "Look at this: recipe daily: the run of 2026-11-22T12:05Z is failed" in " ".join(screen.split())
     assert all(len(line) <= 80 for line in re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines())
     assert "daily" in screen and "2026-11-22T12:05Z" in screen
     said = said_here("status", "--json")

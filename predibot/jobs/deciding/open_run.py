@@ -228,7 +228,7 @@ def _resume(store: Store, run: StoredRun, request: RunRequest, opened: OpenVenue
     if not events:
         notes.append(
             f"run {run.key} plays no event; if that was the venue's fault, "
-            f"`predibot runs void {run.key} --reason WHY` frees its slot"
+            f"`predibot runs void {run.key} --reason WHY` lets it be decided anew"
         )
     return OpenRun(run, events, tuple(notes))
 
@@ -255,7 +255,7 @@ def _plan(
     if opened.venue.live and request.event_id is None and choice.listed < fewest:
         notes.append(
             f"the venue lists {choice.listed} events in all, fewer than a run plays; if its list was cut, "
-            f"`predibot runs void {key} --reason WHY` frees the slot"
+            f"`predibot runs void {key} --reason WHY` lets it be decided anew"
         )
     plan = StoredRun(
         key=key,

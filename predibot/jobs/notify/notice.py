@@ -29,7 +29,7 @@ _REASONS: Mapping[str, str] = {
     "ModelUnavailable": "a model's provider did not answer in time",
     "PluginError": "a plug-in does not load, or refuses its arguments",
     "RecipeError": "the recipe cannot be read",
-    "RunConflict": "the stored run of the slot was made with other settings",
+    "RunConflict": "the stored run of that time was made with other settings",
     "UsageError": "what was asked for cannot be done",
     "VenueChanged": "the venue answers in a way this predibot does not understand",
     "VenueMissing": "what the venue is kept in is not there",
@@ -112,10 +112,10 @@ def notice_of_slot(
         outcomes: Count of decisions by `outcome_of`; empty if no run was made.
         next_try_at: When failed decisions are tried again; None for never.
     """
-    at, about, counts = short_instant(slot_at), f"slot of {recipe}", dict(outcomes or {})
+    at, about, counts = short_instant(slot_at), f"runs of {recipe}", dict(outcomes or {})
     decisions = f"Decisions: {_counts(counts)}." if counts else "No decision was made."
     if is_good:
-        title = f"predibot: {safe_name(recipe)} is well again, slot {at}"
+        title = f"predibot: {safe_name(recipe)} is well again, run of {at}"
         return Notice("failure", title, (decisions,), trouble=about, is_over=True)
     what = "failed in part" if counts.get("recorded") else "failed"
     kind = kind_of_error(reason)
@@ -124,7 +124,7 @@ def notice_of_slot(
     ask_again = (_ASK_AGAIN,) if counts.get(_UNREADABLE_ANSWER) else ()
     return Notice(
         "drift" if kind == "VenueChanged" else "failure",
-        f"predibot: {safe_name(recipe)} {what}, slot {at}",
+        f"predibot: {safe_name(recipe)} {what}, run of {at}",
         (*why, decisions, again, *ask_again, _MORE),
         trouble=about,
     )
@@ -134,11 +134,11 @@ def notice_of_remarks(recipe: str, slot_at: datetime, reason: str) -> Notice:
     """Return the notice that something besides a slot's decisions failed; without a reason, that all is well again."""
     about, at = f"side of {recipe}", short_instant(slot_at)
     if not reason:
-        title = f"predibot: nothing is in the way of {safe_name(recipe)} any more, slot {at}"
+        title = f"predibot: nothing is in the way of {safe_name(recipe)} any more, run of {at}"
         return Notice("failure", title, trouble=about, is_over=True)
     return Notice(
         "drift" if "VenueChanged:" in reason else "failure",
-        f"predibot: {safe_name(recipe)} is done with remarks, slot {at}",
+        f"predibot: {safe_name(recipe)} is done with remarks, run of {at}",
         ("Prices, the evaluation or a check of the doctor were in the way.", _MORE),
         trouble=about,
     )
@@ -148,7 +148,7 @@ def notice_of_missed(recipe: str, slots: Sequence[datetime]) -> Notice:
     """Return the notice that slots were missed."""
     first, more = [short_instant(slot) for slot in slots[:_MOST_MISSED_NAMED]], len(slots) - _MOST_MISSED_NAMED
     names = ", ".join(first) + (f" and {more} more, the last {short_instant(slots[-1])}" if more > 0 else "")
-    what = "a slot" if len(slots) == 1 else f"{len(slots)} slots"
+    what = "a run" if len(slots) == 1 else f"{len(slots)} runs"
     lines = (f"Nothing ran in time to make up for: {names}.", "No decision is made for them any more.")
     return Notice("missed", f"predibot: {safe_name(recipe)} missed {what}", lines)
 
@@ -238,13 +238,13 @@ def notice_of_day(
     # Wrapped, so that none is cut off.
     wrapped = wrap(not_over, MAX_LINE_CHARACTERS, break_on_hyphens=False)
     lines = (
-        f"Slots of the last 24 hours: {_counts(slots)}.",
+        f"Runs of the last 24 hours: {_counts(slots)}.",
         f"Decisions: {_counts(outcomes)}.",
         cost,
         *wrapped,
         *said,
     )
-    title = f"predibot: {safe_name(recipe)} until {short_instant(until)}, {done} of {all_slots} slots done"
+    title = f"predibot: {safe_name(recipe)} until {short_instant(until)}, {done} of {all_slots} runs done"
     return Notice("summary", title, lines, tuple(leaderboard))
 
 

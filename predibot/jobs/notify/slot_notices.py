@@ -30,7 +30,7 @@ from predibot.jobs.notify.teller import Teller
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.decisions import read_decisions
-from predibot.ledger.write.runs import StoredRun, runs_of_slot
+from predibot.ledger.write.runs import StoredRun, find_run
 from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.ledger.write.spending import LedgerAccount
 from predibot.plugins.venues import venue_or_defaults
@@ -128,8 +128,7 @@ class SlotNotices:
             yield from self._budgets(run)
 
     def _run_of(self, row: SlotRow) -> StoredRun | None:
-        runs = self._store.run_read(partial(runs_of_slot, recipe=row.recipe, slot_at=row.slot_at))
-        return next((run for run in runs if run.key == row.run_key), None)
+        return None if row.run_key is None else self._store.run_read(partial(find_run, key=row.run_key))
 
     def _budgets(self, run: StoredRun) -> Iterator[Notice]:
         """Yield a notice of each limit of a run that is nearly reached."""
@@ -177,7 +176,7 @@ class SlotNotices:
         except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on
             message = describe_error(error)
             if message != self._last_error:
-                _log.warning("could not tell what became of slots: %s", message)
+                _log.warning("could not tell what became of runs: %s", message)
             self._last_error = message
 
 

@@ -182,7 +182,7 @@ class Teller:
         if self._ping is None:
             return
         ping, outbox = self._ping
-        title = "a slot is done" if is_good else "a slot failed"
+        title = "a run is done" if is_good else "a run failed"
         with self._changed:
             outbox.add(_Message(title, partial(ping.ping, is_good=is_good), self._clock()))
         self.send_waiting()

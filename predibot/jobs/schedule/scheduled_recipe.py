@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from predibot.domain.clock import floor_to
+from predibot.contracts import Past
+from predibot.domain.clock import floor_to, short_instant
 from predibot.domain.schedule import Schedule
 from predibot.errors import UsageError
 from predibot.jobs.schedule.lock import ServiceLock
@@ -105,6 +106,26 @@ def play_slot_once(
         finally:
             ended = close_slot(recipe, slot_at, played, store=store, now=clock())
         return ended
+
+
+def simulated_instant(recipe: ScheduledRecipe, slot_at: datetime, past: Past, store: Store) -> datetime:
+    """Return the instant of an invented world that a slot plays: the first one, then `every` later at each slot.
+
+    Missed slots are not counted, so that no day of the world is left out.
+
+    Raises:
+        UsageError: If the world has ended by then.
+    """
+    rows = store.run_read(partial(read_slots, recipe=recipe.name))
+    began_at = next((row.started_at for row in rows if row.slot_at == slot_at), None)
+    earlier = [row for row in rows if row.started_at and (began_at is None or row.started_at < began_at)]
+    instant = past.first_at + len(earlier) * recipe.request.recipe.every
+    if instant > past.last_at:
+        raise UsageError(
+            f"the simulated world ends at {short_instant(past.last_at)}, and its last day is played. Name another "
+            "--ledger to begin anew"
+        )
+    return instant
 
 
 def close_slot(

@@ -174,7 +174,7 @@ def require_account(connection: Connection, account_id: int, held: Claim) -> Non
     """Lock an account for a claim, and raise ClaimLost if another claim has it: nothing may be stored then."""
     query = select(accounts.c.task_id).where(accounts.c.id == account_id).with_for_update()
     if connection.execute(query).scalar_one() != held.task_id:
-        raise ClaimLost("this account went on with another slot, or was never claimed for this one; its journal stands")
+        raise ClaimLost("this account went on with another run, or was never claimed for this one; its journal stands")
 
 
 def add_to_journal(

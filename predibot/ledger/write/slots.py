@@ -22,7 +22,7 @@ SERVICE = "schedule"
 
 def lock_of_slot(recipe: str, slot_at: datetime) -> str:
     """Return the name of a slot's lock."""
-    return f"slot {recipe}@{format_instant(slot_at)}"
+    return f"run {recipe}@{format_instant(slot_at)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def _require_slot(connection: Connection, recipe: str, slot_at: datetime) -> Slo
     row = read_slot(connection, recipe, slot_at)
     if row is None:
         raise LedgerUnusable(
-            f"the row of slot {format_instant(slot_at)} of {recipe} is gone. Look who else writes here"
+            f"the row of the run of {format_instant(slot_at)} of {recipe} is gone. Look who else writes here"
         )
     return row
 

@@ -236,7 +236,10 @@ def test_a_live_run_without_events_that_an_older_version_stored_says_how_to_void
             freeze_run(connection, plan, ())
         report = decide_live(file, serving(healthy()))
         assert report.events == ()
-        assert any("`predibot runs void tiny@2026-02-13T00:00Z --reason WHY` frees its slot" in n for n in report.notes)
+        assert any(
+            "`predibot runs void tiny@2026-02-13T00:00Z --reason WHY` lets it be decided anew" in n
+            for n in report.notes
+        )
         with file.write() as connection:
             void_run(connection, plan.key, reason="the venue was in trouble", at=NOW)
         assert len(decide_live(file, serving(healthy())).events) == 4

@@ -11,7 +11,7 @@ from predibot.jobs.notify.notice import Notice
 from predibot.net.failures import LostAnswer, TryAgain
 from tests.jobs.notify.servers import Mailbox, certificate_in, dripping, hanging, refusing, smtp
 
-NOTICE = Notice("summary", "predibot: täglich, 2 of 2 slots done", ("Cost $0.12.",), ("1  kelly  +12",))
+NOTICE = Notice("summary", "predibot: täglich, 2 of 2 runs done", ("Cost $0.12.",), ("1  kelly  +12",))
 TO = ("me@example.org", "you@example.org")
 
 

@@ -25,6 +25,7 @@ from predibot.jobs.notify.notice import (
     notice_of_slot,
     safe_name,
 )
+from tests.plain_words import private_words
 
 SLOT = parse_instant("2026-11-22T12:05Z")
 HARMFUL = "<>&@`[]|*~\r\n\x1b\u202e\u200b"
@@ -41,7 +42,7 @@ def _notices(name: str, reason: str) -> list[Notice]:
         notice_of_drift(name, ["3 of 10 events lack a tag"]),
         notice_of_budget(name, f"the run {safe_name(name)}", "usd", spent=0.9, limit=1.0),
         notice_of_abstentions(name, 3),
-        notice_of_day(name, SLOT, ["Nobody beats the price."], ["# bot"], troubles=[f"slot of {name}"], **day),
+        notice_of_day(name, SLOT, ["Nobody beats the price."], ["# bot"], troubles=[f"runs of {name}"], **day),
     ]
 
 
@@ -65,6 +66,8 @@ def test_each_kind_of_error_comes_to_a_sentence_or_to_none() -> None:
     # What a slot ends with; the others are about one decision, or name a branch of the tree.
     assert known >= {"VenueUnavailable", "VenueChanged", "RunConflict", "PluginError", "RecipeError", "LedgerUnusable"}
     assert kind_of_error("KeyError: sk-SECRET") == ""
+    notices = [notice for kind in known for notice in _notices("daily", f"{kind}: x")]
+    assert private_words("\n".join(line for each in notices for line in (each.title, *each.body))) == []
 
 
 @pytest.mark.parametrize(("kind", "told"), [("VenueChanged", "drift"), ("VenueUnavailable", "failure")])
@@ -81,7 +84,7 @@ def test_a_long_message_is_cut_and_says_so() -> None:
 
 
 def test_no_trouble_that_goes_on_is_cut_off() -> None:
-    troubles = [f"slot of {'recipe-' * 6}{number}" for number in range(12)]
+    troubles = [f"runs of {'recipe-' * 6}{number}" for number in range(12)]
     day: dict[str, Any] = {"slots": {"done": 1}, "outcomes": {}, "cost_usd": 0.5, "is_cost_known": True}
     notice = notice_of_day("daily", SLOT, ["Nobody beats the price."], ["# bot"], troubles=troubles, **day)
     assert max(map(len, notice.body)) <= MAX_LINE_CHARACTERS

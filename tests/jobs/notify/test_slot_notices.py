@@ -23,7 +23,7 @@ from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
 from predibot.ledger.write.slots import change_schedule
 from predibot.reports.views.summary import summary_of
-from predibot.sandbox.server.options import SandboxOptions
+from predibot.sandbox.server.options import parse_options
 from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from tests.agents.chat_server import JSON, Said, chat_server, completion
@@ -102,7 +102,7 @@ class Service:
             notices.look()
             self.between()
         titles = [text.splitlines()[0].strip("*") for text in self.chat.texts[before:]]
-        return [title for title in titles if "slots done" not in title]
+        return [title for title in titles if "runs done" not in title]
 
     def _start(self, recipe: ScheduledRecipe, slot_at: datetime | None) -> Done:
         if slot_at is not None:
@@ -144,7 +144,7 @@ def test_slots_wait_for_no_ping_and_no_channel_and_each_is_told_in_its_turn(
         service.look(HOUR)
     assert service.pings() == [""] * 6
     assert [text.splitlines()[0] for text in chat.texts] == [
-        "*predibot: daily until 2026-11-22T13:00Z, 6 of 6 slots done*"
+        "*predibot: daily until 2026-11-22T13:00Z, 6 of 6 runs done*"
     ]
     assert caplog.records == []
 
@@ -162,8 +162,8 @@ def test_a_service_that_ends_says_what_it_could_not_tell(
         service.look(HOUR)
         said = [record.getMessage() for record in caplog.records]
     assert said == [
-        "webhook: 1 could not be told by the end: 'predibot: daily until 2026-11-22T13:00Z, 2 of 2 slots done'",
-        "ping: 2 could not be told by the end: 'a slot is done', 'a slot is done'",
+        "webhook: 1 could not be told by the end: 'predibot: daily until 2026-11-22T13:00Z, 2 of 2 runs done'",
+        "ping: 2 could not be told by the end: 'a run is done', 'a run is done'",
     ]
 
 
@@ -182,13 +182,13 @@ def test_a_failure_is_told_once_over_many_processes_and_so_is_its_end_and_nothin
     with chat_server(Said(json.dumps(error).encode(), 401, {"Content-Type": JSON})) as server:
         service.recipe(SCHEDULE + BASELINES + AGENT.format(url=server.base_url))
         service.look()
-        assert service.look(5 * MINUTE) == ["predibot: daily failed in part, slot 2026-11-22T12:05Z"]
+        assert service.look(5 * MINUTE) == ["predibot: daily failed in part, run of 2026-11-22T12:05Z"]
         for _ in range(5):
             assert service.look(10 * MINUTE) == []
         server.script[:] = [completion(ABSTAINS)]
         server.asked.clear()
         found = [title for _ in range(4) for title in service.look(HOUR)]
-    assert found == ["predibot: daily is well again, slot 2026-11-22T12:05Z"]
+    assert found == ["predibot: daily is well again, run of 2026-11-22T12:05Z"]
     assert service.pings()[0] == "/fail" and service.pings()[-1] == ""
     told = "".join(service.chat.texts)
     assert "Decisions: 2 failed, 4 recorded." in told
@@ -200,7 +200,7 @@ def test_failures_by_unreadable_answers_are_told_apart_with_what_asks_again(serv
     with chat_server(completion("sixty percent")) as server:
         service.recipe(SCHEDULE + BASELINES + AGENT.format(url=server.base_url))
         service.look()
-        assert service.look(5 * MINUTE) == ["predibot: daily failed in part, slot 2026-11-22T12:05Z"]
+        assert service.look(5 * MINUTE) == ["predibot: daily failed in part, run of 2026-11-22T12:05Z"]
         asked = len(server.asked)
         assert (service.look(HOUR), len(server.asked)) == ([], asked)
         server.script[:] = [completion(ABSTAINS)]
@@ -214,7 +214,7 @@ def test_failures_by_unreadable_answers_are_told_apart_with_what_asks_again(serv
 def test_an_error_that_ends_a_slot_is_named_by_its_kind_only(service: Service) -> None:
     service.recipe(SCHEDULE.replace("sandbox:events=20", f"archive:{service.folder}/{KEY}") + BASELINES)
     service.look()
-    assert service.look(5 * MINUTE) == ["predibot: daily failed, slot 2026-11-22T12:05Z"]
+    assert service.look(5 * MINUTE) == ["predibot: daily failed, run of 2026-11-22T12:05Z"]
     (text,) = service.chat.texts
     assert "Why: " in text and "It is tried again at 2026-11-22T12:35Z." in text
     assert KEY not in text and str(service.folder) not in text
@@ -223,7 +223,7 @@ def test_an_error_that_ends_a_slot_is_named_by_its_kind_only(service: Service) -
 def test_slots_that_were_missed_are_told_once_and_those_of_a_pause_are_not(service: Service) -> None:
     service.recipe(SCHEDULE + BASELINES)
     service.look()
-    assert service.look(3 * DAY + 7 * HOUR) == ["predibot: daily missed 4 slots"]
+    assert service.look(3 * DAY + 7 * HOUR) == ["predibot: daily missed 4 runs"]
     assert "2026-11-22T12:05Z, 2026-11-23T12:05Z" in service.chat.texts[0]
     assert service.look(MINUTE) == []
     pause("daily", service.caller, ledger=service.ledger, paused=True)
@@ -268,19 +268,25 @@ def test_a_limit_is_told_anew_each_day_and_is_no_trouble_that_goes_on(service: S
     assert not [text for text in service.chat.texts if "Not over yet" in text]
 
 
-@pytest.mark.parametrize(("venue", "told"), [("polymarket", ["predibot: the venue of daily changes"]), ("sandbox", [])])
+LACKING = "events=6,fault=missing_fields,path=/events/keyset"
+
+
+@pytest.mark.parametrize(
+    ("venue", "told"),
+    [("polymarket", ["predibot: the venue of daily changes"]), (f"sandbox:{LACKING}", [])],
+)
 def test_a_list_that_lacks_something_is_a_change_of_a_live_venue_only(
     service: Service, monkeypatch: pytest.MonkeyPatch, venue: str, told: list[str]
 ) -> None:
     settings = service.folder / "predibot.toml"
     set_up(settings.parent, settings.read_text().replace('"budget"', '"drift"'))
     service.now = SANDBOX_OPENS_AT.replace(hour=12)
-    with SandboxServer(now=lambda: service.now, options=SandboxOptions()) as server:
+    with SandboxServer(now=lambda: service.now, options=parse_options(LACKING)) as server:
         monkeypatch.setenv("PREDIBOT_GAMMA_URL", server.gamma_url)
         monkeypatch.setenv("PREDIBOT_CLOB_URL", server.clob_url)
         service.recipe(SCHEDULE.replace("sandbox:events=20", venue) + BASELINES)
         service.look()
-        assert service.look(5 * MINUTE) == told
+        assert service.look(5 * MINUTE) == told, service.chat.texts
 
 
 def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(service: Service) -> None:
@@ -290,11 +296,11 @@ def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(serv
     service.look(HOUR)
     service.look(DAY)
     assert [text.splitlines()[0] for text in service.chat.texts] == [
-        "*predibot: daily until 2026-11-22T12:05Z, 1 of 1 slots done*",
-        "*predibot: daily until 2026-11-23T13:05Z, 1 of 1 slots done*",
+        "*predibot: daily until 2026-11-22T12:05Z, 1 of 1 runs done*",
+        "*predibot: daily until 2026-11-23T13:05Z, 1 of 1 runs done*",
     ]
     assert service.chat.texts[0].splitlines()[1:] == [
-        "```Slots of the last 24 hours: 1 done.",
+        "```Runs of the last 24 hours: 1 done.",
         "Decisions: 4 recorded.",
         "Cost: $0.00.",
         "Nobody beats the price.",
@@ -318,8 +324,8 @@ def test_what_cannot_be_read_is_told_later_and_logged_once(service: Service, cap
         for _ in range(3):
             notices.look()
         assert (service.chat.asked, len(caplog.records)) == ([], 1)
-        assert caplog.records[0].getMessage().startswith("could not tell what became of slots: LedgerUnusable: ")
+        assert caplog.records[0].getMessage().startswith("could not tell what became of runs: LedgerUnusable: ")
         away.rename(file)
         notices.look()
         notices.look()
-    assert [text.splitlines()[0] for text in service.chat.texts] == ["*predibot: daily missed a slot*"]
+    assert [text.splitlines()[0] for text in service.chat.texts] == ["*predibot: daily missed a run*"]

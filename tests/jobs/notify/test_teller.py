@@ -66,11 +66,11 @@ def test_a_trouble_is_told_once_and_when_it_is_over() -> None:
         for notice in (WELL, FAILED, FAILED, FAILED, WELL, WELL, FAILED):
             telling.tell(notice)
     assert titles(chat) == [
-        "predibot: daily failed, slot 2026-11-22T11:00Z",
-        "predibot: daily is well again, slot 2026-11-22T11:00Z",
-        "predibot: daily failed, slot 2026-11-22T11:00Z",
+        "predibot: daily failed, run of 2026-11-22T11:00Z",
+        "predibot: daily is well again, run of 2026-11-22T11:00Z",
+        "predibot: daily failed, run of 2026-11-22T11:00Z",
     ]
-    assert telling.troubles == {"slot of daily"}
+    assert telling.troubles == {"runs of daily"}
 
 
 def test_what_an_earlier_process_told_is_not_told_again_but_its_end_is() -> None:
@@ -188,7 +188,7 @@ def test_a_watchdog_is_pinged_after_each_slot_and_its_own_trouble_is_said_once(
         watchdog.says[:] = [(200, {})]
         telling.report_slot_end(is_good=True)
     assert [record.getMessage() for record in caplog.records] == [
-        "ping: not told 'a slot is done': it answered 404; look whether PREDIBOT_PING is right",
+        "ping: not told 'a run is done': it answered 404; look whether PREDIBOT_PING is right",
         "ping: reached again; 3 before could not be told",
     ]
     teller().report_slot_end(is_good=True)
