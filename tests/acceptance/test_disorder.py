@@ -52,7 +52,7 @@ def test_a_cohort_in_disorder_decides_and_is_tracked(predibot: Predibot) -> None
     decided = predibot("decide", "cohort.toml", "--json")
     assert decided.code == 0, decided.err
     notes = "\n".join(decided.document["notes"])
-    assert "12 events state no volume of a week, which is the sum of their markets'" in notes
+    assert "6 events state no volume of a week, which is the sum of their markets'" in notes
     tracked = predibot("track", "--as-of", LATER, "--venue", venue, "--json")
     assert tracked.code == 0, tracked.err
     assert (tracked.document["markets"], tracked.document["notes"]) == (141, [])
