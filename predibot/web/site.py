@@ -141,6 +141,8 @@ class _Site:
         key = digest_of(json.dumps([code, cache.version(), self._today], default=str).encode())
         if (unchanged := self._folder.unchanged(key)) is not None:
             return unchanged
+        if all(run.void for run in cache.runs()):
+            return self._take_down(key)
         # Items have pages of their own, with all bots on one.
         asked = RowFilter(since=self._since, items=False)
         with cache.store.read() as connection, cache.store.blame_rows():
@@ -168,13 +170,30 @@ class _Site:
                     self._write_page(page)
         self._write_page(_SitePage("/search", {}, partial(_same, WebPage("search", {}))))
         self._folder.write("search-index.js", self._search_index())
-        for name in _ASSETS:
-            self._folder.write(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
+        self._write_assets()
         self._folder.write(FEED, feed.rss(options.address, self._file_names["/runs", frozenset()]))
         self._write_data()
         if options.cards:
             self._write_cards(general, code)
         return self._folder.end(key)
+
+    def _take_down(self, key: str) -> SiteSummary:
+        """Leave one page that says why there are no others."""
+        page = WebPage("message", {"said": "Every run of this ledger is void, so that no number is shown."})
+        self._name_page("/", {})
+        self._name_assets()
+        self._folder.begin(self._file_names.values())
+        self._write_page(_SitePage("/", {}, partial(_same, page)))
+        self._write_assets()
+        return self._folder.end(key)
+
+    def _name_assets(self) -> None:
+        for name in _ASSETS:
+            self._file_names[f"/static/{name}", frozenset()] = f"static/{name}"
+
+    def _write_assets(self) -> None:
+        for name in _ASSETS:
+            self._folder.write(f"static/{name}", files("predibot.web").joinpath("static", name).read_bytes())
 
     def _name_pages(self, own: Sequence[LedgerDecision]) -> list[_SitePage]:
         """Give every page its file, and return those of no event and no decision."""
@@ -232,8 +251,7 @@ class _Site:
             if each.subject_kind == "event":
                 self._name_page("/event", {"id": each.subject_id})
         self._name_page("/search", {})
-        for name in _ASSETS:
-            self._file_names[f"/static/{name}", frozenset()] = f"static/{name}"
+        self._name_assets()
         for name in ("search-index.js", FEED, _SCORES_CSV, _SCORES_JSON, f"data/{CARD}"):
             self._file_names[f"/{name}", frozenset()] = name
         return general
@@ -282,7 +300,7 @@ class _Site:
             shown = page.make()
             footer = f"predibot {__version__}, written {self._today}"
             root = self._options.address or "../" * self._current_file.count("/")
-            card = self._card_name(page) if self._options.cards else ""
+            card = self._card_name(page) if self._options.cards and shown.template != "message" else ""
             social = {
                 "url": self._options.address and root + self._current_file,
                 "image": card and root + card,

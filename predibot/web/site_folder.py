@@ -1,7 +1,8 @@
 """The folder of a site: its files, and a manifest of them and of what they were made from.
 
 What is unchanged is not made or written again. A file that is not in the manifest is never touched, and no link is
-followed.
+followed. While a call writes, a journal beside the manifest has a line for each file just before it is written: after
+a call that was killed, a file is the site's own if its content is that of its line.
 """
 
 import fcntl
@@ -12,13 +13,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from predibot.errors import UsageError
-from predibot.plain_file import plain_text
+from predibot.plain_file import plain_bytes, plain_text
 from predibot.whole_file import is_unfinished, remove_unfinished_files, whole_file
 
 MANIFEST = "predibot-site.json"
+_JOURNAL = "predibot-site.journal"
 _OWN_NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -47,6 +49,9 @@ class SiteFolder:
     """In bytes, by name of the file."""
     source_digests: dict[str, str] = field(default_factory=dict)
     """Digests of what groups of files, such as the pages of an event, are made from."""
+    own: frozenset[str] = frozenset()
+    """Names of files that calls before have written."""
+    journal: TextIO | None = None
     written: int = 0
     descriptor: int | None = None
     """Of the folder while it is locked; None for one that is still missing."""
@@ -85,6 +90,9 @@ class SiteFolder:
 
     def close(self) -> None:
         """Let other calls write the folder."""
+        if self.journal is not None:
+            self.journal.close()
+            self.journal = None
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
@@ -93,10 +101,13 @@ class SiteFolder:
         """Return a summary without anything written, if all files are there and were made by this key."""
         names = self.before["files"]
         whole = self.before["key"] == key and all(self._is_there(name) for name in names)
-        return self._summary(names) if whole else None
+        if not whole:
+            return None
+        (self.path / _JOURNAL).unlink(missing_ok=True)
+        return self._summary(names)
 
     def begin(self, names: Iterable[str]) -> None:
-        """Store which files are going to be written, so that a call after one that was killed knows them.
+        """Prepare to write files of these names.
 
         Raises:
             UsageError: If a link or a file of others has one of these names, or another call has just made the folder
@@ -107,31 +118,33 @@ class SiteFolder:
             self.lock()
             # Another call may have made it since.
             self.before = _read_manifest(self.path)
-        own = {*self.before["files"], *self.before["planned"]}
-        self.planned = sorted({*own, *names})
-        for name in self.planned:
+        killed = self._written_by_a_killed_call()
+        own = self.own = frozenset({*self.before["files"], *killed})
+        every = sorted({*own, *names})
+        for name in every:
             self._refuse_links(name)
             self._refuse_others(name, is_own=name in own)
-        for each in {(self.path / name).parent for name in self.planned} | {self.path}:
+        for each in {(self.path / name).parent for name in every} | {self.path}:
             remove_unfinished_files(each)
-        self._write_manifest({**self.before, "key": "", "planned": self.planned})
+        # What an event's pages were made from is known for those of whole calls only.
+        events = {} if killed else self.before["events"]
+        sizes = {**self.before["sizes"], **{name: (self.path / name).stat().st_size for name in killed}}
+        files = {**self.before["files"], **killed}
+        self.before = {"key": "", "files": files, "sizes": sizes, "events": events}
+        self._write_manifest(self.before)
+        (self.path / _JOURNAL).unlink(missing_ok=True)
+        # A line at a time reaches the disk's cache, and outlives this process.
+        self.journal = (self.path / _JOURNAL).open("x", encoding="utf-8", buffering=1)
 
     def end(self, key: str) -> SiteSummary:
         """Remove the files that are no longer part of the site, and store that it is whole."""
-        gone = [name for name in self.planned if name not in self.digests]
+        gone = [name for name in sorted(self.own) if name not in self.digests]
         for name in gone:
             self._refuse_links(name)
             (self.path / name).unlink(missing_ok=True)
-        self._write_manifest(
-            {
-                "key": key,
-                "files": self.digests,
-                "sizes": self.sizes,
-                "events": self.source_digests,
-                "planned": [],
-            }
-        )
-        return self._summary(self.digests, len([name for name in gone if name in self.before["files"]]))
+        self._write_manifest({"key": key, "files": self.digests, "sizes": self.sizes, "events": self.source_digests})
+        (self.path / _JOURNAL).unlink(missing_ok=True)
+        return self._summary(self.digests, len(gone))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, unless it is there with this content."""
@@ -142,6 +155,8 @@ class SiteFolder:
         self._refuse_links(name)
         path = self.path / name
         path.parent.mkdir(exist_ok=True)
+        if self.journal is not None:
+            self.journal.write(f"{digest} {name}\n")
         with whole_file(path) as file:
             file.write(content)
         self.written += 1
@@ -157,6 +172,24 @@ class SiteFolder:
             self.sizes.update({name: self.before["sizes"][name] for name in names})
         else:
             make()
+
+    def _written_by_a_killed_call(self) -> dict[str, str]:
+        """Return the digests of the files that are there as a call before wrote them, but are in no manifest."""
+        self._refuse_links(_JOURNAL)
+        try:
+            lines = plain_text(self.path / _JOURNAL).splitlines()
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError):
+            raise UsageError(f"{self.path / _JOURNAL} cannot be read; remove it, or name another folder") from None
+        found = {}
+        for digest, _, name in (line.partition(" ") for line in lines):
+            if _OWN_NAME.fullmatch(name) and self._link_at(name) is None and (self.path / name).is_file():
+                if digest_of(plain_bytes(self.path / name)) == digest:
+                    found[name] = digest
+                else:
+                    found.pop(name, None)
+        return found
 
     def _refuse_links(self, name: str) -> None:
         if (link := self._link_at(name)) is not None:
@@ -207,7 +240,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     """
     if (folder / MANIFEST).is_symlink():
         raise _link_error(folder / MANIFEST)
-    nothing: dict[str, Any] = {"key": "", "files": {}, "sizes": {}, "events": {}, "planned": []}
+    nothing: dict[str, Any] = {"key": "", "files": {}, "sizes": {}, "events": {}}
     try:
         text = plain_text(folder / MANIFEST)
     except FileNotFoundError:
@@ -222,9 +255,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     try:
         # Older versions stored no sizes; their files are written again.
         found = {"sizes": {}, **json.loads(text)}
-        names = [*found["files"], *found["planned"]]
         whole = all(isinstance(found[name], type(empty)) for name, empty in nothing.items())
-        if not whole or not all(_OWN_NAME.fullmatch(name) for name in names):
+        if not whole or not all(_OWN_NAME.fullmatch(name) for name in found["files"]):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(f"{folder / MANIFEST} is no manifest of a site; name another folder") from None

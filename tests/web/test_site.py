@@ -1,6 +1,7 @@
 """The pages as files: complete, still where nothing changes, and harmless whatever a ledger's texts say."""
 
 import csv
+import hashlib
 import json
 import re
 import shutil
@@ -96,7 +97,7 @@ def test_what_a_killed_call_left_out_is_written_and_what_it_left_over_removed(
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(site, folder)
-    # Killed while pages were written: the manifest says what was planned, some pages are missing, one is not needed.
+    # Killed while pages were written: the journal says which, some pages are missing, one is not needed.
     manifest = json.loads((folder / "predibot-site.json").read_text())
     gone = sorted(manifest["files"])[::3]
     for name in gone:
@@ -104,8 +105,9 @@ def test_what_a_killed_call_left_out_is_written_and_what_it_left_over_removed(
         del manifest["files"][name]
     (folder / "event/of-another-day.html").write_text("old")
     (folder / "notes.txt").write_text("mine")
-    planned = [*gone, "event/of-another-day.html"]
-    (folder / "predibot-site.json").write_text(json.dumps({**manifest, "key": "", "planned": planned}))
+    (folder / "predibot-site.json").write_text(json.dumps({**manifest, "key": ""}))
+    line = f"{hashlib.sha256(b'old').hexdigest()} event/of-another-day.html\n"
+    (folder / "predibot-site.journal").write_text(line + line[:40])
     said = said_here("publish", folder, "--since", "2026-01-01", "--ledger", played)
     assert said.code == 0, said.err
     left = contents(folder)
@@ -125,6 +127,15 @@ def test_only_what_changed_is_written(site: Path, worlds: Worlds, tmp_path: Path
     assert second["files"] > files
     # Two events with what was said of them, and the lists; not the pages of other decisions.
     assert 0 < second["written"] < files / 2
+    with Store.open(address) as store, store.write() as connection:
+        connection.exec_driver_sql("UPDATE runs SET voided_at = created_at, void_reason = 'wrong prices'")
+    (tmp_path / "site/notes.txt").write_text("mine")
+    assert said_here("publish", *asked).document["removed"] > files / 2
+    left = contents(tmp_path / "site")
+    assert {name.partition("/")[0] for name in left} == {"index.html", "notes.txt", "predibot-site.json", "static"}
+    home = left["index.html"].decode()
+    assert "Every run of this ledger is void" in home and '""' not in home
+    assert {each for each in Links(home).found if each in left or not each.startswith("#")} <= {*left}
 
 
 def test_narrower_sites_lose_pages_and_keep_whole_ones(site: Path, played: str, tmp_path: Path) -> None:
@@ -209,9 +220,7 @@ def test_hostile_texts_are_text_in_every_file(tmp_path: Path) -> None:
     assert json.loads(found["search-index.js"].decode().partition("= ")[2].rstrip(";\n"))
 
 
-@pytest.mark.parametrize(
-    "manifest", [None, "{", "{}", '{"key": "", "files": {"../x": ""}, "events": {}, "planned": []}']
-)
+@pytest.mark.parametrize("manifest", [None, "{", "{}", '{"key": "", "files": {"../x": ""}, "events": {}}'])
 def test_a_folder_of_others_is_not_touched(manifest: str | None, played: str, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()

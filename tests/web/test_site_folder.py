@@ -140,3 +140,21 @@ def test_what_a_killed_call_left_unfinished_is_removed_and_files_of_similar_name
         (tmp_path / name).write_bytes(b"1")
     publish(tmp_path, "2", a=b"1")
     assert names_below(tmp_path) == {"bot/a.html", f"bot/{similar}", "predibot-site.json"}
+
+
+def test_what_a_killed_call_wrote_is_its_own_and_a_file_of_others_at_a_name_it_meant_to_write_stays(
+    tmp_path: Path,
+) -> None:
+    publish(tmp_path, "1", a=b"1")
+    with closing(SiteFolder.open(tmp_path)) as folder:
+        folder.begin([f"bot/{name}.html" for name in "abcd"])
+        for name in "bcd":
+            folder.write(f"bot/{name}.html", name.encode())
+    # Killed here. What its user puts there later is theirs, whatever was planned or written before.
+    (tmp_path / "bot/d.html").write_text("mine")
+    (tmp_path / "bot/e.html").write_text("mine")
+    with pytest.raises(UsageError, match=r"bot/d\.html is no file of this site"):
+        publish(tmp_path, "2", a=b"1", d=b"d")
+    assert publish(tmp_path, "2", a=b"1", b=b"b") == SiteSummary(2, 0, 1, 2)
+    left = {"bot/a.html", "bot/b.html", "bot/d.html", "bot/e.html", "predibot-site.json"}
+    assert names_below(tmp_path) == left and (tmp_path / "bot/d.html").read_text() == "mine"
