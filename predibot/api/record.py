@@ -76,7 +76,7 @@ def record(
         points, failures = _record_histories(folder, source, refs, now, days, settings.workers, listener)
     notes = (*shorten_failures(unread), *shorten_failures(failures))
     if failures:
-        raise VenueUnavailable(f"{'; '.join(notes)}. The rest is written; run `predibot record` again")
+        raise VenueUnavailable(f"{'; '.join(notes)}. The rest is written; run the same command again")
     return RecordReport(snapshot, len(raw), len(refs), points, resolved, notes)
 
 

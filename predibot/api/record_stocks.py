@@ -56,5 +56,5 @@ def record_stocks(
     notes = (*recorded.notes, *missing_days(folder, names))
     if recorded.failures:
         message = "; ".join((*shorten_failures([*recorded.failures]), *notes))
-        raise VenueUnavailable(f"{message}. The rest is written; run `predibot record` again")
+        raise VenueUnavailable(f"{message}. The rest is written; run the same command again")
     return StocksReport(folder, provider, names, recorded.rows, recorded.actions, notes)

@@ -263,7 +263,10 @@ def _compare_run(
 def _void_problem(connection: Connection, run: Row[Any], void: PublishedVoid | None, file: Path) -> str:
     """Return how ledger and file disagree on whether a run is void; no text where they agree."""
     if void is None:
-        problem = f"it was voided since, and {file} has no line of that, which `predibot runs void --publish` appends"
+        problem = (
+            f"it was voided since, and {file} has no line of that; "
+            "`predibot runs void KEY --reason WHY --publish FILE` adds it"
+        )
         return problem if run.void else ""
     if not run.void:
         return f"{file} says that it was voided, and it counts here"

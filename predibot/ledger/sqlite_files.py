@@ -102,7 +102,7 @@ def _file_states(file: Path) -> dict[str, _FilePart]:
 def _error(file: Path, why: str) -> LedgerUnusable:
     return LedgerUnusable(
         f"the ledger {file} lies where SQLite cannot write the files through which it reads, and {why}. Make the file "
-        "and its folder writable, or read a backup (`predibot ledger backup`), which needs no such files"
+        "and its folder writable, or read a backup (`predibot ledger backup FOLDER`), which needs no such files"
     )
 
 

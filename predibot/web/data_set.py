@@ -244,8 +244,8 @@ def _card(files: Collection[DataFile], licence: str) -> str:
     parts = [
         f"---\nconfigs:\n{configs}\n---\n# Forecasts of bots, and what became of them\n",
         f"Licence: {terms}\n",
-        f"Made by `predibot publish`, version {__version__}, from the ledger in which the bots' decisions were stored "
-        "as they were made. Every run is here, void ones too.\n",
+        f"Made by `predibot publish FOLDER`, version {__version__}, from the ledger in which bots' decisions were "
+        "stored as they were made. Every run is here, void ones too.\n",
         "Not here: texts of pages, news and comments, rationales, and what agents did step by step. Ids of comments "
         "are hashed with a key that is not published. A cell without a value is missing, never 0. Instants are text "
         "such as 2026-01-31T12:00:00Z.\n",

@@ -63,7 +63,7 @@ def test_what_could_be_read_is_written_and_the_rest_is_said(predibot: Predibot, 
     said = predibot("record", "stocks", "--stocks", "tiingo", *AT, "--tickers", "KO,NONE,SPY")
     assert said.code == 1
     assert "tiingo has no stock NONE" in said.err
-    assert "The rest is written; run `predibot record` again" in said.err
+    assert "The rest is written; run the same command again" in said.err
     assert (tmp_path / "stocks/KO.csv").is_file()
     assert (tmp_path / "stocks/SPY.csv").is_file()
 

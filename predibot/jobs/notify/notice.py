@@ -20,7 +20,7 @@ _SAFE_MARKS = frozenset(" -_.:/+=#(),")
 _MOST_MISSED_NAMED = 5
 _MORE = "`predibot status` says more."
 _UNREADABLE_ANSWER = outcome_of("failed", "answer")
-_ASK_AGAIN = "What failed by unreadable answers is asked again only by `predibot schedule run-now --retry failed`."
+_ASK_AGAIN = "`predibot schedule run-now RECIPE --retry failed` alone asks again what failed by unreadable answers."
 _REASONS: Mapping[str, str] = {
     "BudgetSpent": "a budget is spent",
     "LedgerUnusable": "the ledger cannot be opened, read or written",

@@ -101,7 +101,7 @@ def _require_empty(connection: Connection, target: Store) -> None:
     if (name := first_with_rows(connection)) is not None:
         raise UsageError(
             f"nothing is copied: {target.address} has rows already, in the table {name}. Name an empty ledger; "
-            "`predibot import ledger` adds runs to one that has others"
+            "`predibot import ledger EXPORT` adds runs to one that has others"
         )
 
 

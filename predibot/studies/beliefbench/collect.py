@@ -154,7 +154,7 @@ def collect_pairs(
             if not isinstance(opened.venue, Archive):
                 raise UsageError(
                     f"pairs are made of an archive or a ledger, and {source[:80]!r} is neither; record it with "
-                    "`predibot record`, or name a ledger by its address"
+                    "`predibot record FOLDER`, or name a ledger by its address"
                 )
             past.check(opened.now)
             known = read_archive_markets(opened.venue, opened.now, listener)

@@ -171,7 +171,7 @@ def _read_bytes(path: Path) -> bytes:
     if len(content) > MAX_WIDE_FILE_BYTES and _WIDE.search(content):
         raise FileBroken(
             f"{path} is larger than {MAX_WIDE_FILE_BYTES // 2**20} MiB and has emoji or other wide characters; "
-            "write them as escapes of JSON, as `predibot record` does, or take it out"
+            "write them as escapes of JSON, as `predibot record FOLDER` does, or take it out"
         )
     if has_too_many_values(content):
         raise FileBroken(f"{path} holds more than {MAX_JSON_VALUES:,} values; take it out or record less at once")

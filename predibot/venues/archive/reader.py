@@ -55,7 +55,7 @@ class Archive(Venue):
             UsageError: If there is no such folder, it has no snapshot, or no installed venue reads it.
         """
         if not folder.is_dir():
-            raise UsageError(f"there is no archive folder {folder}; name one that `predibot record` wrote")
+            raise UsageError(f"there is no archive folder {folder}; name one that `predibot record FOLDER` wrote")
         self.folder = folder
         self.name = layout.read_venue_name(folder)
         payloads = venue_or_defaults(self.name).payloads
@@ -73,7 +73,7 @@ class Archive(Venue):
         """Which markets the first snapshots list with No before Yes; grows with the snapshots looked at."""
         self.instants = layout.snapshot_instants(folder)
         if not self.instants:
-            raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record` wrote")
+            raise UsageError(f"{folder} holds no snapshots; name a folder that `predibot record FOLDER` wrote")
 
     def check(self, instant: datetime) -> None:
         """Refuse an instant before the first snapshot."""

@@ -8,7 +8,7 @@ from predibot.contracts import OpenVenue, Venue, VenuePlugin, VenueRequest
 from predibot.domain.event import Event, EventPage
 from predibot.errors import UsageError
 
-_BY_IMPORT = "its questions come with `predibot import forecastbench`; decide on another venue"
+_BY_IMPORT = "its questions come with `predibot import forecastbench FILE`; decide on another venue"
 
 
 class ForecastBench(Venue):

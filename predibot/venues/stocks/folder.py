@@ -171,7 +171,7 @@ def read_folder(path: Path) -> StockFolder:
     """
     names = list_tickers(path)
     if not names:
-        raise UsageError(f"{path} has no file such as AAPL.csv; write one with `predibot record --stocks`")
+        raise UsageError(f"{path} has no file such as AAPL.csv; `predibot record FOLDER --stocks PROVIDER` writes one")
     n_bytes = sum(_size(path / f"{name}.csv") for name in names)
     if n_bytes > _MAX_FOLDER_BYTES:
         raise UsageError(f"{path} holds {n_bytes:,} bytes, more than {_MAX_FOLDER_BYTES:,}; keep in it what is played")

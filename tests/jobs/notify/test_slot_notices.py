@@ -208,7 +208,7 @@ def test_failures_by_unreadable_answers_are_told_apart_with_what_asks_again(serv
         assert [play().status, play(retry=frozenset({"failed"})).status] == ["partly", "done"]
     (text,) = service.chat.texts[:1]
     assert "Decisions: 2 failed (unreadable answers), 4 recorded." in text
-    assert "run-now --retry failed" in text and "sixty" not in text
+    assert "run-now RECIPE --retry failed" in text and "sixty" not in text
 
 
 def test_an_error_that_ends_a_slot_is_named_by_its_kind_only(service: Service) -> None:

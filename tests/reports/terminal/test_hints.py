@@ -1,10 +1,14 @@
 """Hints run as typed where they are read."""
 
+import re
+import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer import TyperException
 from typer.main import get_command
 
 from predibot.cli import place
@@ -32,6 +36,47 @@ def test_a_command_of_a_text_is_typed_as_the_place_has_it(text: str, typed: str)
     with in_place(HERE):
         assert runnable(text) == typed
     assert runnable(text) == text
+
+
+PACKAGE = Path(place.__file__).parents[1]
+TEXTS = [file for kind in ("py", "html", "toml") for file in sorted(PACKAGE.rglob(f"*.{kind}"))]
+
+
+def hints_in(source: str) -> Iterator[str]:
+    """Yield the commands in the texts of a source that people read, each text as one piece; docstrings are left out."""
+    whole = re.sub(r'"\s*\n\s*f?"', "", re.sub(r'""".*?"""', "", source, flags=re.DOTALL))
+    yield from re.findall(r"(?:`|^  |[\"\n]  |, \"|#   |<code>)predibot ([a-z][^`\n\"<]*)", whole, flags=re.MULTILINE)
+
+
+def why_not_run(hint: str, whole: Any) -> str:
+    """Return why the program would not take a hint, with any value in the place of each field; empty if it would."""
+    error = "it names no command"
+    # The value of a field is a word, a number, a folder, an instant or a study.
+    for value in ("x", "1", ".", "2026-01-01T00:00Z", "stakebench"):
+        # Help would be printed.
+        filled = re.sub(r"(\w?)\{[^{}]*\}", rf"\1 {value}", hint.replace(" --help", ""))
+        command, words = whole, shlex.split(filled)
+        context = command.context_class(command)
+        while words and hasattr(command, "commands") and (below := command.get_command(context, words[0])):
+            command = below
+            context, words = command.context_class(command, parent=context), words[1:]
+        if command is whole or (words and hasattr(command, "commands") and command.name != "schedule"):
+            continue
+        try:
+            command.parse_args(context, words)
+        except TyperException as wrong:
+            error = f"{wrong}"
+        else:
+            return ""
+    return error
+
+
+def test_the_program_takes_each_command_that_any_text_of_the_package_names() -> None:
+    whole: Any = get_command(program())
+    sources = [source for file in TEXTS if "predibot " in (source := file.read_text("utf-8"))]
+    found = {hint for source in sources for hint in hints_in(source)}
+    wrong = [(hint, why) for hint in found if (why := why_not_run(hint, whole))]
+    assert (wrong, len(found) > 50) == ([], True)
 
 
 def test_each_command_with_a_ledger_is_known_to_hints() -> None:
