@@ -1,10 +1,14 @@
-"""Replicates: bots with the same settings that are asked independently, `x#1`, `x#2` and so on, and shown as `x`."""
+"""Replicates: bots with the same settings that are asked independently, `x#1`, `x#2` and so on, and shown as `x`.
+
+Samples of a bot `x`, which pools them, are the replicates of a bot `x.sample`.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
 
 MOST_REPLICATES = 20
+_SAMPLE = ".sample"
 _REPLICATE = re.compile(r"([A-Za-z0-9._-]{1,80})#([1-9][0-9]?)")
 """A recipe's names have no `#`, so no bot is taken for a replicate of another."""
 
@@ -17,6 +21,27 @@ def replicate_names(bot: str, count: int) -> tuple[str, ...]:
         (('x',), ('x#1', 'x#2'))
     """
     return (bot,) if count == 1 else tuple(f"{bot}#{number}" for number in range(1, count + 1))
+
+
+def sample_names(bot: str, count: int) -> tuple[str, ...]:
+    """Return the names of a bot's samples, of which there are at least two.
+
+    Examples:
+        >>> sample_names("x", 2)
+        ('x.sample#1', 'x.sample#2')
+    """
+    return replicate_names(f"{bot}{_SAMPLE}", count)
+
+
+def sampled_bot(name: str) -> str:
+    """Return the bot that a sample is of; any other bot's own name.
+
+    Examples:
+        >>> sampled_bot("x.sample#2"), sampled_bot("x#2"), sampled_bot("x")
+        ('x', 'x#2', 'x')
+    """
+    bot, number = split_replicate(name)
+    return bot.removesuffix(_SAMPLE) if number and bot.endswith(_SAMPLE) else name
 
 
 def split_replicate(name: str) -> tuple[str, int]:

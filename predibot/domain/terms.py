@@ -8,6 +8,8 @@ from typing import Literal, get_args
 
 ClientName = Literal["light", "litellm"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+PoolingMethod = Literal["mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds"]
+"""How many forecasts are made into one; see `predibot.scoring.metrics.pooling`."""
 BUILT_IN_SEARCH = ("ddgs", "ddgs_news", "searxng", "brave", "tavily", "exa", "serper", "reddit")
 """The search providers that predibot has; others are files of the user or of installed packages."""
 SOCIAL_SEARCH = ("reddit",)

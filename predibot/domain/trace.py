@@ -205,6 +205,21 @@ class GivenUpStep:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleStep:
+    """A sample of the bot, which is a decision with a trace of its own."""
+
+    kind: ClassVar = "sample"
+    bot: str
+    """The name of the sample."""
+    status: str
+    """A decision's status, or `missing` where it has not decided."""
+    message: str
+    """Why it has no forecast; empty where it has one."""
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    """Of YES by market id."""
+
+
+@dataclass(frozen=True, slots=True)
 class OwnStep:
     """A step that a user's strategy wrote, under a name of its own."""
 
@@ -241,6 +256,7 @@ Step: TypeAlias = (
     | GaveUpStep
     | AbstainedStep
     | GivenUpStep
+    | SampleStep
     | OwnStep
     | UnreadableStep
 )

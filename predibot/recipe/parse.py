@@ -8,15 +8,15 @@ from datetime import timedelta
 from graphlib import CycleError
 from heapq import nsmallest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from predibot.contracts import Game, Needs
 from predibot.domain.budget import Limits
 from predibot.domain.clock import parse_length
-from predibot.domain.replicates import replicate_names
+from predibot.domain.replicates import replicate_names, sample_names, split_replicate
 from predibot.domain.schedule import CATCH_UP, Cron, Schedule
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.terms import DDGS_BACKENDS, OWN_INSTANCE, ModelSettings, ModelTerms, SearchTerms
@@ -35,6 +35,7 @@ from predibot.recipe.tables import (
     GameTable,
     PriceTable,
     RecipeTable,
+    SamplesTable,
     ScheduleTable,
     SearchTable,
     SelectionTable,
@@ -50,6 +51,8 @@ _TOML_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)
 _SECRET_WORDS = frozenset({"key", "keys", "token", "secret", "secrets", "password", "passwords", "apikey", "apikeys"})
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W_A-Za-z]+")
 _MAX_BOTS = 1_000
+_MOST_SEED = 2**62
+_Keys = TypeVar("_Keys", bound=BaseModel)
 _MAX_ENTRIES = 50_000
 """The most keys and list entries in all: each costs a little, and so many cost seconds."""
 
@@ -255,10 +258,13 @@ def _parse_bots(top: RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpe
         if bot.name in named:
             what = f"two bots are named {bot.name!r}. Give one of them another name"
             raise where.error(_name_path(table, path), what)
-        named.add(bot.name)
-        bots |= {name: replace(bot, name=name) for name in replicate_names(bot.name, table.replicates)}
+        samples = _samples_of(bot, table, game, path, where)
+        named |= {bot.name, *(split_replicate(each.name)[0] for each in samples)}
+        own = samples or [replace(bot, name=name) for name in replicate_names(bot.name, table.replicates)]
+        bots |= {each.name: each for each in own}
         if len(bots) > _MAX_BOTS:
-            raise where.error((*path, "replicates"), f"there are more than {_MAX_BOTS:,} bots with their replicates")
+            what = f"there are more than {_MAX_BOTS:,} bots with their replicates and samples"
+            raise where.error((*path, "samples" if samples else "replicates"), what)
     for index, table in enumerate(top.bots):
         for name in replicate_names(table.strategy if table.name is None else table.name, table.replicates):
             _check_members(bots[name], bots, ("bots", index), where)
@@ -269,6 +275,39 @@ def _parse_bots(top: RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpe
             ("bots",), f"bots wait for each other: {' for '.join(error.args[1])}. Break the circle"
         ) from None
     return tuple(bots.values())
+
+
+def _samples_of(bot: BotSpec, table: BotTable, game: Game, path: KeyPath, where: RecipeText) -> tuple[BotSpec, ...]:
+    """Return the bot that pools the samples of a bot, and the samples; nothing where none are wanted."""
+    stated = _keys_of(SamplesTable, table)
+    wanted = _validated(SamplesTable, stated, path, where)
+    if wanted.samples is None:
+        for key in stated:
+            raise where.error((*path, key), f"{key!r} in [[bots]] goes with samples; give both or none")
+        return ()
+    if not bot.needs.models:
+        what = f"strategy {table.strategy!r} asks no model, so its samples would be the same. Take 'samples' out"
+        raise where.error((*path, "samples"), what)
+    if table.replicates > 1:
+        raise where.error((*path, "samples"), "'samples' and 'replicates' do not go together; take one of them out")
+    names = sample_names(bot.name, wanted.samples)
+    if not is_name(split_replicate(names[0])[0]):
+        raise where.error(_name_path(table, path), f"the name {bot.name!r} is too long for samples. Shorten it")
+    pooling = {"members": names, "pool": wanted.pool, "min_share": wanted.min_share}
+    try:
+        pool = BotSpec(bot.name, spec_of("ensemble", pooling).playing(game.name))
+    except PluginError:
+        what = f"game {game.name!r} has nothing that samples could be pooled into. Take 'samples' out"
+        raise where.error((*path, "samples"), what) from None
+    return (pool, *(_sample(bot, name, number) for number, name in enumerate(names)))
+
+
+def _sample(bot: BotSpec, name: str, number: int) -> BotSpec:
+    """Return a sample, whose model is asked with a seed of its own where the recipe states one."""
+    settings = bot.terms.settings
+    if settings.seed is not None:
+        settings = replace(settings, seed=settings.seed + (number if settings.seed < _MOST_SEED else -number))
+    return replace(bot, name=name, terms=replace(bot.terms, settings=settings))
 
 
 def _check_members(bot: BotSpec, bots: Mapping[str, BotSpec], path: KeyPath, where: RecipeText) -> None:
@@ -286,8 +325,8 @@ def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) ->
     name = _check_name(table.strategy if table.name is None else table.name, where, _name_path(table, path))
     try:
         takes = argument_names(table.strategy)
-        stated = {key: value for key, value in extra.items() if key in SettingsTable.model_fields and key not in takes}
-        arguments = {key: value for key, value in extra.items() if key not in stated}
+        stated = _keys_of(SettingsTable, table)
+        arguments = {key: extra[key] for key in extra if key not in stated and key not in _keys_of(SamplesTable, table)}
         for key in arguments:
             if key not in takes:
                 raise where.error((*path, key), unknown_key(key, "in [[bots]]", (*takes, *KEYS["in [[bots]]"])))
@@ -297,7 +336,9 @@ def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) ->
             what = "price_usd_per_search goes with price_usd_per_million_tokens; give both or none"
             raise where.error((*path, "price_usd_per_search"), what)
         spec = spec_of(table.strategy, arguments).playing(game.name)
-        settings, prompt = _parse_settings(stated, path, where)
+        answers = dict(_validated(SettingsTable, stated, path, where))
+        prompt = answers.pop("prompt")
+        settings = ModelSettings(**answers)
         if needs := _unmet_needs(spec.needs, game):
             what = f"strategy {table.strategy!r} needs {needs}; in game {game.name!r} a bot has only what it is shown"
             raise where.error((*path, "strategy"), f"{what}. Take one that needs none of it, such as one_shot")
@@ -330,15 +371,18 @@ def _read_prompt(name: str, game: Game, needs: Needs, path: KeyPath, where: Reci
         raise where.error(path, f"'prompt' in [[bots]] is {name[:60]!r}, and {error}") from None
 
 
-def _parse_settings(stated: Mapping[str, Any], path: KeyPath, where: RecipeText) -> tuple[ModelSettings, str | None]:
-    """Return how a bot's models answer, and the file of its own prompt."""
+def _keys_of(keys: type[_Keys], table: BotTable) -> dict[str, Any]:
+    """Return the further keys of a bot that a table has, without those that its strategy takes as arguments."""
+    known = keys.model_fields.keys() - argument_names(table.strategy)
+    return {key: value for key, value in (table.model_extra or {}).items() if key in known}
+
+
+def _validated(keys: type[_Keys], stated: Mapping[str, Any], path: KeyPath, where: RecipeText) -> _Keys:
     try:
-        table = dict(SettingsTable.model_validate(stated))
-        prompt = table.pop("prompt")
-        return ModelSettings(**table), prompt
+        return keys.model_validate(stated)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise where.error(*describe_mistake({**first, "loc": (*path, *first["loc"])}, {})) from None
+        mistake = error.errors(include_url=False)[0]
+        raise where.error(*describe_mistake({**mistake, "loc": (*path, *mistake["loc"])}, {})) from None
 
 
 def _model_terms(table: BotTable, settings: ModelSettings) -> ModelTerms:

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from predibot.contracts import Game, Needs
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.category import CryptoWords
-from predibot.domain.replicates import expand_bots
+from predibot.domain.replicates import expand_bots, sampled_bot
 from predibot.domain.schedule import Schedule
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
@@ -65,6 +65,11 @@ class BotSpec:
     def members(self) -> tuple[str, ...]:
         """Return the bots whose decisions it waits for."""
         return self.needs.members
+
+    @property
+    def pools_samples(self) -> bool:
+        """Return whether it waits for its own samples, and for nobody else."""
+        return bool(self.members) and {sampled_bot(each) for each in self.members} == {self.name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,9 @@ class Recipe:
             raise UsageError(str(error)) from None
         names = () if bots is None else expand_bots(bots, [bot.name for bot in self.bots])
         chosen = self.bots if bots is None else tuple(map(self._find_bot, names))
+        named = {bot.name for bot in chosen}
+        samples = {each for bot in chosen if bot.pools_samples for each in bot.members}
+        chosen += tuple(bot for bot in self.bots if bot.name in samples - named)
         if not chosen:
             raise UsageError("no bot is named; name one of the recipe's bots or a strategy")
         for model in dict.fromkeys(models):

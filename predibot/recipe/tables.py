@@ -13,7 +13,7 @@ from predibot.contracts import FIRST_GAME
 from predibot.domain.budget import LIMIT_LEVELS
 from predibot.domain.replicates import MOST_REPLICATES
 from predibot.domain.spelling import did_you_mean, nearest
-from predibot.domain.terms import KEY_NAME, OURS, ReasoningEffort
+from predibot.domain.terms import KEY_NAME, OURS, PoolingMethod, ReasoningEffort
 from predibot.games.dollar_per_event import Overstake
 from predibot.recipe.text import KeyPath
 
@@ -127,8 +127,16 @@ class SettingsTable(_StrictTable):
     """A packaged prompt, such as `decide-2`, or a file below the folder of the recipe."""
 
 
+class SamplesTable(_StrictTable):
+    """The keys of [[bots]] on samples of the whole bot, unless the strategy has an argument of that name."""
+
+    samples: int | None = Field(default=None, ge=2, le=MOST_REPLICATES)
+    pool: PoolingMethod = "log_odds"
+    min_share: float = Field(default=0.5, gt=0, le=1)
+
+
 class BotTable(BaseModel):
-    """One table of [[bots]]; every further key is a setting of its model or an argument of its strategy."""
+    """One table of [[bots]]; every further key is about samples, its model, or an argument of its strategy."""
 
     model_config = ConfigDict(extra="allow", strict=True)
 
@@ -166,7 +174,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "in a table of [limits]": tuple(LimitsTable.model_fields),
     "in [search]": tuple(SearchTable.model_fields),
     "in [schedule]": tuple(ScheduleTable.model_fields),
-    "in [[bots]]": (*BotTable.model_fields, *SettingsTable.model_fields),
+    "in [[bots]]": (*BotTable.model_fields, *SettingsTable.model_fields, *SamplesTable.model_fields),
 }
 
 

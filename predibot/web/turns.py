@@ -20,6 +20,7 @@ from predibot.domain.trace import (
     PageRefusedStep,
     PageVisitedStep,
     RefusedTurnStep,
+    SampleStep,
     SearchStep,
     Step,
     ToolStep,
@@ -30,7 +31,7 @@ from predibot.domain.trace import (
 from predibot.games.answers import FINAL_ANSWER
 from predibot.ledger.files.trace_lines import TraceLines
 from predibot.reports import figures
-from predibot.reports.terminal.trace import step_heading, texts_of_step
+from predibot.reports.terminal.trace import forecasts_of_sample, step_heading, texts_of_step
 
 _MOST_STEPS = 8
 """Steps of a turn that a page of turns shows."""
@@ -174,6 +175,8 @@ def _line_of(step: Step) -> tuple[str, str, str]:
             return "Abstained", step.message, ""
         case GivenUpStep():
             return "Ran out of time", f"after {figures.duration(step.seconds)}", ""
+        case SampleStep():
+            return "Sampled", step.bot, forecasts_of_sample(step) or f"{step.status}: {step.message}"
         case UnreadableStep():
             return "Unreadable", step.complaint, ""
     texts = (text for _, text in texts_of_step(step) if text)

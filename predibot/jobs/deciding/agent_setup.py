@@ -39,6 +39,7 @@ from predibot.contracts import (
 )
 from predibot.domain.account_past import NewsItem
 from predibot.domain.budget import LimitLevel, Limits
+from predibot.domain.replicates import sampled_bot
 from predibot.domain.terms import BUILT_IN_SEARCH, SOCIAL_SEARCH, ModelTerms
 from predibot.errors import LedgerUnusable, ModelRefused, PluginError, UsageError
 from predibot.jobs.deciding.activity import StepListener
@@ -399,7 +400,7 @@ class AgentSetup:
         return Budget(self._account("run", f"run/{self.run_key}"), parent=day)
 
     def _decision_budget(self, bot: str, deadline_seconds: float) -> Budget:
-        whole = Budget(self._account("bot", f"bot/{self.run_key}/{bot}"), parent=self._run_budget())
+        whole = Budget(self._account("bot", f"bot/{self.run_key}/{sampled_bot(bot)}"), parent=self._run_budget())
         limits = self.recipe.limits.get("decision", Limits())
         decision = whole.inside("decision", limits, wait_seconds=deadline_seconds)
         with self._lock:

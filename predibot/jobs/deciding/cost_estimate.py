@@ -1,6 +1,7 @@
 """The cost estimate of a run: the most it can cost, before anything is spent."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from predibot.contracts import ANSWER_TOKENS, MOST_ANSWER_TOKENS, THINKING_TOKEN
 from predibot.domain.budget import Limits
 from predibot.domain.decision import ITEM_SUBJECTS, Subject
 from predibot.domain.event import Event
+from predibot.domain.replicates import sampled_bot
 from predibot.games.answers import TOKEN_BYTES
 from predibot.games.cohorts import COHORT
 from predibot.ledger.schema.values import event_to_json
@@ -93,7 +95,11 @@ def run_cost(recipe: Recipe, events: Sequence[Event], agents: "AgentSetup | None
         subjects = game.subjects(events) if game.cohorts is None else (Subject(COHORT, ""),)
         shown = [of_event[each.id] if each.kind in is_one else of_all for each in subjects]
     bots = tuple(_bot_cost(bot, recipe, shown, agents) for bot in recipe.bots)
-    known = math.fsum(bot.usd for bot in bots if bot.usd is not None)
+    usd_of = defaultdict[str, float](float)
+    for bot in bots:
+        # The samples of a bot share its limit.
+        usd_of[sampled_bot(bot.bot)] += bot.usd or 0.0
+    known = math.fsum(_cheapest((usd, ""), *_level_limits(recipe, ("bot",)))[0] for usd in usd_of.values())
     unknown = [bot.bot for bot in bots if bot.usd is None]
     # A limit in dollars also holds for bots with unknown prices: under one they cannot play.
     usd, basis = _cheapest(

@@ -49,13 +49,13 @@ from predibot.errors import (
 )
 from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
 from predibot.jobs.deciding.activity import activity_of_step
-from predibot.jobs.deciding.members import read_members
+from predibot.jobs.deciding.members import read_members, sample_steps, too_few_samples
 from predibot.jobs.deciding.opened_models import DeclaredModels
 from predibot.jobs.deciding.sources import replace_loopback, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.jobs.logs.log_file import LogContext, log_context
-from predibot.ledger.files.traces import Traces
+from predibot.ledger.files.traces import Trace, Traces
 from predibot.ledger.write.accounts import claim_with_account, open_account
 from predibot.ledger.write.claims import Claim, NoClaim, claim, find_claim, new_token
 from predibot.ledger.write.decisions import DecisionResult, store_decision
@@ -245,6 +245,8 @@ def _make_context(job: DecideJob, worker: Worker, turn: AccountTurn | None) -> C
         prompt=job.bot.prompt,
         rationale_first=RATIONALE_FIRST in fields_of(job.bot.prompt),
     )
+    if job.bot.pools_samples:
+        return replace(context, trace=Trace())
     if worker.agents is None or not needs.setup:
         return context
 
@@ -298,6 +300,9 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
     view = _view(job, worker, shown, turn)
     now = worker.instant()
     context = replace(context, now=now, view=view, **read_members(job, worker, now))
+    if job.bot.pools_samples and context.trace is not None:
+        for step in sample_steps(context):
+            context.trace.write(step)
     try:
         answer = load_strategy(job.bot.strategy).decide(context)
     except (BudgetSpent, LoopEnd) as error:
@@ -308,6 +313,8 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
         answer = Abstention(str(error), kind)
     _check_answer(answer, job.bot.strategy.name)
     if isinstance(answer, Abstention):
+        if job.bot.pools_samples and answer.kind == "members":
+            return _failure_result(worker, too_few_samples(job.bot, context))
         return DecisionResult(
             "abstained", worker.instant(), shown, answer.reason, shown=quotes_of(shown), reason_kind=answer.kind
         )

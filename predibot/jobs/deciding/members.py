@@ -1,14 +1,19 @@
 """Members: what other bots of the run decided on a subject, for the bots that wait for them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from predibot.contracts import Context
 from predibot.domain.resolution import SettledForecast
+from predibot.domain.trace import SampleStep
 from predibot.errors import PluginError
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.read.labels import decisions_on, undecided_on
 from predibot.ledger.read.settled_forecasts import settled_forecasts_of_bot
+from predibot.recipe.recipe import BotSpec
+
+_REASON_CHARACTERS = 200
 
 
 def read_members(job: DecideJob, worker: Worker, now: datetime) -> Mapping[str, Any]:
@@ -38,3 +43,20 @@ def _settled(job: DecideJob, worker: Worker, now: datetime) -> Callable[[str], t
         return worker.store.run_read(lambda connection: settled_forecasts_of_bot(connection, run_id, name, before=now))
 
     return read
+
+
+def sample_steps(context: Context) -> Iterator[SampleStep]:
+    """Yield what each sample of a bot said, or why it said nothing."""
+    for name, decision in context.members.items():
+        if decision is None:
+            yield SampleStep(name, *context.undecided.get(name, ("missing", "it has not decided")))
+        else:
+            yield SampleStep(name, "recorded", "", {each.market_id: each.probability for each in decision.forecasts})
+
+
+def too_few_samples(bot: BotSpec, context: Context) -> str:
+    """Return why the samples of a bot are too few to be pooled, with the reason of each that has no decision."""
+    done = sum(each is not None for each in context.members.values())
+    why = (f"{name} {status}: {reason[:_REASON_CHARACTERS]}" for name, (status, reason) in context.undecided.items())
+    share = bot.strategy.arguments.get("min_share")
+    return "; ".join([f"{done} of {len(bot.members)} samples have a decision, and min_share is {share}", *why])

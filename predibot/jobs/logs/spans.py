@@ -52,6 +52,7 @@ from predibot.domain.trace import (
     PageRefusedStep,
     PageVisitedStep,
     RefusedTurnStep,
+    SampleStep,
     SearchStep,
     Step,
     StoredTrace,
@@ -177,7 +178,7 @@ def _step_attributes(step: Step) -> tuple[dict[str, Value], str]:
         return {"error.type": "given_up"}, "nobody waited any longer"
     if isinstance(step, RefusedTurnStep | GaveUpStep):
         return {"error.type": step.kind}, step.kind
-    if isinstance(step, AbstainedStep | CodeStep | OwnStep):
+    if isinstance(step, AbstainedStep | CodeStep | OwnStep | SampleStep):
         return {}, ""
     return {"error.type": "unreadable"}, "the trace holds no step here"
 

@@ -11,6 +11,7 @@ from functools import partial
 from predibot.config import NotifySettings
 from predibot.domain.budget import LimitLevel, Limits
 from predibot.domain.decision import outcome_of
+from predibot.domain.replicates import sampled_bot
 from predibot.errors import describe_error
 from predibot.jobs.deciding.select_events import doubts_in
 from predibot.jobs.evaluate import evaluate_stored
@@ -190,5 +191,5 @@ def _accounts(run: str, recipe: Recipe, now: datetime) -> Iterator[tuple[LimitLe
     """Yield what a run's limits apply to: level, key of the account, and its name in a notice."""
     yield "day", f"day/{now:%Y-%m-%d}", f"the day {now:%Y-%m-%d}"
     yield "run", f"run/{run}", f"the run {safe_name(run)}"
-    for bot in recipe.bots:
-        yield "bot", f"bot/{run}/{bot.name}", f"bot {safe_name(bot.name)} in the run {safe_name(run)}"
+    for bot in dict.fromkeys(sampled_bot(bot.name) for bot in recipe.bots):
+        yield "bot", f"bot/{run}/{bot}", f"bot {safe_name(bot)} in the run {safe_name(run)}"

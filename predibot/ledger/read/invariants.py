@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select
 from predibot.agents.budget.account import Exact
 from predibot.domain.clock import parse_instant
 from predibot.domain.price import QUOTE_PRICES, EntryPrice, Quote
+from predibot.domain.replicates import sampled_bot
 from predibot.errors import LedgerUnusable
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.schema.packed_points import merge_points, unpack_points
@@ -223,7 +224,7 @@ def _check_spending(connection: Connection, checked: Checked) -> Iterator[Violat
     known: dict[str, float] = defaultdict(float)
     for key, bot, usd in connection.execute(costs):
         known[f"run/{key}"] += usd
-        known[f"bot/{key}/{bot}"] += usd
+        known[f"bot/{key}/{sampled_bot(bot)}"] += usd
     for account, usd in known.items():
         if account not in settled:
             continue

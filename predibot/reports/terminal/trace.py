@@ -14,6 +14,7 @@ from predibot.domain.trace import (
     ModelNotAskedStep,
     ModelStep,
     OwnStep,
+    SampleStep,
     SearchStep,
     Step,
     ToolStep,
@@ -147,6 +148,8 @@ def step_heading(step: Step) -> str:
             parts += [reply.finish_reason] if reply.finish_reason not in ("stop", "tool_calls") else []
         case ModelFailedStep():
             parts += _lost_tries(step.lost_tries)
+        case SampleStep():
+            parts = [f"sample {plain(step.bot)}", plain(step.status)]
         case SearchStep():
             parts = [kind, figures.things(len(step.results), "result"), _step_cost(step.cost_usd)]
     if isinstance(step, ModelStep | ModelFailedStep) and step.estimated_usd:
@@ -154,6 +157,13 @@ def step_heading(step: Step) -> str:
     if (seconds := seconds_of(step)) is not None:
         parts.append(f"{seconds:.2f} s")
     return ", ".join(parts)
+
+
+def forecasts_of_sample(step: SampleStep) -> str:
+    """Return the forecasts of a sample in words, empty where it has none."""
+    if len(step.probabilities) == 1:
+        return figures.probability(next(iter(step.probabilities.values())))
+    return ", ".join(f"{market_id} {figures.probability(each)}" for market_id, each in step.probabilities.items())
 
 
 def _lost_tries(tries: int) -> list[str]:
@@ -181,6 +191,8 @@ def texts_of_step(step: Step) -> Iterator[tuple[str, str]]:
         yield "settings", ", ".join(f"{name} {value}" for name, value in step.asked.settings.items())
         yield "refused settings", ", ".join(reply.refused_settings)
         return
+    if isinstance(step, SampleStep):
+        yield "says", forecasts_of_sample(step)
     if belief := last_belief([step]):
         yield from belief.lines()
     elif isinstance(step, ToolStep):

@@ -78,7 +78,7 @@ class ForecasterView:
     demands: tuple[str, ...]
     """Demands of hostile pages; only `gullible` follows them."""
     seed: str
-    """The prompt, from which it draws at random."""
+    """The prompt, and the seed of the request if it has one, from which it draws at random."""
     own_lines: frozenset[str]
     reported_weights: Mapping[str, Any] | None = None
 
@@ -123,7 +123,7 @@ def read_conversation(body: Mapping[str, Any]) -> ForecasterView:
         notes=tuple(dict.fromkeys(notes)),
         demands=tuple(orders),
         # The marks around untrusted text and the addresses of news change every time.
-        seed=_VARYING.sub("", prompt),
+        seed=_VARYING.sub("", prompt) + ("" if body.get("seed") is None else f"\nseed {body['seed']}"),
         own_lines=frozenset(said.splitlines()),
         reported_weights=_report_weights(prompt),
         cohort=read_cohort(prompt),

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from predibot.domain.terms import PoolingMethod as PoolingMethod
 from predibot.scoring.arguments import Floats, Ints, floats, not_empty, refuse, scalar
 from predibot.scoring.metrics.probability import log_odds_of, probabilities_of
 
-PoolingMethod = Literal["mean", "median", "trimmed_mean", "soft_trimmed_mean", "log_odds"]
 TRIMMED_SHARE = 0.2
 """The part that `trimmed_mean` leaves out at each end, rounded down to whole forecasts."""
 _Method = Callable[[Floats, Ints], Floats]
