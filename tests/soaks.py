@@ -15,5 +15,11 @@ def few(cases: Iterable[Any], *kept: Any) -> list[Any]:
     return [case if case in kept else pytest.param(*_values(case), marks=SOAK) for case in cases]
 
 
+def one_in(nth: int, cases: Iterable[Any]) -> list[Any]:
+    """Return the cases of `parametrize`, of which soaks alone try all but the first, and each so many after it."""
+    listed = list(cases)
+    return few(listed, *listed[::nth])
+
+
 def _values(case: Any) -> tuple[Any, ...]:
     return case if isinstance(case, tuple) else (case,)

@@ -19,6 +19,7 @@ from tests.acceptance.conftest import Predibot, predibot
 from tests.cli.alone import predibot_alone
 from tests.ledger.databases import Postgres, postgres
 from tests.operator import set_up
+from tests.soaks import few
 
 __all__ = ["postgres", "predibot"]
 
@@ -63,12 +64,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_command_of_the_page_runs(predibot: Predibot, folder: Path, postgres: Postgres) -> None:
+@pytest.mark.parametrize("on_a_cluster", few([True, False], False))
+def test_each_command_of_the_page_runs(
+    predibot: Predibot, folder: Path, postgres: Postgres, on_a_cluster: bool
+) -> None:
     asked, target = commands(), ""
     assert len(asked) >= 14
     for command in asked:
         line = shlex.join(command)
-        if "dask:" in line and find_spec("distributed") is None:
+        if "dask:" in line and not (on_a_cluster and find_spec("distributed")):
             continue
         if name_of(command) == "ledger copy":
             target = postgres.empty()

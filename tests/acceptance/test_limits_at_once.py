@@ -19,7 +19,7 @@ from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, hang, hang_up
 from tests.cli.alone import Ended, predibot_alone
 from tests.jobs.program import Program, passes_over, wait_until
-from tests.soaks import few
+from tests.soaks import few, one_in
 
 EVENTS, BOTS = 8, 4
 DECISIONS = EVENTS * BOTS
@@ -131,12 +131,15 @@ def test_what_a_killed_process_had_set_aside_is_free_for_the_next(
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals a process ignores")
 @pytest.mark.parametrize(
     ("executor", "first", "second", "code"),
-    [
-        ("threads:8", SIGINT, SIGINT, 130),
-        ("threads:8", SIGTERM, SIGTERM, 143),
-        ("threads:8", SIGTERM, SIGINT, 143),
-        ("processes:2", SIGINT, SIGTERM, 130),
-    ],
+    one_in(
+        3,
+        [
+            ("threads:8", SIGINT, SIGINT, 130),
+            ("threads:8", SIGTERM, SIGTERM, 143),
+            ("threads:8", SIGTERM, SIGINT, 143),
+            ("processes:2", SIGINT, SIGTERM, 130),
+        ],
+    ),
 )
 def test_a_second_signal_while_books_are_made_loses_nothing(
     tmp_path: Path, executor: str, first: signal.Signals, second: signal.Signals, code: int

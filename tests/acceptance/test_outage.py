@@ -10,6 +10,7 @@ import pytest
 from predibot.cli.ending import EXIT_CODES, code_of_decisions
 from tests.acceptance.conftest import Predibot, forecasts_on
 from tests.agents.chat_server import Asked, ChatServer, Said, chat_server, completion, error, said_json
+from tests.soaks import few
 from tests.venues.payloads import event_payload, market_payload
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -81,18 +82,19 @@ def test_a_code_follows_from_what_is_in_the_ledger(statuses: dict[Any, int], und
     assert code_of_decisions(statuses, undecided=undecided) == code
 
 
-def test_decide_and_replay_say_by_code_what_became_of_decisions(predibot: Predibot, provider: Provider) -> None:
+@pytest.mark.parametrize("command", few(["decide", "replay"], "decide"))
+def test_decide_and_replay_say_by_code_what_became_of_decisions(
+    predibot: Predibot, provider: Provider, command: str
+) -> None:
     name = recipe(provider)
-    for command in ("decide", "replay"):
-        ledger = ("--ledger", f"sqlite:///{command}.db", *WORLD, "--json")
-        span = ("--from", "2026-01-05T12:00Z", "--to", "2026-01-05T12:00Z") if command == "replay" else ()
-        provider.is_down = True
-        for bots, code in (("agent", 4), ("market_price,agent", 3), ("market_price", 0), ("agent", 4)):
-            said = predibot(command, name, *span, *ledger, "--bots", bots)
-            assert (said.code, said.document["exit_code"]) == (code, code), said.err
-        provider.is_down = False
-        said = predibot(command, name, *span, *ledger, "--retry", "failed")
-        assert (said.code, said.document["exit_code"]) == (0, 0), said.err
+    asked = (*WORLD, "--json")
+    span = ("--from", "2026-01-05T12:00Z", "--to", "2026-01-05T12:00Z") if command == "replay" else ()
+    for bots, code in (("agent", 4), ("market_price,agent", 3), ("market_price", 0), ("agent", 4)):
+        said = predibot(command, name, *span, *asked, "--bots", bots)
+        assert (said.code, said.document["exit_code"]) == (code, code), said.err
+    provider.is_down = False
+    said = predibot(command, name, *span, *asked, "--retry", "failed")
+    assert (said.code, said.document["exit_code"]) == (0, 0), said.err
 
 
 def test_four_calls_in_one_outage_leave_tries_for_after_it(predibot: Predibot, provider: Provider) -> None:

@@ -17,6 +17,7 @@ from predibot.domain.resolution import latest_known
 from predibot.jobs.open_venue import open_past
 from tests.acceptance.conftest import own_plugins, said_here
 from tests.jobs.tiny import clock
+from tests.soaks import SOAK
 
 VENUE = "sandbox:events=40"
 FIRST, SLOTS = datetime.fromisoformat("2026-01-10T00:00:00+00:00"), 19
@@ -178,6 +179,7 @@ def test_shares_that_never_change_lose_nothing_by_any_delay(later: Played) -> No
     assert any(each["difference"] != 0.0 for each in later.accounts["equal_weights"]["delays"])
 
 
+@SOAK
 def test_who_knows_tomorrow_is_hurt_by_every_delay(past: Past, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "oracle.py").write_text(ORACLE)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.acceptance.conftest import Predibot
 from tests.cli.alone import predibot_alone
+from tests.soaks import SOAK
 
 AGENT = """
 venue = "sandbox:events=20"
@@ -31,6 +32,7 @@ bot = "crowd"
 """
 
 
+@SOAK
 def test_processes_decide_in_a_replay_what_threads_decide(predibot: Predibot, tmp_path: Path) -> None:
     (tmp_path / "agent.toml").write_text(AGENT)
     exports = []

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import Predibot
+from tests.soaks import one_in
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = "forecaster,question,probability,outcome,market_probability"
@@ -240,16 +241,19 @@ def test_a_comparison_that_makes_no_sense_is_refused(predibot: Predibot) -> None
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [
-        ("f.json", '{"made": 1, "forecasts": [\n{"id": "00123", "forecast": 0.7, "resolved_to": true}\n]}'),
-        ("f.jsonl", '{"model": "m", "qid": 7, "prediction": 0.7, "outcome": 1}\n'),
-        ("f.csv", "Bot,Question ID,Probability (yes),Resolution\nm,q,0.7,1\n"),
-        ("f.csv", "user;market;p;label\nm;q;0.7;yes\n"),
-        ("f.csv", "Predicted probability,Question ID,Resolved to\n0.7,q,1\n"),
-        ("f.csv", "forecaster,question,probabilty,outcome\nm,q,0.7,1\n"),
-        ("f.csv", "FORECASTER,QUESTION,PROBABILITY,OUTCOME\nm,q,0.7,1\n"),
-        ("f.csv", "forecaster,id,YES's probability,outcome\nm,q,0.7,1\n"),
-    ],
+    one_in(
+        2,
+        [
+            ("f.json", '{"made": 1, "forecasts": [\n{"id": "00123", "forecast": 0.7, "resolved_to": true}\n]}'),
+            ("f.jsonl", '{"model": "m", "qid": 7, "prediction": 0.7, "outcome": 1}\n'),
+            ("f.csv", "Bot,Question ID,Probability (yes),Resolution\nm,q,0.7,1\n"),
+            ("f.csv", "user;market;p;label\nm;q;0.7;yes\n"),
+            ("f.csv", "Predicted probability,Question ID,Resolved to\n0.7,q,1\n"),
+            ("f.csv", "forecaster,question,probabilty,outcome\nm,q,0.7,1\n"),
+            ("f.csv", "FORECASTER,QUESTION,PROBABILITY,OUTCOME\nm,q,0.7,1\n"),
+            ("f.csv", "forecaster,id,YES's probability,outcome\nm,q,0.7,1\n"),
+        ],
+    ),
 )
 def test_what_a_hint_proposes_is_an_option_that_runs_as_it_is_typed(predibot: Predibot, name: str, text: str) -> None:
     Path(name).write_text(text)

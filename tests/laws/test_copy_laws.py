@@ -37,7 +37,7 @@ from tests.soaks import ONE_DATABASE
 
 __all__ = ["address", "postgres", "store"]
 
-DRAWN = settings(max_examples=10, stateful_step_count=12, phases=[Phase.generate], deadline=None)
+DRAWN = settings(max_examples=5, stateful_step_count=12, phases=[Phase.generate], deadline=None)
 SHARES = st.floats(-1.0, 1.0, allow_subnormal=False)
 TEXTS = st.text(max_size=12)
 SOURCES: tuple[ObservationSource, ...] = ("history", "quote")

@@ -221,7 +221,7 @@ def test_pages_are_answered_while_another_process_decides(tmp_path: Path) -> Non
     address = f"sqlite:///{tmp_path}/ledger.db"
     asked = ("replay", "sandbox", "--ledger", address, "--bots", "market_price,random_bet")
     assert said_here(*asked, "--from", "2026-01-06T12:00Z", "--to", "2026-01-06T12:00Z").code == 0
-    days = ("--from", "2026-01-07T12:00Z", "--to", "2026-01-09T12:00Z")
+    days = ("--from", "2026-01-07T12:00Z", "--to", "2026-01-07T12:00Z")
     nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     decides = Forked(*asked, *days, folder=tmp_path, environment=os.environ, **nowhere)
     totals = list[int]()

@@ -15,6 +15,7 @@ from predibot.agents.prompts.untrusted_text import REMOVED, Fence
 from predibot.contracts import untrusted_mark
 from predibot.domain.trace import inside_fence
 from tests.agents.scripted import FENCE, context
+from tests.soaks import one_in
 
 DECIMAL = Fence("940317286550918273645012")
 ZEROS = [chr(code) for code in range(sys.maxunicode) if unicodedata.decimal(chr(code), None) == 0]
@@ -187,18 +188,21 @@ def test_no_nesting_and_no_bracket_saves_a_fence(forged: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        FENCE.mark[:-1] + "x",
-        f"{FENCE.mark}x",
-        "l1I|",
-        "7\u0336",
-        "<",
-        "< ",
-        "<<untrusted ",
-        "<<untrusted>>",
-        f"<<{'a' * 300}",
-        "untrusted\u200b",
-    ],
+    one_in(
+        3,
+        [
+            FENCE.mark[:-1] + "x",
+            f"{FENCE.mark}x",
+            "l1I|",
+            "7\u0336",
+            "<",
+            "< ",
+            "<<untrusted ",
+            "<<untrusted>>",
+            f"<<{'a' * 300}",
+            "untrusted\u200b",
+        ],
+    ),
 )
 def test_a_hostile_text_takes_a_time_of_its_length(text: str) -> None:
     def seconds(characters: int) -> float:

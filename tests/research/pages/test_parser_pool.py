@@ -20,6 +20,7 @@ from predibot.research.pages.parser_messages import MAX_QUESTION_BYTES, PageSour
 from predibot.research.pages.parser_pool import ParserPool
 from predibot.research.pages.parser_process import ParserLimits
 from tests.research.pages.hostile_pages import HOSTILE
+from tests.soaks import one_in
 
 ROOT = Path(__file__).parents[3]
 ORDINARY = PageSource("text/html", None, "http://a.example/", 0.0, b"<title>News</title><p>The vote is on Tuesday.</p>")
@@ -135,7 +136,7 @@ def test_many_threads_share_four_parsers(pool: ParserPool, children: Children) -
 def test_the_wait_for_a_parser_counts_as_time_for_reading() -> None:
     pool = pool_of(processes=1)
     text_by(pool)
-    deadline, taken = noticed(4.0)
+    deadline, taken = noticed(2.0)
     with ThreadPoolExecutor(1) as other:
         busy = other.submit(pool.parse, ENDLESS, deadline)
         taken.wait()
@@ -164,7 +165,7 @@ def test_a_parser_that_is_stopped_while_it_waits_is_replaced(pool: ParserPool, c
     assert not parser.is_running()
 
 
-@pytest.mark.parametrize("looks", [0, 1, 2])
+@pytest.mark.parametrize("looks", one_in(3, [0, 1, 2]))
 def test_a_page_is_read_by_another_parser_where_the_first_is_ended_from_outside(
     pool: ParserPool, children: Children, looks: int
 ) -> None:

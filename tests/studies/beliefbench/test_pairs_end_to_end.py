@@ -140,6 +140,7 @@ def test_a_judge_is_asked_about_the_reasons_of_those_who_gave_a_label(whole: Who
     assert tables["cases"].rows and all("Both are of" in row[-1] for row in tables["cases"].rows)
 
 
+@SOAK
 def test_processes_do_the_same_as_threads(whole: Whole, player: Program, reader: Reader) -> None:
     document_of(player.start(*asked(player.ledger, "--executor", "processes:2")))
     assert canonical_at(player.ledger) == whole.canonical

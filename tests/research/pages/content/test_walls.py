@@ -7,6 +7,7 @@ import pytest
 from predibot.research.pages.content.walls import wall_of
 from predibot.research.pages.errors import Obstacle
 from predibot.research.pages.html_text import main_text
+from tests.soaks import one_in
 
 ARTICLE = (
     "<p>The Senate passed the budget on Friday with 54 votes after a recount of all ballots, its clerk said.</p>"
@@ -139,7 +140,9 @@ def test_an_article_about_walls_is_none(about: str) -> None:
     assert wall(f"<article><h1>News</h1>{about}</article>{BESIDE['cookies']}") is None
 
 
-@pytest.mark.parametrize("piece", ["enable javascript ", "captcha. ", "we use cookies. ", "to ", "x", "subscribe "])
+@pytest.mark.parametrize(
+    "piece", one_in(3, ["enable javascript ", "captcha. ", "we use cookies. ", "to ", "x", "subscribe "])
+)
 def test_hostile_pages_take_no_time(piece: str) -> None:
     text, started = piece * (1_000_000 // len(piece)), time.process_time()
     wall_of(f"<p>{text}", text)
