@@ -346,7 +346,8 @@ class Context:
 
     def form(self, *, price_blind: bool = False) -> AnswerForm:
         """Return how an answer is requested and read in the game."""
-        form = complete_plugin(self.game.form(self.view, price_blind=price_blind), AnswerForm)
+        view = replace(self.view, at=self.now) if isinstance(self.view, EventView) else self.view
+        form = complete_plugin(self.game.form(view, price_blind=price_blind), AnswerForm)
         return form.reasoned() if self.rationale_first and isinstance(form, ReasonedForm) else form
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:

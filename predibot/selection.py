@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from predibot.domain.category import CryptoWords, category_of, crypto_grounds
 from predibot.domain.clock import format_instant
-from predibot.domain.event import Event, Market
+from predibot.domain.event import Event, LeftOut, Market
 from predibot.domain.price import Quote
 from predibot.domain.spelling import first_of
 
@@ -221,7 +221,12 @@ def select(
     )
     if only_event_id is None and counted < rules.events:
         notes.append(f"{counted} of {rules.events} {noun}s: no other {noun} keeps the rules")
-    trimmed = (replace(event, markets=event.markets[: rules.max_markets or None]) for event in chosen)
+    whole = {event.id: event for event in listed}
+    trimmed = (
+        replace(event, markets=played, left_out=_left_out(whole[event.id], played, as_of))
+        for event in chosen
+        for played in (event.markets[: rules.max_markets or None],)
+    )
     return Selection(tuple(trimmed), tuple(passed_over), tuple(notes), rules.rank_by)
 
 
@@ -374,6 +379,27 @@ def _drop_markets(event: Event, dropped: Mapping[str, str], rank_by: str) -> Eve
     """Return the event without the dropped markets, the most traded first."""
     kept = (market for market in event.markets if market.id not in dropped)
     return replace(event, markets=tuple(sorted(kept, key=lambda market: _market_order(market, rank_by))))
+
+
+def _left_out(event: Event, played: Sequence[Market], as_of: datetime) -> tuple[LeftOut, ...]:
+    """Return the open markets of an event that are not played, by exclusive group."""
+    ids = {market.id for market in played}
+    groups: dict[str, list[Market]] = {}
+    for market in event.markets:
+        if market.id not in ids and not market.closed:
+            groups.setdefault(market.exclusive_group, []).append(market)
+    return tuple(LeftOut(len(each), group, _total_price(each, as_of)) for group, each in sorted(groups.items()))
+
+
+def _total_price(markets: Sequence[Market], as_of: datetime) -> float | None:
+    """Return the sum of the prices of YES, None where one has no price of the last day."""
+    fresh = [
+        market.quote.price
+        for market in markets
+        if market.quote is not None and timedelta(0) <= as_of - market.quote.at <= MAX_QUOTE_AGE
+    ]
+    prices = [price.yes for price in fresh if price is not None]
+    return math.fsum(prices) if len(prices) == len(markets) else None
 
 
 def _first_failed_rule(

@@ -99,6 +99,8 @@ class Market:
     orders: OrderTerms = OrderTerms()
     is_other: bool = False
     """Whether it pays if no other market of its group does; the venue may still add markets to the group."""
+    opened_at: datetime | None = None
+    """When it could first be traded, as far as the venue says."""
 
     @property
     def id(self) -> str:
@@ -156,6 +158,16 @@ def exclusive_lines(markets: Iterable[Market]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Open markets of an event that a run does not play, all of one exclusive group or of none."""
+
+    markets: int
+    exclusive_group: str = ""
+    price_yes: float | None = None
+    """The sum of their prices of YES when the run chose its markets; None where one has no price."""
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """A group of markets about one thing."""
 
@@ -172,6 +184,7 @@ class Event:
     volume_1wk_usd: float | None = None
     payload: str = field(default="", repr=False, compare=False)
     """The venue's own JSON, frozen with a run so that a selection can be traced to its grounds."""
+    left_out: tuple[LeftOut, ...] = ()
 
     def market(self, market_id: str) -> Market | None:
         """Return the market with this id, or None."""
@@ -184,6 +197,8 @@ class EventView:
 
     event: Event
     venue: str = ""
+    at: datetime | None = None
+    """The instant at which a bot sees it; None where nobody decides."""
 
     @property
     def prices(self) -> dict[Instrument, Price]:

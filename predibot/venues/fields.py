@@ -296,10 +296,19 @@ def end_or_none(instant: datetime | None) -> datetime | None:
     return instant if instant is not None and EARLIEST_END <= instant < LATEST_END else None
 
 
+def opening_or_none(value: object) -> datetime | None:
+    """Return the instant at which something opened, or None where it is not stated in a way that can be read."""
+    try:
+        return end_or_none(optional_instant(value))
+    except ValueError:
+        return None
+
+
 Number = Annotated[float, BeforeValidator(require_number)]
 OptionalFlag = Annotated[bool | None, BeforeValidator(optional_flag)]
 OptionalInstant = Annotated[datetime | None, BeforeValidator(optional_instant)]
 KnownEnd = Annotated[OptionalInstant, AfterValidator(end_or_none)]
+KnownOpening = Annotated[datetime | None, BeforeValidator(opening_or_none)]
 ShortText = Annotated[str, BeforeValidator(short_text)]
 StatedText = Annotated[str, BeforeValidator(require_text)]
 LongText = Annotated[str, BeforeValidator(long_text)]

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from predibot.domain.event import Event, OrderTerms
+from predibot.domain.event import Event, LeftOut, OrderTerms
 from predibot.domain.price import Quote
 from predibot.games.weekly_cohort import WeeklyCohort
 from predibot.selection import PassedOver, SelectionRules, select
@@ -193,6 +193,20 @@ def test_the_most_traded_markets_are_kept_and_the_rest_named() -> None:
     selection = select([crowd], SelectionRules(crypto=WORDS, max_markets=2), NOW)
     assert [kept.id for kept in selection.selected[0].markets] == ["4", "10"]
     assert "event 7: max_markets is 2, so 2 less traded are not played: 9, 3" in selection.notes
+
+
+def test_the_markets_left_out_are_counted_with_the_sum_of_their_prices_where_all_have_one() -> None:
+    group = [replace(market(name, volume=9.0 - number, quote=quoted(price)), exclusive_group="g")
+             for number, (name, price) in enumerate({"a": 0.5, "b": 0.3, "c": 0.125, "d": 0.0625}.items())]  # fmt: skip
+    others = [market("e"), market("f", closed=True), market("x", volume=99.0)]
+    rules = SelectionRules(crypto=WORDS, max_markets=2)
+    (chosen,) = select([event("7", markets=[*reversed(group), *others])], rules, NOW).selected
+    assert [kept.id for kept in chosen.markets] == ["x", "a"]
+    assert chosen.left_out == (LeftOut(1, "", chosen.markets[0].quote.price.yes), LeftOut(3, "g", 0.4875))  # type: ignore[union-attr]
+    unpriced = replace(group[3], quote=quoted(0.0625, hours_ago=25.0))
+    (chosen,) = select([event("7", markets=[*group[:3], unpriced])], rules, NOW).selected
+    assert chosen.left_out == (LeftOut(2, "g", None),)
+    assert select([event("7", markets=group)], RULES, NOW).selected[0].left_out == ()
 
 
 def test_zero_markets_means_all_of_them() -> None:

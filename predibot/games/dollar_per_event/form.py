@@ -1,4 +1,4 @@
-"""The answer form of one dollar an event: the text for a model, and the parser of its answer."""
+"""The answer form of one dollar an event: the schema of an answer, and its parser."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,27 +7,24 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from predibot.domain.chat import ToolSchema
-from predibot.domain.clock import format_instant
 from predibot.domain.decision import Decision, Forecast, Order
-from predibot.domain.event import OTHER_WORDS, Event, EventView, Market, exclusive_lines
-from predibot.domain.price import MIN_SIDE_PRICE, Instrument, Price, PricePoint
-from predibot.domain.untrusted_text import paragraph, title_line
+from predibot.domain.event import Event, EventView
+from predibot.domain.price import Instrument, Price, PricePoint
 from predibot.errors import AnswerError
 from predibot.games.answers import (
     ABSENT,
     AnswerComplaint,
     Words,
-    as_block,
     decode_json,
     final_answer,
     join_complaints,
-    json_line,
     list_ids,
     mark_foreign,
     quoted,
     read_object,
 )
 from predibot.games.dollar_per_event.complaints import FIELDS, complaints_of
+from predibot.games.dollar_per_event.words import CONFIDENCE, WHY, event_words
 from predibot.games.game import AnswerForm
 
 MAX_TEXT_CHARACTERS = 4_000
@@ -38,17 +35,14 @@ DECISIONS_NAMES = ("market_decisions", "market_investment_decisions")
 RATIONALE_NAMES = ("rationale", "summary")
 """The second names are those of PrediBench."""
 
-_CONFIDENCE = "from 0, a pure guess, to 10, no doubt at all"
-_WHY = "why its price is wrong, or why it is right where you bet nothing"
-
 
 def _schema(fields: Sequence[str]) -> ToolSchema:
     """Return the tool that hands in a decision, with the fields of an entry in this order."""
     described: Mapping[str, Mapping[str, str]] = {
         "estimated_probability": {"type": "number", "description": "Of YES, between 0 and 1."},
         "bet": {"type": "number", "description": "Dollars: positive buys YES, negative NO, 0 none."},
-        "confidence": {"type": "number", "description": _CONFIDENCE},
-        "rationale": {"type": "string", "description": f"In short, {_WHY}."},
+        "confidence": {"type": "number", "description": CONFIDENCE},
+        "rationale": {"type": "string", "description": f"In short, {WHY}."},
     }
     entry = {"market_id": {"type": "string"}, **{name: described[name] for name in fields}}
     return final_answer(
@@ -227,7 +221,7 @@ class EventForm(AnswerForm):
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the text on the event for a model."""
         return event_words(
-            self.seen.event,
+            self.seen,
             self.stake_usd,
             price_blind=self.price_blind,
             rationale_first=self.rationale_first,
@@ -273,142 +267,3 @@ class EventForm(AnswerForm):
 def _mask(price: Price) -> Price:
     """Return a price that is equally usable, but tells nothing."""
     return replace(price, mid=0.5) if 0.0 < price.mid < 1.0 else price
-
-
-MAX_PRICES = 20
-MAX_RULES_CHARACTERS = 12_000
-
-_BETS = "A positive bet buys YES, a negative bet buys NO, and 0 is no bet."
-_OBJECTIVE = (
-    "Two things count, and you should make both as large as you can: what your bets gain in the mean over all events, "
-    "and how much nearer your probabilities are to what happens than the prices are, on every market, bet or no bet. "
-    "A bet on YES gains in the mean only if your probability of YES is above the price by more than the costs, which "
-    "are the spread and the venue's fee; a bet on NO only if it is below the price by more than the costs. In "
-    "between, bet nothing."
-)
-RATIONALE_FIRST_WORDS = (
-    "Begin each entry with its rationale. The probability stands behind it and follows from it; a number that was "
-    "there before its reasons is worth little."
-)
-_CHEAP = f"A bet on a side that costs less than ${MIN_SIDE_PRICE:g} is refused."
-
-
-def event_words(
-    event: Event,
-    stake_usd: float,
-    *,
-    price_blind: bool,
-    history: Callable[[str], tuple[PricePoint, ...]],
-    untrusted: Callable[[str], str],
-    rationale_first: bool = False,
-) -> Words:
-    """Return the text on an event for a model; strangers' words are bounded and inside the fence."""
-    stake = f"${stake_usd:g}"
-    why = "why you think so" if price_blind else _WHY
-    within = f"The sizes of all bets together must not be above {stake}"
-    steps = (
-        f"For every market give the probability of YES, between 0 and 1, and your confidence in it, {_CONFIDENCE}.",
-        "For every market give a bet in dollars. A positive bet buys YES, a negative bet buys NO, 0 is no bet. "
-        "A share of YES costs the price and pays $1 if the answer is YES; a share of NO costs one minus the price "
-        f"and pays $1 if it is NO. {within}; what you do not bet is unallocated and earns nothing. {_CHEAP}",
-        f"For every market say in its rationale {why}.",
-    )
-    told = f"the probability of YES between 0 and 1; your confidence in it, {_CONFIDENCE}"
-    entry = f"{told}; a bet in dollars; and as its rationale, {why}"
-    if rationale_first:
-        steps = (steps[-1], *steps[:-1])
-        entry = f"first its rationale, {why}; then {told}; and a bet in dollars"
-    return Words(
-        task=f"You forecast real events and bet {stake} of imaginary money on one of them.",
-        view=_view(event, price_blind=price_blind, history=history, untrusted=untrusted),
-        steps=steps,
-        entries="with an entry for every market id above",
-        ask=f"For every market: {entry}.\n{_BETS} {within}; what you do not bet is unallocated. {_CHEAP}",
-        report_about="on these markets",
-        report="For every market id above say, in numbers: the probability of YES between 0 and 1; your confidence in "
-        f"it, {_CONFIDENCE}; and a bet in dollars. Say {why}, and what speaks against that.\n{_BETS} {within}. "
-        f"{_CHEAP}",
-        extract_about=f"about an event with {len(event.markets)} markets",
-        extract_from="take probabilities, bets and confidence from the report as they stand.\n"
-        "Where the report gives no probability for a market, answer with "
-        '{"abstain": "which market has none"} instead.',
-        extract_view=f"The markets:\n\n{untrusted(as_block(markets_json(event, price_blind=True)))}",
-        extract=f"{within}. Where the report gives no bet for a market, its bet is 0. Where it gives no confidence, "
-        "use 5.",
-        objective=_OBJECTIVE,
-        parts={"rationale_first": RATIONALE_FIRST_WORDS},
-    )
-
-
-def markets_json(event: Event, *, price_blind: bool) -> str:
-    """Return the markets as one line of JSON."""
-    rows = []
-    for market in event.markets:
-        row: dict[str, object] = {"id": market.id, "question": title_line(market.question)}
-        price = market.quote.price if market.quote is not None else None
-        if not price_blind and price is not None:
-            row["price_yes"] = round(price.yes, 6)
-        rows.append(row)
-    return json_line("markets", rows)
-
-
-def _view(
-    event: Event,
-    *,
-    price_blind: bool,
-    history: Callable[[str], tuple[PricePoint, ...]],
-    untrusted: Callable[[str], str],
-) -> str:
-    priced = (
-        "Prices are not shown: say what you think, not what others think."
-        if price_blind
-        else "The price of YES is what the market thinks of it."
-    )
-    return (
-        "# The event and its markets\n\n"
-        f"Each market is a question that is answered YES, its first outcome, or NO, its second. {priced}\n\n"
-        f"{untrusted(_event_text(event, price_blind=price_blind, history=history))}\n\n"
-        f"The same as JSON:\n\n{untrusted(as_block(markets_json(event, price_blind=price_blind)))}"
-    )
-
-
-def _event_text(event: Event, *, price_blind: bool, history: Callable[[str], tuple[PricePoint, ...]]) -> str:
-    """Return the event and its markets; rules that several markets share stand there once."""
-    said = {event.description: "those of the event"}
-    parts = ["\n".join((f"event: {title_line(event.title)}", *exclusive_lines(event.markets)))]
-    if event.description:
-        parts.append(f"rules of the event: {paragraph(event.description, MAX_RULES_CHARACTERS)}")
-    for market in event.markets:
-        lines = _market_lines(market)
-        if market.description:
-            known = said.get(market.description)
-            lines.append(f"rules: {known or paragraph(market.description, MAX_RULES_CHARACTERS)}")
-            said.setdefault(market.description, f"those of market {market.id}")
-        if not price_blind:
-            lines += _price_lines(market, history(market.id))
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
-
-
-def _market_lines(market: Market) -> list[str]:
-    outcomes = " / ".join(map(title_line, market.outcomes))
-    lines = [f"market id: {market.id}", f"question: {title_line(market.question)}", f"outcomes: {outcomes}"]
-    if market.closes_at is not None:
-        lines.append(f"closes: {format_instant(market.closes_at)}")
-    if market.is_other:
-        lines.append(OTHER_WORDS)
-    return lines
-
-
-def _price_lines(market: Market, history: tuple[PricePoint, ...]) -> list[str]:
-    quote = market.quote
-    lines = []
-    if quote is not None and quote.price is not None:
-        book = f" (bid {quote.bid:g}, ask {quote.ask:g})" if quote.bid is not None and quote.ask is not None else ""
-        lines.append(f"price of YES now: {quote.price.yes:.4g}{book}")
-    if market.orders.words:
-        lines.append(f"orders at the venue: {market.orders.words}")
-    if shown := history[-MAX_PRICES:]:
-        daily = ", ".join(f"{point.at:%Y-%m-%d} {point.price:.3g}" for point in shown)
-        lines.append(f"price of YES by day: {daily}")
-    return lines

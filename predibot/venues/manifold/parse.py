@@ -71,6 +71,13 @@ def _parse_milliseconds(value: object) -> datetime | None:
     return fields.unix_instant(number / 1000)
 
 
+def _opening_or_none(value: object) -> datetime | None:
+    try:
+        return fields.end_or_none(_parse_milliseconds(value))
+    except ValueError:
+        return None
+
+
 _Id = Annotated[str, BeforeValidator(manifold_id)]
 _Instant = Annotated[datetime | None, BeforeValidator(_parse_milliseconds)]
 
@@ -111,6 +118,7 @@ class _ContractWire(_ResolutionWire):
 
     question: fields.StatedText
     slug: fields.ShortText = ""
+    opened_at: Annotated[datetime | None, BeforeValidator(_opening_or_none)] = Field(default=None, alias="createdTime")
     closes_at: _Instant = Field(default=None, alias="closeTime")
     probability: fields.OptionalPrice = None
     volume: fields.KnownVolume = None
@@ -229,6 +237,7 @@ def _make_market(parsed: _ContractWire, answer: _AnswerWire | None, quoted_at: d
         volume_usd=parsed.volume if answer is None else answer.volume,
         quote=None if chance is None else Quote(at=quoted_at, displayed=chance),
         exclusive_group=parsed.id if answer is not None and parsed.sum_to_one else "",
+        opened_at=parsed.opened_at,
     )
 
 

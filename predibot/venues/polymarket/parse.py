@@ -73,6 +73,7 @@ class _GammaMarket(Wire):
     prices: Annotated[list[fields.Price], FailFast(), _List] = Field(default=[], alias="outcomePrices")
     description: fields.LongText = ""
     closes_at: fields.KnownEnd = Field(default=None, alias="endDate")
+    opened_at: fields.KnownOpening = Field(default=None, alias="startDate")
     closed: fields.OptionalFlag = None
     volume_1wk_usd: fields.KnownVolume = Field(default=None, alias="volume1wk")
     volume_24h_usd: fields.KnownVolume = Field(default=None, alias="volume24hr")
@@ -124,6 +125,7 @@ class _GammaMarket(Wire):
                 False if self.active is False else self.accepts_orders, self.price_step, self.least_shares
             ),
             is_other=bool(self.is_other),
+            opened_at=self.opened_at,
         )
 
     def _outcome_quotes(self, at: datetime) -> tuple[Quote | None, ...]:

@@ -17,7 +17,7 @@ from predibot.domain.event import Event, EventView
 from predibot.domain.price import PricePoint
 from predibot.domain.untrusted_text import MAX_TITLE_CHARACTERS, title_line
 from predibot.games.dollar_per_event import DollarPerEvent
-from predibot.games.dollar_per_event.form import MAX_PRICES
+from predibot.games.dollar_per_event.words import MAX_PRICES
 from predibot.venues.archive.reader import Archive
 from tests.agents.scripted import FENCE
 
@@ -74,7 +74,7 @@ def test_the_json_says_the_same_markets(recorded: list[tuple[Event, str]]) -> No
 
 def test_prices_are_few_and_none_is_of_the_future(recorded: list[tuple[Event, str]]) -> None:
     lines = [
-        line for _, prompt in recorded for line in re.findall(r"^price of YES by day: (.*)$", prompt, re.MULTILINE)
+        line for _, prompt in recorded for line in re.findall(r"^price of YES by day, (.*)$", prompt, re.MULTILINE)
     ]
     assert lines
     for line in lines:

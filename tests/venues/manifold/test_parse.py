@@ -30,6 +30,9 @@ def test_a_binary_market_is_an_event_with_one_market() -> None:
     assert (market.volume_usd, market.volume_24h_usd, market.closed, market.fees) == (12_000.5, 900.25, False, None)
     assert market.quote is not None and (market.quote.displayed, market.quote.bid) == (0.42, None)
     assert market.exclusive_group == "" and event.closes_at == market.closes_at is not None
+    for stated, known in ((1_767_323_045_000, "2026-01-02T03:04:05+00:00"), ("soon", "None"), (None, "None")):
+        opened, _ = parse_event(binary(createdTime=stated), quoted_at=NOW)
+        assert opened is not None and str(opened.markets[0].opened_at).replace(" ", "T") == known
 
 
 def test_each_answer_is_a_market_and_those_that_add_up_to_one_exclude_each_other() -> None:

@@ -40,6 +40,11 @@ def test_a_market_carries_what_is_needed_to_ask_for_it_later() -> None:
     assert (market.ref.id, market.ref.condition_id, market.ref.token_ids) == ("3", condition_of(3), ("30", "31"))
     assert market.quote == Quote(at=NOW, bid=0.4, ask=0.42, displayed=0.41, last=0.43)
     assert market.closes_at == datetime(2026, 3, 1, tzinfo=UTC)
+    assert parsed(market_payload(startDate="2026-01-02T03:04:05Z")).opened_at == datetime(
+        2026, 1, 2, 3, 4, 5, tzinfo=UTC
+    )
+    for unknown in (None, "", "soon", 7, "0001-01-01T00:00:00Z"):
+        assert parsed(market_payload(startDate=unknown)).opened_at is None
 
 
 def test_both_encodings_of_each_list_give_the_same_market() -> None:
