@@ -8,11 +8,12 @@ from datetime import date
 from typing import Any
 
 from predibot.domain.clock import format_length
+from predibot.domain.replicates import sampled_bot, split_replicate
 from predibot.domain.untrusted_text import toml_table
 from predibot.plugins.strategies import describe_strategy
 from predibot.recipe.recipe import BotSpec, Recipe
 from predibot.recipe.starter import quoted
-from predibot.recipe.tables import SearchTable, SelectionTable
+from predibot.recipe.tables import SamplesTable, SearchTable, SelectionTable
 from predibot.recipe.text import KeyPath, RecipeText, key_lines
 
 DEFAULT_SOURCE = "default"
@@ -99,9 +100,9 @@ def _keys(table: Mapping[str, Any], recipe: Recipe, key: Any, part: Any) -> Iter
 
 def _bot_keys(tables: Sequence[Mapping[str, Any]], bots: Sequence[BotSpec], key: Any) -> Iterator[MergedKey]:
     stated = {each.get("name", each["strategy"]): place for place, each in enumerate(tables)}
-    names = dict.fromkeys(bot.name.partition("#")[0] for bot in bots)
-    by_name = {bot.name.partition("#")[0]: bot for bot in bots}
-    for number, name in enumerate(names):
+    # Replicates and samples are of one line; a sample stands behind the bot that pools it, and has what the line says.
+    by_name = {split_replicate(sampled_bot(bot.name))[0]: bot for bot in bots}
+    for number, name in enumerate(by_name):
         bot, place = by_name[name], stated.get(name)
         if place is None:
             settings = dict(bot.terms.settings.explicit)
@@ -114,6 +115,10 @@ def _bot_keys(tables: Sequence[Mapping[str, Any]], bots: Sequence[BotSpec], key:
             found = (key(("bots", place, each), value) for each, value in values.items())
             keys = [MergedKey(("bots", number, each.path[-1]), each.value, each.source) for each in found]
         yield from keys
+        if sampled_bot(bot.name) != bot.name:
+            for each, field in SamplesTable.model_fields.items():
+                if each not in values:
+                    yield MergedKey(("bots", number, each), field.default, DEFAULT_SOURCE)
         for each in describe_strategy(bot.strategy.name).arguments:
             value = None if each.default is None or each.name in values else json.loads(each.default)
             if value is not None:

@@ -31,6 +31,12 @@ replicates = 3
 knowledge_cutoff = 2024-05-31
 extra_body = {num_ctx = 8_000, "a b" = [true, "é\\u0022"]}
 price_usd_per_million_tokens = {input = 1, output = 2.5}
+[[bots]]
+name = "pooled"
+strategy = "one_shot"
+model = "openai/gpt-5"
+seed = 3
+samples = 2
 """
 
 
@@ -52,3 +58,4 @@ def test_tables_of_every_kind_are_themselves_again() -> None:
     assert by_path["game", "fee_bps"].source == "own.toml, line 3"
     assert by_path["bots", 0, "replicates"].source == "own.toml, line 20"
     assert by_path["bots", 0, "max_steps"].implied
+    assert by_path["bots", 1, "samples"].source == "own.toml, line 29" and ("bots", 2, "name") not in by_path
