@@ -18,6 +18,12 @@ SAFE_PATH = "PYTHONSAFEPATH"
 _API_BASE = re.compile(r"[A-Z0-9_]+_(?:API_BASE|BASE_URL)")
 
 
+def screen_columns() -> int | None:
+    """Return the width that `COLUMNS` asks for; None if it names none from 20 to 9,999."""
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if re.fullmatch("[0-9]{2,4}", asked) and int(asked) >= 20 else None
+
+
 def api_keys() -> Mapping[str, str]:
     """Return the API keys in the environment by name; the caller keeps them out of every text."""
     return {name: value for name, value in os.environ.items() if value and KEY_NAME.fullmatch(name)}

@@ -96,6 +96,7 @@ def _own_state(request: pytest.FixtureRequest) -> Iterator[None]:
         patch.setenv("XDG_CONFIG_HOME", folder)
         patch.setenv("XDG_CACHE_HOME", folder)
         patch.delenv("PREDIBOT_TRUST", raising=False)
+        patch.delenv("COLUMNS", raising=False)
         # Programs that tests start are compiled once for all workers and sessions, with the libraries they load, and
         # not each time where Python is told to write nothing down.
         patch.setenv("PYTHONPYCACHEPREFIX", str(request.config.rootpath / ".pytest_cache" / "compiled"))

@@ -191,6 +191,12 @@ def _pairs(evaluation: Evaluation) -> Iterator[Table]:
             yield _pairs_grid(pairs, title, lower_is_better=lower)
 
 
+_BETTER = (
+    "named at a corrected p-value of at most 0.05, on at least 30 events, for one look on a day fixed beforehand; a "
+    "verdict of the leaderboard may be read on any day, and takes more"
+)
+
+
 def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> Table:
     listed = (pair for pair in pairs if pair.n or pair.apart)
     likely = sorted(listed, key=lambda pair: (pair.n == 0, pair.p_adjusted is None, pair.p_adjusted))
@@ -203,9 +209,7 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         Column("difference", "difference", scaled, 6),
         Column("95% interval", "", ends(figures.interval if lower_is_better else figures.thousandths_interval), 0),
         Column("p", "p_adjusted", figures.p_value, 3, f"how easily luck gives as much{corrected}"),
-        Column(
-            "better", "", _better, 0, "named at a corrected p-value of at most 0.05, on at least 30 events", kind="key"
-        ),
+        Column("better", "", _better, 0, _BETTER, kind="key"),
         Column(
             "more events",
             "",

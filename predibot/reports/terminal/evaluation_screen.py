@@ -211,11 +211,7 @@ def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptio
 
 def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Table:
     """Return the table of the summary; all but the curves fit 80 columns."""
-    days = next((row.horizon for row in rows if row.horizon is not None), None)
-    without = (*(() if curves else ("edge over time",)), *(("{days}d",) if days is None else ()))
-    shown = [
-        replace(each, header=each.header.format(days=days)) for each in COLUMNS["summary"] if each.header not in without
-    ]
+    shown = [each for each in COLUMNS["summary"] if curves or each.header != "edge over time"]
     return table_of(title, (Column("#", "rank", figures.count), _BOT, *shown), rows)
 
 

@@ -12,6 +12,7 @@ from predibot.reports.table import Column, Table
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line, print_notes
 from predibot.reports.terminal.text import plain
+from predibot.reports.views.leaderboard import more_events_text
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.evaluation.verdict import Finding, Verdict, pair_verdict
 
@@ -76,10 +77,7 @@ def comparison_line(pair: Pair) -> str:
     if verdict.finding is Finding.NEVER_DIFFERED:
         return f"{first} and {second} never differed on {_where(pair)}: more events would change nothing."
     few = " (fewer than 30 prove nothing)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
-    more = ""
-    if verdict.needed is not None:
-        how = "more than" if verdict.needed.more_than else "about"
-        more = f"; {how} {figures.about(verdict.needed.events)} more events would tell"
+    more = f"; {text} would tell" if (text := more_events_text(verdict)) else ""
     return f"{first} cannot be told from {second}: {much}{few}{more}."
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from predibot.domain.decision import ABSTENTION_KINDS, STATUSES, outcome_of
+from predibot.environment import screen_columns
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
@@ -35,9 +36,11 @@ _TEXT_COLUMNS = (Column("task", "0", kind="key"), Column("texts", "1", figures.c
 def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
     """Return a console that shows texts as they are: no markup, no highlighting, no emoji codes.
 
-    Under `NO_COLOR` nothing is bold or dim. A stream that is no terminal gets plain lines, 100 wide unless `columns`
-    says otherwise, whatever terminal the program was started from.
+    Its width is `columns`, else what the variable `COLUMNS` says, else that of the terminal. A stream that is no
+    terminal gets plain lines, 100 wide if nobody says otherwise, whatever terminal the program was started from.
+    Under `NO_COLOR` nothing is bold or dim.
     """
+    columns = columns or screen_columns()
     if not stream.isatty():
         columns, stream = columns or PIPE_WIDTH, cast(TextIO, _WithoutBlanks(stream))
     options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}

@@ -72,6 +72,11 @@ class LeaderboardRow:
     replicates: ReplicateScores | None = None
     """The spread of its replicates, which are this one row; None for a bot without."""
 
+    @property
+    def evidence(self) -> float | None:
+        """Return the e-value of an edge above zero; None for a worse bot, whose verdict rests on another."""
+        return None if self.standing == "worse" else self.verdict.e_value
+
 
 def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
     """Return a row for each bot in the order of its place; bots ranked apart have a leaderboard of their own.
@@ -222,7 +227,7 @@ def _by_finding(rows: Sequence[LeaderboardRow]) -> Mapping[Finding, Sequence[Lea
 def _interval_sentence(unproven: Sequence[LeaderboardRow]) -> Iterator[str]:
     if apart := [row.bot for row in unproven if _only_by_interval(row)]:
         have = "The interval of {} leaves" if len(apart) == 1 else "The intervals of {} leave"
-        yield f"{have.format(_list(apart))} out 0 today, but proof on any day takes E = {BEATS_FROM:.0f}."
+        yield f"{have.format(_list(apart))} out 0 today; proof on any day takes E = {BEATS_FROM:.0f}, for or against."
 
 
 def _dependence_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
@@ -291,12 +296,17 @@ def more_events(found: Verdict) -> str:
     return f"{'more than' if found.needed.more_than else 'about'} {figures.about(to_claim)}"
 
 
+def more_events_text(found: Verdict) -> str:
+    """Return the same with its noun, such as `about 900 more events`; empty if nobody can say."""
+    needed = more_events(found)
+    return "" if needed == figures.MISSING else f"{needed} more event{'' if needed.endswith(' 1') else 's'}"
+
+
 def _needed_text(row: LeaderboardRow) -> str:
     if row.verdict.needed is None:
         return "would need more events, and nobody can say how many"
-    needed = more_events(row.verdict)
     # With enough events only the evidence is too small.
-    return "" if needed == figures.MISSING else f"would need {needed} more events"
+    return f"would need {text}" if (text := more_events_text(row.verdict)) else ""
 
 
 def _list(names: Sequence[str]) -> str:

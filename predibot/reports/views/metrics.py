@@ -155,16 +155,30 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
             "",
             verdict_text,
             0,
-            "the order of the rows; better ones by the low end of their interval, those not proven by E. E: the most "
-            "that $1, always bet with the bot against the price, ever grew to; a bot without skill reaches 20 at most "
-            "once in 20. Bots without answers are not ranked",
+            "the order of the rows; better ones by the low end of their interval, those not proven by E. Bots without "
+            "answers are not ranked",
             kind="key",
+        ),
+        Column(
+            "E",
+            "evidence",
+            figures.e_value,
+            0,
+            "the most that $1, always bet with the bot against the price, ever grew to; a bot without skill reaches 20 "
+            "at most once in 20. A verdict may be read on any day, and takes more than an interval that leaves out 0",
+        ),
+        Column(
+            "events",
+            "events",
+            figures.count,
+            9,
+            "how many different events it was asked about; below 30 there is no verdict",
         ),
         Column(
             "asked",
             "",
             lambda row: figures.percent(row.slots / row.board_slots if row.board_slots else None),
-            8,
+            1,
             "share of all questions that the bot was asked; a question is an event at one time of decision",
             lambda row: 0 < row.slots < row.board_slots,
         ),
@@ -178,13 +192,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ),
         Column("Brier", "brier", figures.short_score, 7, "mean squared error of its forecasts; 0 is perfect"),
         Column("price", "market_brier", figures.short_score, 6, "that of the price"),
-        Column(
-            "{days}d",
-            "quote_return",
-            figures.short_percent,
-            5,
-            "return after so many days, at the quote",
-        ),
         Column("now", "quote_return_now", figures.short_percent, 4, "return until now, at the quote"),
         Column("answers", "answered_share", figures.percent, 1, "share of the markets asked about that were answered"),
         Column("cost", "cost_usd", figures.short_cost_usd, 3),

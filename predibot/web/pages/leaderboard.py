@@ -174,8 +174,7 @@ def lines_of(ranking: Evaluation) -> list[BoardLine]:
             row,
             *_chip(row),
             figures.thousandths_interval(row.edge_low, row.edge_high),
-            # The evidence that a bot is worse is none that it is better.
-            figures.e_value(None if row.standing == "worse" else row.verdict.e_value),
+            figures.e_value(row.evidence),
             whisker,
         )
         for row, whisker in zip(rows, whiskers, strict=True)

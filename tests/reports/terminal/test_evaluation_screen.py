@@ -29,8 +29,8 @@ def test_ten_bots_fit_80_columns_and_22_lines_with_the_verdicts_first() -> None:
     assert len(lines) <= 22
     assert max(map(len, lines)) <= 80
     title = lines.index("Leaderboard as of 2026-02-13T19:30Z, edge in thousandths of Brier")
-    assert " ".join(lines[title + 1].split()) == "# bot edge low high verdict ▾ Brier price 7d now cost"
-    assert " ".join(lines[title + 2].split()) == "1 sharp +80 +10 +150 beats price 0.002 0.000 +1.5% -88% $1.50"
+    assert " ".join(lines[title + 1].split()) == "# bot edge low high verdict ▾ E events Brier price now cost"
+    assert " ".join(lines[title + 2].split()) == "1 sharp +80 +10 +150 beats price 410 100 0.002 0.000 -88% $1.50"
     text = " ".join(lines[:title])
     assert text.startswith("sharp beats the price: E = 410. random_bet is worse than the price. Nothing is proven of")
     assert "an_agent_with_a_name_0 would need" in text
@@ -90,7 +90,7 @@ def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) 
     assert max(map(len, lines)) <= width
     assert any("sharp beats" in line for line in lines)
     explained = board(width=width, how=ScreenOptions(explain=True))
-    assert sum("no room for" in line for line in explained) == (width < 100)
+    assert sum("no room for" in line for line in explained) == (width <= 100)
 
 
 def test_a_venue_out_of_reach_is_said_on_the_summary_and_notes_of_the_record_are_not() -> None:

@@ -92,8 +92,11 @@ def test_a_pipe_gets_plain_text_of_100_columns_with_notes_in_one_piece() -> None
     assert f"note: {note.strip()}.\n" in pipe.getvalue()
 
 
-def test_a_pipe_may_be_given_another_width() -> None:
+def test_a_pipe_may_be_given_another_width(monkeypatch: pytest.MonkeyPatch) -> None:
     assert console_for(io.StringIO(), columns=60).width == 60
+    for asked, width in (("80", 80), ("19", 100), ("wide", 100), ("9" * 5_000, 100)):
+        monkeypatch.setenv("COLUMNS", asked)
+        assert console_for(io.StringIO()).width == width
 
 
 def test_no_color_leaves_plain_text_neither_coloured_nor_bold(monkeypatch: pytest.MonkeyPatch) -> None:

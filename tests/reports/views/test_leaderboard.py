@@ -187,7 +187,7 @@ def test_the_closest_is_who_has_the_most_evidence_even_where_its_edge_has_turned
 def test_where_no_edge_is_above_zero_it_is_said_that_no_number_of_events_helps() -> None:
     assert said(RANDOM) == (
         "Nobody beats the price. random_bet is not ahead of the price so far; no number of events is estimated. "
-        "The interval of random_bet leaves out 0 today, but proof on any day takes E = 20."
+        "The interval of random_bet leaves out 0 today; proof on any day takes E = 20, for or against."
     )
     below = scored("below", -0.01, -0.05, 0.03)
     assert said(SHARP, below, sharp=50.0) == (
