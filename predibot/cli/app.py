@@ -56,6 +56,7 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "status": (StatusCommand, "say whether what runs by itself does"),
     "replay": (DecidingCommand, "decide at many past instants, and evaluate at the end"),
     "score": (Command, "score anybody's forecasts, or an account, from a file"),
+    "skill": (Command, "say whether forecasts beat the price, in any of the usual ways"),
     "report": (ReportCommand, "print the stored runs and scores, asking no venue"),
     "account": (Command, "show what a bot's account holds, why, and what was booked"),
     "cohort": (Command, "list weekly cohorts, or show the members and bets of one"),
@@ -87,7 +88,7 @@ _GROUPS = ("runs", "schedule", "import", "collect", "tables", "study", "ledger")
 _OF_STUDIES = ("collect", "tables", "study")
 _PURPOSES = {
     "Play": ("demo", "init", "decide", "replay", "select", "schedule"),
-    "Score": ("track", "evaluate", "report", "score"),
+    "Score": ("track", "evaluate", "report", "score", "skill"),
     "Look": ("status", "serve", "publish", "trace", "runs", "account", "cohort", "relate", "graph"),
     "Studies": ("studies", "collect", "tables", "study"),
     "Keep": ("verify", "record", "export", "import", "ledger"),

@@ -145,6 +145,14 @@ LogFile = Annotated[
     typer.Option("--log-file", metavar="FILE", help="write there too what is done; a full one is kept as FILE.1"),
 ]
 LogJson = Annotated[bool, typer.Option("--log-json", help="write the log as JSON, a line each; on stderr without FILE")]
+FileColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="A=B,...",
+        help="what the file's columns are: p_gpt=probability,p_mkt=market_probability,y=outcome,id=question",
+    ),
+]
 Bots = Annotated[
     str | None,
     typer.Option("--bots", metavar="A,B", help="only these: names of the recipe's bots or of strategies"),
@@ -355,3 +363,18 @@ def parse_convention(name: str) -> "conventions.Convention":
         return convention_named(name)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def parse_columns(text: str | None) -> dict[str, str]:
+    """Return our names of columns by those of the file; either side of `A=B` may be ours."""
+    from predibot.jobs.score_files.forecasts import COLUMNS
+
+    found: dict[str, str] = {}
+    for pair in split_names(text, "--columns p_gpt=probability,y=outcome"):
+        theirs, equals, ours = pair.rpartition("=")
+        if ours.strip() not in COLUMNS.names and theirs.strip() in COLUMNS.names:
+            theirs, ours = ours, theirs
+        if not equals or not theirs.strip() or theirs.strip() in found:
+            raise typer.BadParameter(f"{pair!r} names no column once; write --columns p_gpt=probability,y=outcome")
+        found[theirs.strip()] = ours.strip()
+    return found

@@ -38,14 +38,7 @@ def score(
     extremize: Annotated[
         float | None, typer.Option("--extremize", metavar="X", help="what the log-odds of pools are multiplied by")
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns",
-            metavar="A=B,...",
-            help="what the file's columns are: p_gpt=probability,p_mkt=market_probability,y=outcome,id=question",
-        ),
-    ] = None,
+    columns: options.FileColumns = None,
     wide: Annotated[
         bool, typer.Option("--wide", help="one row a question, and one column a forecaster, named in the header")
     ] = False,
@@ -105,7 +98,7 @@ def score(
     _check_options(equity, for_forecasts, pool=pool, extremize=extremize, years=periods_per_year, rate=risk_free_rate)
     if compare is not None and how.csv:
         raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
-    layout = Layout(_parse_columns(columns), wide=wide) if columns is not None or wide else None
+    layout = Layout(options.parse_columns(columns), wide=wide) if columns is not None or wide else None
     known = options.parse_convention(convention)
     pools = _parse_pools(pool)
     if file_format is not None:
@@ -142,21 +135,6 @@ def score(
             return DONE
     except FileRefused as error:
         return _refuse(error, as_json=how.json)
-
-
-def _parse_columns(text: str | None) -> dict[str, str]:
-    """Return our names of columns by those of the file; either side of `A=B` may be ours."""
-    from predibot.jobs.score_files.forecasts import COLUMNS
-
-    found: dict[str, str] = {}
-    for pair in options.split_names(text, "--columns p_gpt=probability,y=outcome"):
-        theirs, equals, ours = pair.rpartition("=")
-        if ours.strip() not in COLUMNS.names and theirs.strip() in COLUMNS.names:
-            theirs, ours = ours, theirs
-        if not equals or not theirs.strip() or theirs.strip() in found:
-            raise typer.BadParameter(f"{pair!r} names no column once; write --columns p_gpt=probability,y=outcome")
-        found[theirs.strip()] = ours.strip()
-    return found
 
 
 def _check_options(

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
     from predibot.scoring.records.knowledge import KNOWLEDGE, inherited_knowledge, knowledge_of
     from predibot.scoring.records.track_record import TrackRecord
+    from predibot.scoring.skill import Skill, SkillTry, skill_of
 else:
     __getattr__, __dir__ = lazily(__name__)
 
@@ -121,6 +122,8 @@ __all__ = [
     "RollingDelay",
     "Scorecard",
     "ScoredCurve",
+    "Skill",
+    "SkillTry",
     "TrackRecord",
     "Uncertainty",
     "Verdict",
@@ -184,6 +187,7 @@ __all__ = [
     "shares_of_factors",
     "sharpe_interval",
     "sharpe_ratio",
+    "skill_of",
     "slots_in_drawdown",
     "smallest_detectable",
     "sortino_ratio",

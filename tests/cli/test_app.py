@@ -35,6 +35,7 @@ COMMANDS = (
     "evaluate",
     "replay",
     "score",
+    "skill",
     "collect",
     "tables",
     "study",

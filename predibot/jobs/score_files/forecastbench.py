@@ -195,7 +195,7 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
 def _cells(item: SettledForecast) -> list[Cell]:
     key = item.key
     cells = [item.forecaster, key.question, item.probability, item.outcome]
-    return [*cells, item.price, key.cluster, key.due_on, key.kind]
+    return [*cells, item.price, key.cluster, key.due_on, key.kind, None]
 
 
 def _read_set(argument: str, standard_input: TextIO | None) -> _SetFile:

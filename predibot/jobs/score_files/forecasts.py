@@ -30,7 +30,7 @@ from predibot.scoring.records.forecasts import Forecasts
 
 COLUMNS = Columns(
     required=("forecaster", "question", "probability", "outcome"),
-    optional=("market_probability", "cluster", "date", "category"),
+    optional=("market_probability", "cluster", "date", "category", "earlier_price"),
 )
 NO_CATEGORY = "no category"
 _ALSO_CALLED = {
@@ -162,6 +162,8 @@ class FileForecast(NamedTuple):
     cluster: str | None
     """None: the question alone."""
     category: str | None
+    earlier_price: float = nan
+    """NaN without one."""
 
     @property
     def is_void(self) -> bool:
@@ -186,13 +188,18 @@ class ForecastFile:
         """Return all forecasters in order of appearance."""
         return tuple(dict.fromkeys(forecast.forecaster for forecast in self.forecasts))
 
+    @property
+    def settled(self) -> list[FileForecast]:
+        """Return the forecasts on questions that ended with YES or NO."""
+        return [forecast for forecast in self.forecasts if forecast.outcome is not None and not forecast.is_void]
+
     def to_arrays(self) -> Forecasts:
         """Return the forecasts on questions that ended with YES or NO, as arrays.
 
         Forecasters are compared where question and date are the same. Without a cluster a question stands for itself,
         on all its dates.
         """
-        settled = [forecast for forecast in self.forecasts if forecast.outcome is not None and not forecast.is_void]
+        settled = self.settled
 
         def numbers(things: Iterable[Hashable], of: Callable[[FileForecast], Hashable]) -> NDArray[np.int64]:
             """Return which of some things each forecast is of, by its place among them."""
@@ -259,7 +266,7 @@ def _name(column: str, cell: Cell) -> str:
 
 
 def _parse_row(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast:
-    forecaster, question, probability, outcome, market, cluster, at, category = row.cells
+    forecaster, question, probability, outcome, market, cluster, at, category, earlier = row.cells
     return FileForecast(
         number=row.number,
         forecaster=_name("forecaster", forecaster),
@@ -270,6 +277,7 @@ def _parse_row(row: FileRow, instant: Callable[[str], datetime]) -> FileForecast
         market_probability=nan if market is None else parse_share("market_probability", market),
         cluster=None if cluster is None else _name("cluster", cluster),
         category=None if category is None else _name("category", category),
+        earlier_price=nan if earlier is None else parse_share("earlier_price", earlier),
     )
 
 

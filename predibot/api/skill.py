@@ -1,0 +1,71 @@
+"""What the forecasts of a ledger or a file would have scored beside the price, and which prompt did better."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from predibot.jobs.caller import Caller
+from predibot.jobs.part_location import locate
+from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
+from predibot.jobs.score_files.score import FileRefused
+from predibot.jobs.score_files.table import InputTable
+from predibot.ledger.read.details.bot_prompts import bots_by_prompt
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.scoring.evaluation.pairs import Pair, brier_pairs
+from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.price_lookup import as_of_prices
+from predibot.scoring.records.forecasts import settled_forecasts
+from predibot.scoring.records.part import Part
+from predibot.scoring.records.track_record import DAY_SECONDS
+from predibot.scoring.skill import PLACEBO_DAYS, Skill, skill_of
+
+
+def skill_in_ledger(store: Store, part: Part, caller: Caller, uncertainty: Uncertainty) -> Skill:
+    """Return what the settled forecasts of a part would have scored; baselines are left out, no venue is asked."""
+    there = locate(store, part, caller.clock)
+    with store.read() as connection:
+        record = track_record(connection, there.venue_name, there.as_of, there.part)
+    forecasts = settled_forecasts(record)
+    baselines = [record.bots.index(name) for name in record.baselines]
+    forecasts = forecasts.only(~np.isin(forecasts.forecaster, baselines))
+    market, made_at = np.asarray(forecasts.market), np.asarray(forecasts.made_at)
+    observed = (record.observation_market, record.observation_at, record.observation_price_yes)
+    earlier = as_of_prices(*observed, market, made_at - PLACEBO_DAYS * DAY_SECONDS)
+    return skill_of(forecasts, settled_at=record.settled_at[market], earlier_prices=earlier, uncertainty=uncertainty)
+
+
+def skill_in_file(table: InputTable, layout: Layout | None, uncertainty: Uncertainty) -> tuple[Skill, ForecastFile]:
+    """Return what the forecasts of a file would have scored, and the file with its bad rows.
+
+    A file does not say when a question settled: its outcome counts as known on every later date.
+
+    Raises:
+        FileRefused: If no row is a settled forecast with a price.
+    """
+    found = read_forecasts(table, layout)
+    forecasts = found.to_arrays()
+    if np.isnan(forecasts.market_probability).all():
+        raise FileRefused(f"{found.file.label} has no settled forecast with a market_probability", found.file)
+    rows = found.settled
+    if all(each.at is not None for each in rows):
+        made = np.array([each.at.timestamp() for each in rows if each.at is not None])
+        forecasts = replace(forecasts, made_at=made)
+    earlier = np.array([each.earlier_price for each in rows])
+    return skill_of(forecasts, earlier_prices=earlier, uncertainty=uncertainty), found
+
+
+def compare_prompts(store: Store, part: Part, caller: Caller, uncertainty: Uncertainty) -> tuple[Pair, ...]:
+    """Return each two bots that differ in their prompt alone, on the questions both answered."""
+    there = locate(store, part, caller.clock)
+    with store.read() as connection:
+        groups = bots_by_prompt(connection, there.venue_name, there.part)
+        record = track_record(connection, there.venue_name, there.as_of, there.part)
+    forecasts, pairs = settled_forecasts(record), list[Pair]()
+    for group in groups:
+        numbers = [record.bots.index(name) for name in group if name in record.bots]
+        own = forecasts.only(np.isin(forecasts.forecaster, numbers))
+        codes = np.searchsorted(sorted(numbers), own.forecaster)
+        names = tuple(record.bots[number] for number in sorted(numbers))
+        pairs += brier_pairs(replace(own, forecasters=names, forecaster=codes), uncertainty)
+    return tuple(pairs)

@@ -1,0 +1,111 @@
+"""What `predibot skill` shows: each way to use forecasts beside the price, and whether any of them helps."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+
+from predibot.reports import figures
+from predibot.reports.document import Document, document
+from predibot.reports.table import Column, Table, table_of
+from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.score import comparison_document, comparison_line
+from predibot.reports.terminal.terminal import print_line
+from predibot.reports.terminal.text import plain
+from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.skill import MOST_LEAKED, PLACEBO_DAYS, VERDICT_EVENTS, Skill, SkillTry
+
+_SHOWN = 50
+COLUMNS = (
+    Column("forecaster", "forecaster", plain, kind="name"),
+    Column("forecasts", "variant", kind="key", drop=0),
+    Column("events", "events", figures.count, 4),
+    Column("against price", "difference", figures.thousandths, 0, "Brier score less the price's, below 0 is better"),
+    Column("low", "low", figures.thousandths, 6),
+    Column("high", "high", figures.thousandths, 6),
+    Column("less 1%", "without_best_1", figures.thousandths, 3, "without the best 1 % of rows"),
+    Column("less 2%", "without_best_2", figures.thousandths, 2, "without the best 2 %"),
+    Column("shows", "detectable", figures.thousandths, 1, "a true difference that so many events show 4 times in 5"),
+)
+
+
+def skill_table(found: Skill, *, every_row: bool) -> Table:
+    """Return a row for each try, the placebo last."""
+    tries = found.tries if every_row else found.tries[:_SHOWN]
+    rows = (*tries, *(() if found.placebo is None else (found.placebo,)))
+    more = f"The first {_SHOWN} of {len(found.tries):,} tries; --all has them all." if tries != found.tries else ""
+    title = "Beside the price, in thousandths of Brier; calibrated and recalibrated learn from earlier days only"
+    return table_of(title, COLUMNS, rows, [more])
+
+
+def skill_lines(found: Skill) -> Iterator[str]:
+    """Yield whether anything helps, how far that can be trusted, and what `calibrated` would do now."""
+    best = found.best
+    if best is None:
+        yield "No settled forecast differs from its price, so there is nothing to say yet."
+        return
+    tries = figures.things(len(found.tries), "try").replace("trys", "tries")
+    who = f"{plain(best.forecaster)}, {best.variant}, {_by(best)}"
+    if found.helps:
+        yield f"It helps: {who}; with {tries} counted p = {figures.p_value(best.p_adjusted)}."
+    elif found.helps is False:
+        yield f"Nothing helps: no try beats the price once {tries} are counted. Nearest: {who}."
+    else:
+        least = found.detectable
+        shown = "" if least is None else f" and show a true difference of {_unsigned(least)} at best"
+        yield f"No verdict: {figures.things(found.events, 'event')} are fewer than {VERDICT_EVENTS:,}{shown}."
+        yield (
+            f"Of {tries}, the one that is furthest ahead: {who}."
+            if best.difference < 0.0
+            else f"None of {tries} is ahead."
+        )
+    if best.leak_rows is not None and best.leak_rows <= MOST_LEAKED * best.n:
+        yield f"All of that gain is in {best.leak_rows:,} of {best.n:,} rows: it could be a leak of their outcomes."
+    if found.placebo is None:
+        yield f"No placebo: prices of {PLACEBO_DAYS} days before are not known."
+    else:
+        yield f"Placebo, the price blended toward that of {PLACEBO_DAYS} days before: {_by(found.placebo)}."
+    steps = ", ".join(f"{plain(name)} {step:.2f}" for name, step in list(found.fitted.items())[:_SHOWN])
+    yield f"Step that all settled forecasts have earned: {steps}."
+
+
+def _by(each: SkillTry) -> str:
+    return f"{figures.thousandths(each.difference)} (95% {figures.thousandths_interval(each.low, each.high)})"
+
+
+def _unsigned(value: float) -> str:
+    return figures.thousandths(value).removeprefix("+")
+
+
+def print_skill(console: Console, found: Skill, *, every_row: bool) -> None:
+    """Print the sentences, then the table."""
+    for line in skill_lines(found):
+        print_line(console, line)
+    if found.tries:
+        console.print()
+        print_grid(console, skill_table(found, every_row=every_row))
+
+
+def skill_document(found: Skill) -> Document:
+    """Return everything as JSON has it."""
+    return {
+        "tries": [document(each) for each in found.tries],
+        "n_tries": len(found.tries),
+        "events": found.events,
+        "placebo": None if found.placebo is None else document(found.placebo),
+        "helps": found.helps,
+        "step_now": dict(found.fitted),
+        "text": list(skill_lines(found)),
+    }
+
+
+def print_prompts(console: Console, pairs: Sequence[Pair]) -> None:
+    """Print which of two bots is better that differ in their prompt alone, or that there are none."""
+    if not pairs:
+        print_line(console, "No two bots differ in their prompt alone. Give one of two equal bots a prompt of its own.")
+    for pair in pairs:
+        print_line(console, comparison_line(pair))
+
+
+def prompts_document(pairs: Sequence[Pair]) -> Document:
+    """Return each comparison as JSON has it."""
+    return {"comparisons": [comparison_document(pair)["comparison"] for pair in pairs]}

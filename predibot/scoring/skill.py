@@ -1,0 +1,289 @@
+"""Skill: what forecasts would have scored beside the price, as stated, blended, pooled or recalibrated."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from predibot.scoring.arguments import Floats, Ints, instance_of, numbers, same_length, shares, within_floats
+from predibot.scoring.inference.comparison import Comparison
+from predibot.scoring.inference.power import smallest_detectable
+from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, mean_of
+from predibot.scoring.metrics.pooling import pool_probabilities
+from predibot.scoring.metrics.price_step import MEMBER_CLIP, fit_step, step_from_price
+from predibot.scoring.metrics.recalibration import fit_recalibration
+from predibot.scoring.records.forecasts import Forecasts
+from predibot.scoring.records.track_record import DAY_SECONDS
+
+STATED, BLEND_10, BLEND_20, CALIBRATED, RECALIBRATED = "as stated", "blend .1", "blend .2", "calibrated", "recalibrated"
+ALL_POOLED = "all pooled"
+"""The forecaster that is the mean log-odds of all who answered a question, at least two."""
+PLACEBO, PLACEBO_DAYS = "placebo", 10
+"""The price blended toward the one of so many days before, which knows nothing more: any gain is luck."""
+VERDICT_EVENTS = 1_000
+"""With fewer events, what could be detected is said, and no verdict."""
+SIGNIFICANCE = 0.05
+MOST_LEAKED = 0.02
+"""A gain that rests on so small a share of rows could be a leak of their outcomes."""
+_LEAST_FITTED = 30
+"""Rows that must have settled before a recalibration is fitted."""
+_GROWTH = 1.05
+"""A fit is made again once so many times as many rows have settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillTry:
+    """One way to use one forecaster, beside the price on the same rows."""
+
+    forecaster: str
+    variant: str
+    """`as stated`, `blend .1`, `blend .2`, `calibrated` or `recalibrated`."""
+    n: int
+    events: int
+    difference: float
+    """Its Brier score less the price's: below zero is better."""
+    low: float | None
+    high: float | None
+    p_adjusted: float | None
+    """The p-value, times the number of tries (Bonferroni), at most 1."""
+    detectable: float | None
+    """The smallest true difference that so many events would show four times in five."""
+    without_best_1: float | None
+    """The difference without the 1 % of rows that speak most for it; None where nothing would be left."""
+    without_best_2: float | None
+    leak_rows: int | None
+    """So few rows carry all of the gain; None where there is no gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """All tries, and whether any of them beats the price."""
+
+    tries: tuple[SkillTry, ...]
+    placebo: SkillTry | None = None
+    """The price, moved toward the one of ten days before; None without earlier prices."""
+    fitted: Mapping[str, float] = field(default_factory=dict)
+    """The step that `calibrated` would take now, by forecaster."""
+
+    @property
+    def events(self) -> int:
+        """Return the number of events of the forecaster with the most."""
+        return max((each.events for each in self.tries), default=0)
+
+    @property
+    def detectable(self) -> float | None:
+        """Return the smallest true difference that any try would show four times in five."""
+        return min((each.detectable for each in self.tries if each.detectable is not None), default=None)
+
+    @property
+    def best(self) -> SkillTry | None:
+        """Return the try with the least chance of being luck among those better than the price, else the nearest."""
+        ahead = [each for each in self.tries if each.difference < 0.0]
+        if ahead:
+            return min(ahead, key=lambda each: (2.0 if each.p_adjusted is None else each.p_adjusted, each.difference))
+        return min(self.tries, key=lambda each: each.difference, default=None)
+
+    @property
+    def helps(self) -> bool | None:
+        """Return whether the best try beats the price once all are counted; None on too few events to say."""
+        best = self.best
+        if best is None or best.events < VERDICT_EVENTS:
+            return None
+        return best.difference < 0.0 and best.p_adjusted is not None and best.p_adjusted < SIGNIFICANCE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Series:
+    """The settled forecasts of one forecaster, (n,) each."""
+
+    name: str
+    price: Floats
+    probability: Floats
+    outcome: Floats
+    cluster: Ints
+    made_at: Floats
+    settled_at: Floats
+
+    def only(self, rows: NDArray[np.bool_]) -> "_Series":
+        named = ("price", "probability", "outcome", "cluster", "made_at", "settled_at")
+        return replace(self, **{name: getattr(self, name)[rows] for name in named})
+
+    def losses(self, forecasts: Floats) -> Floats:
+        """Return how much worse than the price some forecasts are, (n,)."""
+        return (forecasts - self.outcome) ** 2 - (self.price - self.outcome) ** 2
+
+
+@within_floats
+def skill_of(
+    forecasts: Forecasts,
+    *,
+    settled_at: ArrayLike | None = None,
+    earlier_prices: ArrayLike | None = None,
+    uncertainty: Uncertainty | None = None,
+) -> Skill:
+    """Return what forecasts would have scored beside the price, each in five ways, and all of them pooled.
+
+    As stated; a fixed share of the way from the price, .1 and .2; by the share that settled
+    forecasts had earned (`fit_step`), and recalibrated (`fit_recalibration`, logistic), both
+    fitted only on what had settled before the UTC day of a forecast. Intervals and the number
+    of events go by cluster. Forecasts without a price are left out, as are forecasters who
+    repeat the price.
+
+    Args:
+        forecasts: Settled forecasts with prices, and `made_at` for whatever is fitted.
+        settled_at: When each outcome was known, in seconds, (n,). By default when
+            the forecast was made, so that it is known to all that are made on later days.
+        earlier_prices: The price ten days before each forecast, (n,), in [0, 1],
+            NaN where unknown. None makes no placebo.
+        uncertainty: How intervals are made.
+
+    Raises:
+        ValueError: If an argument is of another class, a length differs, or a price
+            is out of range.
+    """
+    instance_of("forecasts", forecasts, Forecasts)
+    how = Uncertainty() if uncertainty is None else uncertainty
+    instance_of("uncertainty", how, Uncertainty)
+    n = forecasts.probability.size
+    made = np.zeros(n) if forecasts.made_at is None else forecasts.made_at
+    settled = made if settled_at is None else numbers("settled_at", settled_at)
+    earlier = np.full(n, np.nan) if earlier_prices is None else shares("earlier_prices", earlier_prices, allow_nan=True)
+    same_length(forecasts=forecasts.probability, settled_at=settled, earlier_prices=earlier)
+    every = list(_each_forecaster(forecasts, made, settled))
+    if pooled := _pool(forecasts, made, settled):
+        every.append(pooled)
+    named = [(each, variant, each.losses(given)) for each in every for variant, given in _variants(each).items()]
+    found = comparisons([mean_of(losses, each.cluster) for each, _, losses in named], how)
+    tries = tuple(
+        _try(each.name, variant, losses, estimate, len(named))
+        for (each, variant, losses), estimate in zip(named, found, strict=True)
+        if estimate is not None
+    )
+    fitted = {each.name: _fit(each) for each in every}
+    return Skill(tries, _placebo(forecasts, earlier, how), fitted)
+
+
+def _each_forecaster(forecasts: Forecasts, made: Floats, settled: Floats) -> Iterator[_Series]:
+    priced = ~np.isnan(forecasts.market_probability)
+    for number, name in enumerate(forecasts.forecasters):
+        rows = priced & (forecasts.forecaster == number)
+        if rows.any() and not np.array_equal(forecasts.probability[rows], forecasts.market_probability[rows]):
+            yield _series(name, forecasts, made, settled).only(rows)
+
+
+def _series(name: str, forecasts: Forecasts, made: Floats, settled: Floats) -> _Series:
+    price, cluster = forecasts.market_probability, forecasts.cluster
+    return _Series(name, price, forecasts.probability, forecasts.outcome, cluster, made, settled)
+
+
+def _pool(forecasts: Forecasts, made: Floats, settled: Floats) -> _Series | None:
+    """Return the pool of all forecasters on questions with two answers at least, at their mean price."""
+    names = [each.name for each in _each_forecaster(forecasts, made, settled)]
+    own = np.isin(forecasts.forecaster, [forecasts.forecasters.index(name) for name in names])
+    rows = np.flatnonzero(own & ~np.isnan(forecasts.market_probability))
+    _, first, question = np.unique(forecasts.question[rows], return_index=True, return_inverse=True)
+    answers = np.full((first.size, len(forecasts.forecasters)), np.nan)
+    answers[question, forecasts.forecaster[rows]] = forecasts.probability[rows]
+    asked = (~np.isnan(answers)).sum(axis=1) >= 2
+    if not asked.any():
+        return None
+    pooled = pool_probabilities(np.clip(answers, MEMBER_CLIP, 1.0 - MEMBER_CLIP), method="log_odds")
+    prices = np.bincount(question, forecasts.market_probability[rows]) / np.bincount(question)
+    last = np.full(first.size, -np.inf)
+    np.maximum.at(last, question, made[rows])
+    whole = _series(ALL_POOLED, forecasts.only(rows[first]), last, settled[rows[first]])
+    return replace(whole, probability=pooled, price=prices).only(asked)
+
+
+def _variants(each: _Series) -> Mapping[str, Floats]:
+    """Return the forecasts of each variant, (n,)."""
+    return {
+        STATED: each.probability,
+        BLEND_10: step_from_price(each.price, each.probability, 0.1),
+        BLEND_20: step_from_price(each.price, each.probability, 0.2),
+        CALIBRATED: _walk(each, _calibrated),
+        RECALIBRATED: _walk(each, _recalibrated),
+    }
+
+
+def _calibrated(past: _Series) -> "_Rule":
+    step = _fit(past)
+    return lambda now: step_from_price(now.price, now.probability, step)
+
+
+def _recalibrated(past: _Series) -> "_Rule":
+    try:
+        if past.price.size >= _LEAST_FITTED:
+            fitted = fit_recalibration(past.probability, past.outcome, method="logistic")
+            return lambda now: fitted(now.probability)
+    except ValueError:
+        # No stretch is the likeliest, as where all outcomes are alike.
+        pass
+    return lambda now: now.probability
+
+
+def _fit(past: _Series) -> float:
+    """Return the step that forecasts have earned, where each event weighs one in all."""
+    _, event, rows = np.unique(past.cluster, return_inverse=True, return_counts=True)
+    return fit_step(past.price, past.probability, past.outcome, 1.0 / rows[event])
+
+
+_Rule = Callable[[_Series], Floats]
+
+
+def _walk(each: _Series, fit: Callable[[_Series], _Rule]) -> Floats:
+    """Return the forecasts of each day by the rule fitted on what had settled before it, (n,)."""
+    found = np.empty_like(each.probability)
+    days, known = np.floor(each.made_at / DAY_SECONDS) * DAY_SECONDS, np.sort(each.settled_at)
+    fitted, rule = -1, fit(each.only(each.settled_at < -math.inf))
+    for day in np.unique(days):
+        settled = int(np.searchsorted(known, day))
+        if settled > fitted * _GROWTH:
+            fitted, rule = settled, fit(each.only(each.settled_at < day))
+        now = days == day
+        found[now] = rule(each.only(now))
+    return found
+
+
+def _placebo(forecasts: Forecasts, earlier: Floats, how: Uncertainty) -> SkillTry | None:
+    rows = np.flatnonzero(~np.isnan(earlier) & ~np.isnan(forecasts.market_probability))
+    rows = rows[np.unique(forecasts.question[rows], return_index=True)[1]]
+    if not rows.size:
+        return None
+    price, outcome = forecasts.market_probability[rows], forecasts.outcome[rows]
+    moved = step_from_price(price, earlier[rows], 0.2)
+    losses = (moved - outcome) ** 2 - (price - outcome) ** 2
+    (found,) = comparisons([mean_of(losses, forecasts.cluster[rows])], how)
+    return None if found is None else _try(PLACEBO, BLEND_20, losses, found, 1)
+
+
+def _try(name: str, variant: str, losses: Floats, found: Comparison, tries: int) -> SkillTry:
+    worst_last = np.sort(losses)
+
+    def without(share: float) -> float | None:
+        rest = worst_last[math.ceil(share * worst_last.size) :]
+        return float(rest.mean()) if rest.size else None
+
+    error = found.cluster_standard_error
+    p = found.p_value
+    return SkillTry(
+        forecaster=name,
+        variant=variant,
+        n=found.n,
+        events=found.clusters,
+        difference=found.estimate,
+        low=found.low,
+        high=found.high,
+        p_adjusted=None if p is None else min(1.0, p * tries),
+        detectable=None if error is None else smallest_detectable(error, found.clusters),
+        without_best_1=without(0.01),
+        without_best_2=without(0.02),
+        leak_rows=_leak_rows(worst_last) if found.estimate < 0.0 else None,
+    )
+
+
+def _leak_rows(losses: Floats) -> int:
+    """Return how many of the best rows carry all of a gain; `losses` rise, and their sum is below zero."""
+    return int(np.argmax(np.cumsum(losses[::-1])[::-1] >= 0.0)) if losses[-1] >= 0.0 else losses.size
