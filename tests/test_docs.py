@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,24 @@ def test_each_command_of_a_page_runs(
         for language, text in fenced(page):
             if language == "python":
                 exec(compile(text, page, "exec"), {})
+
+
+SOURCE = re.compile(r"Measured by `(tests/[\w/]+\.py)`, (?:no seed|seeds? [^`]+), commit `([0-9a-f]{8})`\.")
+
+
+def test_what_was_measured_names_its_script_its_seed_and_its_commit() -> None:
+    texts = {page: path.read_text("utf-8") for page, path in PAGES.items()}
+    found = {page: SOURCE.findall(text) for page, text in texts.items()}
+    assert {page for page, text in texts.items() if text.count("Measured by") != len(found[page])} == set()
+    assert not [page for page, text in texts.items() if re.search(r"tests/benchmarks/\w", SOURCE.sub("", text))]
+    tables = [each for each in re.split(r"^#{2,3} ", texts["coverage"], flags=re.MULTILINE) if "|---:|" in each]
+    assert len(tables) > 10 and [each.partition("\n")[0] for each in tables if not SOURCE.search(each)] == []
+    scripts, commits = zip(*{source for of_page in found.values() for source in of_page}, strict=True)
+    assert [script for script in scripts if not (ROOT / script).exists()] == []
+    git = partial(subprocess.run, cwd=ROOT, capture_output=True, text=True, check=False)
+    if git(["git", "rev-parse", "--is-shallow-repository"]).stdout.strip() == "false":
+        listed = git(["git", "cat-file", "--batch-check"], input="\n".join(commits)).stdout.splitlines()
+        assert [line for line in listed if line.split()[1] != "commit"] == []
 
 
 def test_each_command_that_is_named_in_a_sentence_has_the_options_named_with_it() -> None:
