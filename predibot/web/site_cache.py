@@ -1,13 +1,15 @@
 """A cache for a whole site, which reads the rows of many events at once."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Concatenate, TypeVar, cast
 
 from sqlalchemy import Connection
 
+from predibot.jobs.histories.bot import bot_history, ranking_sums
+from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
@@ -60,6 +62,14 @@ class SiteCache(LedgerCache):
             if id in self.decisions:
                 return cast(Value, tuple(_filter_rows(loaded[work].get(id, ()), which)))
         return super().read(work, *asked, **more)
+
+    def compute_on_part(
+        self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING, **more: object
+    ) -> Value:
+        """Return what a function computes from a part, with the running sums of all bots computed once for all."""
+        if work in (edge_history, ledger_history, bot_history):
+            more["sums"] = super().compute_on_part(ranking_sums, part=part)
+        return super().compute_on_part(work, *asked, part=part, **more)
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
         """Return the orders, fills and sources of a decision."""

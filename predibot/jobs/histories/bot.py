@@ -54,6 +54,15 @@ Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
+class RankingSums:
+    """The running sums of all bots of a ranking."""
+
+    slots: tuple[float, ...]
+    """All slots with scored decisions, in seconds since 1970, of which the points are some."""
+    running: Running
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredBot:
     """A bot's scores in one ranking, which holds events with the same knowledge of models."""
 
@@ -161,11 +170,13 @@ def bot_history(
     clock: Clock,
     most: int = 5,
     related: Mapping[str, str] | None = None,
+    sums: Mapping[Knowledge, RankingSums] | None = None,
 ) -> BotHistory:
     """Return what a ledger holds of a bot as of an instant; no venue is asked.
 
     Args:
         related: The cluster of each event; None computes it.
+        sums: Those of `ranking_sums` of the part, which hold for a bot that played all slots; None computes its own.
     """
     question = Question(wanted=_WANTED, archived=archived)
     there = locate(store, replace(part, bots=(bot,)), clock)
@@ -203,7 +214,7 @@ def bot_history(
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=tuple(UnansweredGroup(*why, n) for why, n in commonest),
-        scored=tuple(_scored_bots(evaluation, record, bot, listed, gathered)),
+        scored=tuple(_scored_bots(evaluation, record, bot, listed, gathered, sums or {})),
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
         evaluation=evaluation,
@@ -217,10 +228,33 @@ def bot_history(
     )
 
 
-def running_sums_of(record: TrackRecord, knowledge: Knowledge) -> Running:
-    """Return the running sums of one ranking; empty where it is."""
-    ranking = record.without_apart() if knowledge == "clean" else record.apart()
-    return {} if ranking is None else running_sums(ranking)
+def ranking_sums(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> Mapping[Knowledge, RankingSums]:
+    """Return the running sums of each ranking of a part of a ledger as of now; no venue is asked."""
+    there = locate(store, part, clock)
+    with store.read() as connection, store.blame_rows():
+        return sums_of_rankings(track_record(connection, there.venue_name, there.as_of, there.part))
+
+
+def sums_of_rankings(record: TrackRecord) -> Mapping[Knowledge, RankingSums]:
+    """Return the running sums of each ranking; one without decisions is absent."""
+    ranked: tuple[Knowledge, ...] = ("clean", "unknown")
+    found = ((knowledge, _ranking_of(record, knowledge)) for knowledge in ranked)
+    return {name: RankingSums(_scored_slots(each), running_sums(each)) for name, each in found if each is not None}
+
+
+def _ranking_of(record: TrackRecord, knowledge: Knowledge) -> TrackRecord | None:
+    return record.without_apart() if knowledge == "clean" else record.apart()
+
+
+def _scored_slots(record: TrackRecord) -> tuple[float, ...]:
+    return tuple(np.unique(record.slots()[record.scored_mask()]).tolist())
+
+
+def _sums_of_bot(record: TrackRecord, bot: str, known: RankingSums | None) -> Mapping[str, tuple[RunningPoint, ...]]:
+    """Return the running sums of the only bot of a record by name, from those of all bots where these are the same."""
+    if known is None or known.slots != _scored_slots(record) or all(bot not in of for of in known.running.values()):
+        known = RankingSums((), running_sums(record))
+    return {name: of[bot] for name, of in known.running.items() if bot in of}
 
 
 def _implied_until(record: AccountsRecord, account: AccountRecord, row: int) -> float:
@@ -288,10 +322,11 @@ def _scored_bots(
     bot: str,
     listed: Sequence[Row[Any]],
     gathered: Mapping[tuple[str, datetime], int | None],
+    sums: Mapping[Knowledge, RankingSums],
 ) -> Iterator[ScoredBot]:
     for knowledge, ranking in evaluation.rankings.items():
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
-        own = record.without_apart() if knowledge == "clean" else record.apart()
+        own = _ranking_of(record, knowledge)
         by_evidence = () if own is None else _scores_by_evidence(own, listed, gathered, evaluation.question.uncertainty)
         part_scores = (ranking.by_category, ranking.by_lead_time, ranking.by_confidence, by_evidence)
         parts = {
@@ -301,9 +336,8 @@ def _scored_bots(
         }
         for card in ranking.cards:
             if card.bot == bot and card.decisions:
-                running = running_sums_of(record, knowledge)
-                sums = {name: of[bot] for name, of in running.items() if bot in of}
-                yield ScoredBot(knowledge, card, verdicts.get(bot), parts, sums)
+                running = {} if own is None else _sums_of_bot(own, bot, sums.get(knowledge))
+                yield ScoredBot(knowledge, card, verdicts.get(bot), parts, running)
 
 
 def _dates_needed(score: AccountScore) -> RequiredEvents | None:

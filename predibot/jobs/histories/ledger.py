@@ -12,10 +12,11 @@ from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.bot import (
     AccountHistory,
     CohortsHistory,
+    RankingSums,
     Running,
     account_histories,
     cohort_histories,
-    running_sums_of,
+    sums_of_rankings,
 )
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
 from predibot.jobs.open_venue import Clock
@@ -92,8 +93,14 @@ class EdgeHistory:
     """Number of days on which somebody decided."""
 
 
-def edge_history(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> EdgeHistory:
-    """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked."""
+def edge_history(
+    store: Store, part: Part = EVERYTHING, *, clock: Clock, sums: Mapping[Knowledge, RankingSums] | None = None
+) -> EdgeHistory:
+    """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked.
+
+    Args:
+        sums: Those of `ranking_sums` of the part; None computes what is needed.
+    """
     there = locate(store, part, clock)
     with store.read() as connection, store.blame_rows():
         record = track_record(connection, there.venue_name, there.as_of, there.part)
@@ -102,9 +109,15 @@ def edge_history(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> Edge
     first_at, last_at = (
         (datetime.fromtimestamp(at, UTC) for at in (slots.min(), slots.max())) if slots.size else (None, None)
     )
-    rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
+    if sums is None:
+        rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
+        running = {
+            name: running_sums(each, wanted=(EDGE,))[EDGE] for name, each in rankings.items() if each is not None
+        }
+    else:
+        running = {name: each.running[EDGE] for name, each in sums.items()}
     return EdgeHistory(
-        {name: running_sums(each, wanted=(EDGE,))[EDGE] for name, each in rankings.items() if each is not None},
+        running,
         np.unique(record.decision_event).size,
         np.unique(record.decision_event[record.bet_decision[paid[record.bet_market]]]).size,
         first_at,
@@ -119,8 +132,13 @@ def ledger_history(
     *,
     archived: bool = False,
     clock: Clock,
+    sums: Mapping[Knowledge, RankingSums] | None = None,
 ) -> LedgerHistory:
-    """Return the bots of a ledger over time, as of an instant; no venue is asked."""
+    """Return the bots of a ledger over time, as of an instant; no venue is asked.
+
+    Args:
+        sums: Those of `ranking_sums` of the part; None computes them.
+    """
     question = Question(wanted=_WANTED, archived=archived)
     there = locate(store, part, clock)
     part, venue, at = there.part, there.venue_name, there.as_of
@@ -130,10 +148,11 @@ def ledger_history(
         kept = account_records(connection, venue, at, part)
         listed = list_markets(connection, venue)
         weights = tuple(_weights_histories(connection, venue, at, evaluation, kept))
+    sums = sums_of_rankings(record) if sums is None else sums
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,
-        running={knowledge: running_sums_of(record, knowledge) for knowledge in evaluation.rankings},
+        running={knowledge: sums[knowledge].running if knowledge in sums else {} for knowledge in evaluation.rankings},
         accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
         cohorts=tuple(cohort_histories(evaluation)),
         markets=jumping_markets(record, listed, _MARKETS),

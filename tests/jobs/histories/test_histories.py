@@ -8,10 +8,10 @@ import pytest
 
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError
-from predibot.jobs.histories.bot import bot_history
+from predibot.jobs.histories.bot import bot_history, ranking_sums
 from predibot.jobs.histories.event import event_history
 from predibot.jobs.histories.gains import gains_of_bot
-from predibot.jobs.histories.ledger import ledger_history
+from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.jobs.histories.pair import shared_questions
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
@@ -95,6 +95,12 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     assert both.error_difference == pytest.approx(0.81 - 0.09)
     # c abstained, so that there is nothing to compare.
     assert shared_questions(filled, "a", "c", clock=_clock) == ()
+    # What was computed of all bots together is what is computed of each alone.
+    known, alone = ranking_sums(filled, clock=_clock), bot_history(filled, "a", clock=_clock)
+    together = bot_history(filled, "a", clock=_clock, sums=known)
+    ((scored,), (sums,)) = together.scored, known.values()
+    assert together.scored == alone.scored and scored.running[EDGE] is sums.running[EDGE]["a"]
+    assert edge_history(filled, clock=_clock, sums=known) == edge_history(filled, clock=_clock)
     gains = gains_of_bot(filled, "a", venue=None, clock=_clock)
     by_label = {each.label: each.mid for each in gains["e1", NOW]}
     # 0.50 on YES at .4 came to 1.25.
