@@ -205,6 +205,14 @@ def test_each_command_of_a_page_runs(
                 exec(compile(text, page, "exec"), {})
 
 
+def test_no_page_has_a_word_that_only_we_know() -> None:
+    prose = {
+        page: re.sub(r"```.*?```|`[^`]*`", "", path.read_text("utf-8"), flags=re.DOTALL) for page, path in PAGES.items()
+    }
+    private = re.compile(r"\b(event-)?slots?\b|sure~error|E below 20", re.IGNORECASE)
+    assert {page: found[0] for page, text in prose.items() if (found := private.search(text))} == {}
+
+
 SOURCE = re.compile(r"Measured by `(tests/[\w/]+\.py)`, (?:no seed|seeds? [^`]+), commit `([0-9a-f]{8})`\.")
 
 
