@@ -18,6 +18,7 @@ from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.bots import bot_setup, newest_traces
+from predibot.ledger.read.open_positions import open_positions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import count_decisions, sort_decisions
 from predibot.ledger.write.runs import PROMPT_SHA256
@@ -80,6 +81,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
     # The sum of edges is told as a mean, on the scale of all other edges.
     pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
     drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache))]
+    positions = cache.read(open_positions, asked)
     latest = cache.read(list_decisions, asked, limit=PAGE)
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
@@ -92,6 +94,13 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
             ],
             "counts": counts,
             "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
+            "positions": positions[:PAGE],
+            "open": {
+                "bets": sum(each.bets for each in positions),
+                "markets": len(positions),
+                "staked_usd": sum(each.staked_usd for each in positions),
+                "gain_usd": sum(each.gain_usd or 0.0 for each in positions),
+            },
             "newest": latest[0].decision,
             "latest": latest,
             "curves": [each for each in drawn if not isinstance(each, Bars)],

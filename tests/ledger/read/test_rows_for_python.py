@@ -1,8 +1,14 @@
 """What the ledger tells a reader, on each kind of database."""
 
 import pytest
+from sqlalchemy import select
 
+from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
+from predibot.ledger.read.decision_lists import list_decisions
+from predibot.ledger.read.event_lists import list_events
+from predibot.ledger.read.open_positions import open_positions
+from predibot.ledger.read.outcomes import OUTCOMES
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     SORTED_BY,
@@ -17,8 +23,8 @@ from predibot.ledger.read.rows_for_python import (
     sort_decisions,
 )
 from predibot.ledger.store import Store
-from predibot.ledger.write.events import markets
-from predibot.ledger.write.prices_and_resolutions import add_resolutions
+from predibot.ledger.write.events import instruments, markets
+from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 
@@ -69,6 +75,32 @@ def test_a_decision_that_came_to_nothing_is_told_with_its_reason(filled: Store) 
         ("e1", "failed", "broke", None),
         ("e2", "abstained", "no idea", None),
     ]
+
+
+def test_what_decisions_came_to_is_listed_filtered_and_held_at_the_last_price(filled: Store) -> None:
+    with filled.write() as connection:
+        own = instruments.join(markets, markets.c.id == instruments.c.market_row)
+        chosen = select(instruments.c.id).select_from(own).where(markets.c.market_id == "m2a")
+        row = connection.execute(chosen.where(instruments.c.side == "YES")).scalar_one()
+        points = [PricePoint(NOW + 2 * DAY, 0.5), PricePoint(NOW + 3 * DAY, 0.1)]
+        add_observations(connection, {row: points}, "history")
+    with filled.read() as connection:
+        found = list_decisions(connection, RowFilter(bots=("a",)), limit=9, by="about", rising=True)
+        one, two = (each for each in found if each.decision.status == "recorded")
+        assert [each.probability for each in one.forecasts] == [0.6, 0.2]
+        assert (one.settled, one.staked_usd, one.gain_usd) == pytest.approx((1, 0.5, 0.75))
+        assert (two.settled, two.staked_usd, two.gain_usd) == (0, 1.0, None)
+        counts = {each: sum(count_decisions(connection, RowFilter(outcome=each)).values()) for each in OUTCOMES}
+        assert counts == {"open": 2, "settled": 0, "gained": 1, "lost": 0}
+        (held,) = open_positions(connection, RowFilter(bots=("a",)))
+        assert (held.event_id, held.side, held.bets, held.staked_usd) == (TWO.id, "NO", 1, 1.0)
+        assert (held.price_then, held.price_now) == pytest.approx((0.6, 0.9))
+        assert held.gain_usd == pytest.approx(0.9 / 0.6 - 1.0)
+        numbers = {each.event_id: each.number for each in select_events(connection)}
+        listed = list_events(connection, list(numbers.values()))
+        lead = listed[numbers[ONE.id]].markets[0]
+        assert (lead.payout_yes, lead.price_then, listed[numbers[ONE.id]].settled) == (1.0, 0.4, 1)
+        assert (listed[numbers[TWO.id]].bots, listed[numbers[TWO.id]].markets[0].price_now) == (1, 0.1)
 
 
 def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
