@@ -73,11 +73,6 @@ class Skill:
         return max((each.events for each in self.tries), default=0)
 
     @property
-    def detectable(self) -> float | None:
-        """Return the smallest true difference that any try would show four times in five."""
-        return min((each.detectable for each in self.tries if each.detectable is not None), default=None)
-
-    @property
     def best(self) -> SkillTry | None:
         """Return the try with the least chance of being luck among those better than the price, else the nearest."""
         ahead = [each for each in self.tries if each.difference < 0.0]

@@ -50,14 +50,10 @@ def skill_lines(found: Skill) -> Iterator[str]:
     elif found.helps is False:
         yield f"Nothing helps: no try beats the price once {tries} are counted. Nearest: {who}."
     else:
-        least = found.detectable
-        shown = "" if least is None else f" and show a true difference of {_unsigned(least)} at best"
+        least = best.detectable
+        shown = "" if least is None else f", and a true difference below {_unsigned(least)} may be missed"
         yield f"No verdict: {figures.things(found.events, 'event')} are fewer than {VERDICT_EVENTS:,}{shown}."
-        yield (
-            f"Of {tries}, the one that is furthest ahead: {who}."
-            if best.difference < 0.0
-            else f"None of {tries} is ahead."
-        )
+        yield (f"The surest gain of {tries}: {who}." if best.difference < 0.0 else f"None of {tries} is ahead.")
     if best.leak_rows is not None and best.leak_rows <= MOST_LEAKED * best.n:
         yield f"All of that gain is in {best.leak_rows:,} of {best.n:,} rows: it could be a leak of their outcomes."
     if found.placebo is None:
