@@ -271,9 +271,10 @@ def _parse_bots(top: RecipeTable, game: Game, where: RecipeText) -> tuple[BotSpe
     try:
         list(in_order({name: bot.members for name, bot in bots.items()}))
     except CycleError as error:
-        raise where.error(
-            ("bots",), f"bots wait for each other: {' for '.join(error.args[1])}. Break the circle"
-        ) from None
+        circle = [split_replicate(name)[0] for name in error.args[1]]
+        index = next(i for i, table in enumerate(top.bots) if (table.name or table.strategy) in circle)
+        what = f"bots wait for each other: {' for '.join(circle)}. Break the circle"
+        raise where.error(("bots", index), what) from None
     return tuple(bots.values())
 
 

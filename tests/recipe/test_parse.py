@@ -273,6 +273,8 @@ def test_a_recipe_says_what_a_model_costs_where_it_is_and_what_may_be_spent() ->
          "line 5: bot 'ensemble': its member 'market_prise' is no bot of this recipe. Did you mean 'market_price'?"),
         (BOT + '[[bots]]\nstrategy = "ensemble"\nmembers = ["ensemble"]',
          "line 5: bot 'ensemble': its member 'ensemble' is the bot itself. Valid are: market_price"),
+        (BOT + "".join(f'[[bots]]\nname = "{a}"\nstrategy = "calibrated"\nbot = "{b}"\n' for a, b in ("ab", "ba")),
+         "line 3: bots wait for each other: a for b for a. Break the circle"),
     ],
 )  # fmt: skip
 def test_a_mistake_about_models_and_money_is_named_with_its_line_and_the_nearest_word(text: str, said: str) -> None:

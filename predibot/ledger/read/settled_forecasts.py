@@ -50,9 +50,8 @@ def settled_forecasts_of_bot(
             decisions.c.decided_at,
             resolutions.c.settled_at,
         )
-        .select_from(bots)
-        .join(runs, runs.c.id == bots.c.run_id)
-        .join(decisions, decisions.c.bot_id == bots.c.id)
+        .select_from(decisions)
+        .join(runs, runs.c.id == decisions.c.run_id)
         .join(subjects, subjects.c.id == decisions.c.subject_row)
         .join(events, events.c.id == subjects.c.event_row)
         .join(forecasts, forecasts.c.decision_id == decisions.c.id)
@@ -60,7 +59,7 @@ def settled_forecasts_of_bot(
         .join(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == markets.c.id))
         .join(resolutions, resolutions.c.market_row == markets.c.id)
         .where(
-            *same,
+            decisions.c.bot_id.in_(select(bots.c.id).where(*same)),
             runs.c.venue_name == own.venue_name,
             is_live if own.venue in live else ~is_live,
             runs.c.voided_at.is_(None),
