@@ -116,9 +116,9 @@ def _bot_keys(tables: Sequence[Mapping[str, Any]], bots: Sequence[BotSpec], key:
             keys = [MergedKey(("bots", number, each.path[-1]), each.value, each.source) for each in found]
         yield from keys
         if sampled_bot(bot.name) != bot.name:
-            for each, field in SamplesTable.model_fields.items():
-                if each not in values:
-                    yield MergedKey(("bots", number, each), field.default, DEFAULT_SOURCE)
+            for option, field in SamplesTable.model_fields.items():
+                if option not in values:
+                    yield MergedKey(("bots", number, option), field.default, DEFAULT_SOURCE)
         for each in describe_strategy(bot.strategy.name).arguments:
             value = None if each.default is None or each.name in values else json.loads(each.default)
             if value is not None:

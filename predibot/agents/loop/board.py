@@ -15,6 +15,8 @@ SHORT_PASSAGE_CHARACTERS = 100
 MAX_PASSAGES = 20
 """Of older pages only title, date and address stay."""
 MAX_TITLE_CHARACTERS = 80
+MAX_URL_CHARACTERS = 240
+"""Of a page that was read; longer addresses are cut."""
 MAX_LISTED_CHARACTERS = 4_000
 """Of the addresses that one search found."""
 MAX_FOUND = 300
@@ -37,7 +39,8 @@ class PageNote:
     def line(self, url: str, characters: int) -> str:
         """Return the note on one line, its passage cut to a number of characters."""
         words = ": ".join(filter(None, (self.title, self.passage[:characters])))
-        return f"- read: {words} ({self.date or 'no date'}, {url})"
+        address = url if len(url) <= MAX_URL_CHARACTERS else f"{url[:MAX_URL_CHARACTERS]}…"
+        return f"- read: {words} ({self.date or 'no date'}, {address})"
 
 
 @dataclass(slots=True)

@@ -84,6 +84,8 @@ def test_what_a_page_wrote_is_one_line_inside_the_fence() -> None:
     said = board.text(FENCE, asks=True)
     assert said.count("\n- read: ") == 1 and said.count(FENCE.closing) == 1 and said.endswith(FENCE.closing)
     assert len(said) < MAX_WORDS_CHARACTERS + 800
+    board.add_page(f"http://a.example/{'x' * 5_000}", "Rain.")
+    assert len(board.text(FENCE, asks=True)) < len(said) + 400
 
 
 def test_an_address_is_listed_once_with_its_title_and_day_and_a_long_one_pushes_none_out() -> None:
@@ -121,7 +123,9 @@ class Rememberer:
             before = believed.get(name, 0.0)
             believed[name] = before + (float(chance) - before) / self.read
         chances = [{"market_id": name, "probability": chance} for name, chance in believed.items()]
-        calls = [("update_belief", {"probabilities": chances, "evidence_for": "pages"})] if chances else []
+        calls: list[tuple[str, object]] = (
+            [("update_belief", {"probabilities": chances, "evidence_for": "pages"})] if chances else []
+        )
         calls.append(("visit_webpage", {"url": f"http://a.example/{self.read}"}))
         if self.read == PAGES:
             markets = (said(name, estimated_probability=chance, bet=0) for name, chance in believed.items())
