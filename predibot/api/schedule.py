@@ -327,7 +327,8 @@ def play_slot(
     try:
         as_of = None
         request = replace(recipe.request, slot_at=slot_at, deadline_at=slot_at + recipe.schedule.deadline)
-        if venue_or_defaults(chosen.venue).invented:
+        venue = venue_or_defaults(chosen.venue)
+        if venue.invented and venue.past is not None:
             # Its clock is its own, so that the run is the one of `decide --as-of`.
             past = open_past(chosen.venue, settings, caller.clock)
             as_of, request = simulated_instant(recipe, slot_at, past, store), recipe.request

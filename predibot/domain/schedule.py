@@ -153,7 +153,7 @@ class Schedule:
     def __post_init__(self) -> None:
         """Refuse a jitter that can make slots too old before they begin."""
         if self.jitter >= self.catch_up:
-            raise ValueError("it must be shorter than catch_up, or a slot would be too old before it begins")
+            raise ValueError("it must be shorter than catch_up, or a run would be too late before it begins")
 
     def slots(self, after: datetime, until: datetime) -> Iterator[datetime]:
         """Yield the slots after an instant up to another, that one included, in order."""

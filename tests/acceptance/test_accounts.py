@@ -135,7 +135,7 @@ def test_a_slot_that_was_killed_in_the_middle_buys_once(folder: Path, site: Path
 def test_an_earlier_slot_than_the_account_s_last_has_missed_its_turn(folder: Path) -> None:
     decided(SLOTS[1])
     told = said("decide", "fund.toml", "--as-of", SLOTS[0])
-    assert "decisions that missed their turn, as their accounts went on with a later slot: 2" in " ".join(told.split())
+    assert "decisions that missed their turn, as their accounts went on with a later run: 2" in " ".join(told.split())
     assert [kind for kind, *_ in rows(folder, JOURNAL)] == ["deposit", "fill"]
     said("verify", "--rows")
 

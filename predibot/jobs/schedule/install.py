@@ -116,7 +116,7 @@ def _cron(what: Installation) -> Mapping[str, str]:
     if "\\%" in line:
         raise UsageError("cron ends a line at a per cent sign behind a backslash. Rename the recipe or the folder")
     text = f"""\
-# Add this with `crontab -e`. It looks every five minutes what is due, and ends; while one look plays a slot,
+# Add this with `crontab -e`. It looks every five minutes what is due, and ends; while one look plays a run,
 # the next ones leave it alone. Keys go above it, a line NAME=value each.
 */5 * * * * {line.replace("%", chr(92) + "%")}
 """
@@ -138,7 +138,7 @@ def _github(what: Installation) -> Mapping[str, str]:
 
 
 _WORKFLOW = """\
-# GitHub starts this late, at times by hours, and now and then not at all. So it looks every hour what is due: a slot
+# GitHub starts this late, at times by hours, and now and then not at all. So it looks every hour what is due: a run
 # that was missed is made up within `catch_up` of its recipe, and an older one has a row that says so.
 #
 # The ledger lives between runs in the branch predibot-ledger, which has one commit and no other files. Anybody who can

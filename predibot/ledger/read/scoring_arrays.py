@@ -143,7 +143,7 @@ def _check_numbers(
     for what, values, low, high in (
         ("a status", head["status"], 0.0, len(STATUSES) - 1.0),
         ("the instant of a decision", head["decided_at"], 0.0, last),
-        ("the slot of a run", made_in["slot_at"], 0.0, last),
+        ("the time of a run", made_in["slot_at"], 0.0, last),
         ("a cost in dollars", head["cost_usd"], 0.0, _MOST_USD),
         ("a known cost in dollars", head["cost_known_usd"], 0.0, _MOST_USD),
         ("a bet in dollars", bet["bet_usd"], -1.0 - _MONEY_TOLERANCE_USD, 1.0 + _MONEY_TOLERANCE_USD),

@@ -330,7 +330,7 @@ def _require_no_journal(connection: Connection, key: str) -> None:
     moved = select(_journal.c.number).join(of_run, of_run.c.account_id == _journal.c.account_id)
     moved = moved.where(_journal.c.kind != "deposit", _journal.c.at >= of_run.c.at)
     if connection.execute(later).first() is not None:
-        why = "accounts went on with a later slot"
+        why = "accounts went on with a later run"
     elif connection.execute(booked).first() is not None or connection.execute(moved).first() is not None:
         why = "accounts traded or were settled in it"
     else:

@@ -76,7 +76,7 @@ def _metrics(status: LedgerStatus) -> Mapping[str, tuple[str, _Samples]]:
             [(none, int(status.is_service_alive))],
         ),
         "last_slot_timestamp_seconds": (
-            "The newest slot with a row.",
+            "The newest run with a row.",
             [(labels, row.slot_at.timestamp()) for labels, row in lasts],
         ),
         "last_slot_done": ("Whether it is done.", [(labels, int(row.status == "done")) for labels, row in lasts]),
@@ -84,9 +84,9 @@ def _metrics(status: LedgerStatus) -> Mapping[str, tuple[str, _Samples]]:
             "How long after its instant it began.",
             [(labels, row.late.total_seconds() if row.late is not None else None) for labels, row in lasts],
         ),
-        "next_slot_timestamp_seconds": ("The slot to come.", [(to, _seconds(of.next_at)) for to, of in each_recipe]),
+        "next_slot_timestamp_seconds": ("The run to come.", [(to, _seconds(of.next_at)) for to, of in each_recipe]),
         "slots": (
-            f"Slots of the last {days} days by what became of them.",
+            f"Runs of the last {days} days by what became of them.",
             [
                 ({**labels, "status": status}, each.slots.counts.get(status, 0))
                 for labels, each in each_recipe

@@ -286,7 +286,7 @@ def _notes(scores: Sequence[AccountScore], record: AccountsRecord, sign: str) ->
     if dates < FEW_CLUSTERS:
         said.append(f"returns over {dates} dates: below {FEW_CLUSTERS} an interval is a hint, and nobody has a rank")
     if not any(each.delays for each in scores):
-        said.append("no delays: they need 18 slots from the first that was filled on")
+        said.append("no delays: they need 18 runs from the first that was filled on")
     for each in (one for account in record.accounts for one in account.replicates or (account,)):
         if each.owing_usd > 0.0:
             said.append(

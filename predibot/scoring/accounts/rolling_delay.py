@@ -79,7 +79,7 @@ def rolling_delays(
     refuse("shares", held, ~np.isfinite(held), "each must be a finite number")
     refuse("prices", offered, np.isinf(offered), "each must be a finite number, or NaN for none")
     if held.ndim != 2 or held.shape != offered.shape or held.shape[0] != n:
-        raise ValueError(f"{n} cash, shares {held.shape} and prices {offered.shape} are of other slots or instruments")
+        raise ValueError(f"{n} cash, shares {held.shape} and prices {offered.shape} are of other runs or instruments")
     if not each or min(each) < 1:
         raise ValueError(f"the delays are {each}; give one or more, each above zero")
     book = _Book(cash, held, np.nan_to_num(offered), np.isnan(offered))

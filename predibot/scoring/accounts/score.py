@@ -183,7 +183,7 @@ def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> t
     if convention.periods_per_year(days) is None:
         rate, first_win = convention.risk_free_rate, convention.first_win
         score = equity_score(values, None, ddof=convention.ddof, risk_free_rate=rate, first_win=first_win)
-        return score, "", f"no annual figures, as {convention.name} has none for slots {days:g} days apart"
+        return score, "", f"no annual figures, as {convention.name} has none for values {days:g} days apart"
     curve = score_of_curve(at, values, convention)
     return curve.score, curve.periods.basis, ""
 

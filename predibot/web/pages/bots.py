@@ -185,7 +185,7 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
         ]
         if values:
             title = f"Return by time: {account.game} of {account.recipe}, {account.mode}"
-            yield bars_of(values, title, "What the account gained from each slot to the next.")
+            yield bars_of(values, title, "What the account gained from each run to the next.")
 
 
 def _costs_and_setup(cache: LedgerCache, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:

@@ -212,7 +212,7 @@ def test_slots_that_a_convention_has_no_year_for_miss_only_what_is_annual(played
             assert getattr(score.equity, name) == getattr(same, name) is not None
         assert score.intervals.get("cumulative_return") == ours[score.bot].intervals.get("cumulative_return")
         assert "sharpe" not in score.intervals
-    note = f"all accounts: no annual figures, as {convention} has none for slots {days} days apart"
+    note = f"all accounts: no annual figures, as {convention} has none for values {days} days apart"
     assert note in board.notes
     (row, *_) = account_rows([board])
     assert row["sharpe"] is None and row["cumulative_return"] is not None

@@ -261,7 +261,7 @@ def test_who_was_away_while_his_account_went_on_stores_nothing(store: Store) -> 
     assert isinstance(away, Claim)
     held = asked(store, second, account_id, claimant(gone="away"))
     assert isinstance(held, Claim)
-    with pytest.raises(ClaimLost, match="this account went on with another slot"):
+    with pytest.raises(ClaimLost, match="this account went on with another run"):
         bought(store, first, account_id, away)
     bought(store, second, account_id, held)
     with store.read() as connection:

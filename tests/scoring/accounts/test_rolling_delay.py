@@ -87,7 +87,7 @@ def test_fewer_than_eighteen_slots_have_no_value() -> None:
 
 def test_arrays_of_other_shapes_and_delays_of_nothing_are_refused() -> None:
     cash, shares, prices = world(20)
-    with pytest.raises(ValueError, match="other slots or instruments"):
+    with pytest.raises(ValueError, match="other runs or instruments"):
         rolling_delays(cash, shares, prices[1:])
     with pytest.raises(ValueError, match="above zero"):
         rolling_delays(cash, shares, prices, [0])

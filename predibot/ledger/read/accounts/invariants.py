@@ -257,7 +257,7 @@ def _check_turns(
         if floored not in instants and not (at_closes and any(at < floored for at in instants)):
             yield f"{seen} has no valuation"
         if last_at is not None and (row.at < last_at or row.journal_number < last_number):
-            yield f"{seen} comes before the one of an earlier slot"
+            yield f"{seen} comes before the one of an earlier run"
         last_at, last_number = row.at, row.journal_number
         if any(entry.at > row.at for entry in rows[: row.journal_number]):
             yield f"{seen} has something in its journal that happened later"

@@ -122,7 +122,7 @@ def test_tracking_a_past_leaves_its_accounts_as_they_are(store: Store, archive: 
 def test_a_run_that_accounts_rest_on_is_not_voided(store: Store, archive: Path) -> None:
     walk(store, archive, 0, 1)
     first, last = (row["run"] for row in rows(store, "runs"))
-    for key, why in ((first, "went on with a later slot"), (last, "traded or were settled in it")):
+    for key, why in ((first, "went on with a later run"), (last, "traded or were settled in it")):
         with store.write() as connection, pytest.raises(UsageError, match=why):
             void_run(connection, key, reason="wrong", at=clock())
 
