@@ -242,8 +242,12 @@ def bot_plan(bot: BotSpec) -> BotPlan:
     return BotPlan(
         bot.name,
         strategy.name,
-        # Settings of its models make a bot another one, as its arguments do.
-        {**strategy.arguments, **bot.terms.settings.explicit},
+        # Settings of its models and of its probabilities make a bot another one, as its arguments do.
+        {
+            **strategy.arguments,
+            **bot.terms.settings.explicit,
+            **({"normalise": bot.normalise} if bot.normalise else {}),
+        },
         strategy.source_sha256,
         model=bot.model,
         knowledge_cutoff=bot.terms.knowledge_cutoff,

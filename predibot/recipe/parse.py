@@ -353,7 +353,10 @@ def _parse_bot(table: BotTable, game: Game, path: KeyPath, where: RecipeText) ->
                 what = f"{key!r} does not belong in [[bots]]; it belongs at the top of the file"
             raise where.error((*path, key), what)
         text = "" if prompt is None else _read_prompt(prompt, game, spec.needs, (*path, "prompt"), where)
-        return BotSpec(name, spec, _model_terms(table, settings), text)
+        if table.normalise is not None and "forecasts" not in game.scores:
+            what = f"'normalise' is about probabilities of events, which game {game.name!r} has none of. Take it out"
+            raise where.error((*path, "normalise"), what)
+        return BotSpec(name, spec, _model_terms(table, settings), text, table.normalise)
     except PluginError as error:
         raise where.error((*path, "strategy"), str(error)) from None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from graphlib import TopologicalSorter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter
 
@@ -19,6 +19,7 @@ from predibot.domain.schedule import Schedule
 from predibot.domain.terms import ModelTerms, SearchTerms
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event import Overstake
+from predibot.games.normalisation import Normalise
 from predibot.plugins.arguments import Argument, freeze_arguments
 from predibot.plugins.games import make_game
 from predibot.plugins.registry import unknown_name
@@ -40,6 +41,8 @@ class BotSpec:
     terms: ModelTerms = field(default_factory=ModelTerms)
     prompt: str = ""
     """The text of a prompt of the user's own, with its fields; empty for the packaged one."""
+    normalise: Normalise | None = None
+    """How its probabilities are made to fit each other before they are booked; None leaves them as they are."""
 
     @property
     def needs(self) -> Needs:
@@ -267,6 +270,7 @@ def bot_as_data(bot: BotSpec) -> dict[str, Any]:
         terms["settings"] = stated
     return {
         **({"prompt": bot.prompt} if bot.prompt else {}),
+        **({"normalise": bot.normalise} if bot.normalise else {}),
         "name": bot.name,
         "strategy": strategy.name,
         "arguments": dict(strategy.arguments),
@@ -281,7 +285,12 @@ def bot_of_data(data: Mapping[str, Any]) -> BotSpec:
     prompt = data.get("prompt", "")
     if not isinstance(prompt, str):
         raise ValueError(f"the prompt of bot {data['name']!r} is no text")
-    return BotSpec(data["name"], strategy, _TERMS.validate_python(data["terms"]), prompt)
+    normalise = data.get("normalise")
+    if normalise not in (None, *get_args(Normalise)):
+        raise ValueError(
+            f"bot {data['name']!r} normalises by {str(normalise)[:40]!r}, which this predibot does not know"
+        )
+    return BotSpec(data["name"], strategy, _TERMS.validate_python(data["terms"]), prompt, normalise)
 
 
 def _rules_as_data(rules: SelectionRules) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from predibot.domain.replicates import MOST_REPLICATES
 from predibot.domain.spelling import did_you_mean, nearest
 from predibot.domain.terms import KEY_NAME, OURS, PoolingMethod, ReasoningEffort
 from predibot.games.dollar_per_event import Overstake
+from predibot.games.normalisation import Normalise
 from predibot.recipe.text import KeyPath
 
 _BaseUrl = Annotated[str, Field(pattern=r"^https?://(\[[0-9A-Fa-f:.]+\]|[^@?#\s/:\[\]]+)(:\d{1,5})?(/[^@?#\s]*)?$")]
@@ -149,6 +150,7 @@ class BotTable(BaseModel):
     price_usd_per_search: Annotated[float, Field(ge=0)] | None = None
     knowledge_cutoff: date | None = None
     replicates: int = Field(default=1, ge=1, le=MOST_REPLICATES)
+    normalise: Normalise | None = None
 
 
 class RecipeTable(_StrictTable):

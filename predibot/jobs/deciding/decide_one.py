@@ -28,7 +28,7 @@ from predibot.domain.decision import (
     Status,
     seeded_random,
 )
-from predibot.domain.event import Event, prices_of
+from predibot.domain.event import Event, EventView, prices_of
 from predibot.domain.price import PricePoint
 from predibot.domain.secret_values import SecretValues
 from predibot.domain.trace import GivenUpStep, ModelStep, Step, cost_of_steps
@@ -47,6 +47,7 @@ from predibot.errors import (
     VenueError,
     describe_error,
 )
+from predibot.games.normalisation import normalise_exclusive
 from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
 from predibot.jobs.deciding.activity import activity_of_step
 from predibot.jobs.deciding.members import read_members, sample_steps, too_few_samples
@@ -318,6 +319,8 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
         return DecisionResult(
             "abstained", worker.instant(), shown, answer.reason, shown=quotes_of(shown), reason_kind=answer.kind
         )
+    if job.bot.normalise and isinstance(view, EventView):
+        answer = normalise_exclusive(answer, view.event)
     if turn is None:
         booked = tuple(map(worker.board.open_event, shown))
     else:

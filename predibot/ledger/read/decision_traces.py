@@ -35,6 +35,7 @@ class TracedDecision:
     """Whether its run was voided, and it is in no score."""
     prompt_sha256: str = ""
     """Digest of the prompt of the user's own; empty for the packaged one."""
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -80,13 +81,15 @@ def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tup
             decisions.c.id,
             runs.c.voided_at.is_not(None),
             bots.c.arguments_json,
+            decisions.c.notes_json,
         )
         .where(*chosen)
         .order_by(runs.c.voided_at.is_(None), decisions.c.id)
     )
     found = []
-    for *values, arguments_json in connection.execute(statement):
-        found.append(TracedDecision(*(*values, json.loads(arguments_json).get(PROMPT_SHA256, ""))))
+    for *values, arguments_json, notes_json in connection.execute(statement):
+        prompt = json.loads(arguments_json).get(PROMPT_SHA256, "")
+        found.append(TracedDecision(*(*values, prompt, tuple(json.loads(notes_json)))))
     return tuple(found)
 
 

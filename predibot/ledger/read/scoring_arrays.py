@@ -1,5 +1,6 @@
 """Arrays of decisions, bets, prices and outcomes for scoring, as of an instant."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -9,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from predibot.domain.decision import STATUSES
 from predibot.errors import UsageError
+from predibot.games.normalisation import said_before
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.read.decided_rows import collation_of, read_decision_arrays
 from predibot.ledger.read.event_facts import (
@@ -23,7 +25,7 @@ from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decision
 from predibot.ledger.read.row_filter import is_bot, runs_in
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
-from predibot.ledger.write.decisions import bots
+from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.events import events, instruments, markets
 from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import runs
@@ -130,6 +132,7 @@ def track_record(
         asked_decision=asked_decision,
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
+        bet_said=_said(connection, venue, head, bet),
         decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
     return join_replicates(record)
@@ -306,6 +309,25 @@ def _exclusive(market_rows: Ints, asked_of: RunMarkets) -> Ints:
     groups = [asked_of.groups.get(row) for row in market_rows.tolist()]
     number = {group: index for index, group in enumerate(dict.fromkeys(groups)) if group is not None}
     return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
+
+
+def _said(connection: Connection, venue: str, head: Columns, bet: Columns) -> Floats | None:
+    """Return what bots said of each bet before it was normalised, (n_b,), NaN for the others; None without any."""
+    normalising = select(bots.c.id).where(bots.c.arguments_json.contains('"normalise": '))
+    rows = np.flatnonzero(np.isin(head["bot_id"], list(connection.execute(normalising).scalars())))
+    if not rows.size:
+        return None
+    place_of = {int(head["id"][row]): int(row) for row in rows}
+    noted = select(decisions.c.id, decisions.c.notes_json).where(decisions.c.bot_id.in_(normalising))
+    said = {
+        place_of[decision]: said_before(json.loads(notes))
+        for decision, notes in connection.execute(noted)
+        if decision in place_of
+    }
+    listed = select(markets.c.id, markets.c.market_id).where(markets.c.venue == venue)
+    name_of: dict[int, str] = dict(map(tuple, connection.execute(listed)))
+    pairs = zip(bet["decision"].tolist(), bet["market_row"].tolist(), strict=True)
+    return np.array([said.get(int(made), {}).get(name_of.get(int(row), ""), np.nan) for made, row in pairs])
 
 
 def _bet_terms(run: Ints, market: Floats, asked: Columns) -> list[Floats]:

@@ -151,7 +151,8 @@ def coherence_of(
     breach is what a bet of one share each way against the bot wins, whatever
     happens. The same is computed for the prices that were shown with the
     markets. Outcomes do not matter, so every decision by the record's instant
-    counts, also those of models that may know what happened.
+    counts, also those of models that may know what happened. Of a bot whose
+    probabilities are normalised those count that it said.
 
     Raises:
         ValueError: If the record is none, or the lengths differ.
@@ -198,6 +199,9 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
     rows = rows[np.argsort(record.bet_market[rows], kind="stable")]
     market = record.bet_market[rows]
     found = list[tuple[Ints, Ints, Floats, Floats, Floats]]()
+    stated = record.bet_probability
+    if record.bet_said is not None:
+        stated = np.where(np.isnan(record.bet_said), stated, record.bet_said)
     for number, group in enumerate(groups.sure):
         starts, ends = (np.searchsorted(market, group.markets, side=side) for side in ("left", "right"))
         own = [rows[start:end] for start, end in zip(starts, ends, strict=True)]
@@ -205,7 +209,7 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
         said, priced = np.full((2, decisions.size, len(own)), np.nan)
         for column, bets in enumerate(own):
             place = np.searchsorted(decisions, record.bet_decision[bets])
-            said[place, column], priced[place, column] = record.bet_probability[bets], record.bet_price_yes[bets]
+            said[place, column], priced[place, column] = stated[bets], record.bet_price_yes[bets]
         n = (~np.isnan(said)).sum(axis=1)
         kept = n >= 2
         # The most: k probabilities of 1 sum to k - 1 too much; nested ones differ by 1.

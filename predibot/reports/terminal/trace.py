@@ -43,6 +43,8 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     if decision.prompt_sha256:
         named = choice_of(decision.prompt_sha256) or f"of its own {plain(decision.prompt_sha256)}"
         print_line(console, f"prompt {named}", style="dim")
+    for note in decision.notes:
+        print_line(console, f"note: {plain(note)}", style="dim")
     belief = last_belief(trace.trace.steps)
     for label, words in belief.lines() if belief is not None else ():
         print_line(console, f"last {label}: {plain(words)}" if label == "belief" else f"  {label}: {plain(words)}")

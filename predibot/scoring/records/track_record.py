@@ -82,6 +82,8 @@ class TrackRecord:
     decision_cluster: Ints | None = None
     """The same number for all decisions on an event or on related ones, (n_d,). By default each event by itself."""
 
+    bet_said: Floats | None = None
+    """The probability that the bot said of what was normalised before the bet, (n_b,); NaN for all others."""
     bet_confidence: Floats | None = None
     """The stated confidence, (n_b,), from 0 to 10; NaN without one."""
     bet_bid_yes: Floats | None = None
@@ -268,6 +270,7 @@ class TrackRecord:
 _AT_MOST = {
     "bet_probability": 1.0,
     "payout_yes": 1.0,
+    "bet_said": 1.0,
     "bet_confidence": 10.0,
     "bet_bid_yes": 1.0,
     "bet_ask_yes": 1.0,
