@@ -28,6 +28,7 @@ _WITH_LEDGER = (
         "publish",
         "relate",
         "replay",
+        "skill",
     ),
     *("report", "runs", "schedule", "serve", "status", "tables", "trace", "track", "verify"),
     *("ledger backup", "ledger compact", "ledger prune", "ledger restore", "ledger stats", "ledger upgrade"),
