@@ -9,8 +9,8 @@ from predibot.domain.resolution import SettledForecast
 from predibot.domain.trace import SampleStep
 from predibot.errors import PluginError
 from predibot.jobs.deciding.worker import DecideJob, Worker
+from predibot.ledger.read.details.settled_forecasts import settled_forecasts_of_bot
 from predibot.ledger.read.labels import decisions_on, undecided_on
-from predibot.ledger.read.settled_forecasts import settled_forecasts_of_bot
 from predibot.recipe.recipe import BotSpec
 
 _REASON_CHARACTERS = 200
