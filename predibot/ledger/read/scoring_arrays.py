@@ -326,8 +326,11 @@ def _said(connection: Connection, venue: str, head: Columns, bet: Columns) -> Fl
     }
     listed = select(markets.c.id, markets.c.market_id).where(markets.c.venue == venue)
     name_of: dict[int, str] = dict(map(tuple, connection.execute(listed)))
-    pairs = zip(bet["decision"].tolist(), bet["market_row"].tolist(), strict=True)
-    return np.array([said.get(int(made), {}).get(name_of.get(int(row), ""), np.nan) for made, row in pairs])
+    found = np.full(bet.size, np.nan)
+    for place in np.flatnonzero(np.isin(bet["decision"], list(said))).tolist():
+        of_market = said[int(bet["decision"][place])]
+        found[place] = of_market.get(name_of.get(int(bet["market_row"][place]), ""), np.nan)
+    return found
 
 
 def _bet_terms(run: Ints, market: Floats, asked: Columns) -> list[Floats]:
