@@ -74,11 +74,15 @@ class Skill:
 
     @property
     def best(self) -> SkillTry | None:
-        """Return the try with the least chance of being luck among those better than the price, else the nearest."""
-        ahead = [each for each in self.tries if each.difference < 0.0]
+        """Return the try with the least chance of being luck among those better than the price, else the nearest.
+
+        Tries on too few events for a verdict do not stand before those on enough.
+        """
+        tries = [each for each in self.tries if each.events >= VERDICT_EVENTS] or self.tries
+        ahead = [each for each in tries if each.difference < 0.0]
         if ahead:
             return min(ahead, key=lambda each: (2.0 if each.p_adjusted is None else each.p_adjusted, each.difference))
-        return min(self.tries, key=lambda each: each.difference, default=None)
+        return min(tries, key=lambda each: each.difference, default=None)
 
     @property
     def helps(self) -> bool | None:

@@ -94,3 +94,16 @@ def test_pools_take_the_mean_log_odds_and_the_placebo_takes_each_question_once()
     assert (found.placebo.n, len(found.tries)) == (1, 15)
     moved = step_from_price([0.5], [0.2], 0.2)[0]
     assert found.placebo.difference == pytest.approx((moved - 1.0) ** 2 - 0.25)
+
+
+def test_a_verdict_rests_on_tries_with_enough_events() -> None:
+    few = SkillTry("few", "as stated", 60, 60, -0.02, -0.03, -0.01, 0.001, 0.01, -0.01, -0.01, 9)
+    many = replace(few, forecaster="many", events=1_500, difference=-0.01, p_adjusted=0.02)
+    for tries, name, helps in (
+        ((few,), "few", None),
+        ((few, many), "many", True),
+        ((few, replace(many, p_adjusted=0.06)), "many", False),
+        ((few, replace(many, difference=0.01)), "many", False),
+    ):
+        found = Skill(tries)
+        assert found.best is not None and (found.best.forecaster, found.helps) == (name, helps)

@@ -52,7 +52,8 @@ def skill_lines(found: Skill) -> Iterator[str]:
     else:
         least = best.detectable
         shown = "" if least is None else f", and a true difference below {_unsigned(least)} may be missed"
-        yield f"No verdict: {figures.things(found.events, 'event')} are fewer than {VERDICT_EVENTS:,}{shown}."
+        few = f"{figures.things(best.events, 'event')} {'is' if best.events == 1 else 'are'}"
+        yield f"No verdict: {few} fewer than {VERDICT_EVENTS:,}{shown}."
         yield (f"The surest gain of {tries}: {who}." if best.difference < 0.0 else f"None of {tries} is ahead.")
     if best.leak_rows is not None and best.leak_rows <= MOST_LEAKED * best.n:
         yield f"All of that gain is in {best.leak_rows:,} of {best.n:,} rows: it could be a leak of their outcomes."

@@ -63,6 +63,11 @@ def test_only_what_settled_before_the_instant_is_learnt_from(ledger: Store, arch
 
         assert [count("half", days) for days in (3, 3.01)] == [0, 1]
         assert (count("cal", 4), count("outer", 4), count("nobody", 4)) == (1, 0, 0)
+        connection.execute(text("UPDATE bots SET model = 'x/other' WHERE name = 'half' AND run_id = 1"))
+        # What wraps another bot is another one by that.
+        assert (count("cal", 4), count("half", 4)) == (0, 0)
+        connection.execute(text("UPDATE bots SET model = NULL WHERE name = 'half' AND run_id = 1"))
+        assert (count("cal", 4), count("half", 4)) == (1, 1)
         connection.execute(text("UPDATE bots SET arguments_json = '{}' WHERE name = 'cal' AND run_id = 1"))
         assert count("cal", 4) == 0
         connection.execute(text("UPDATE runs SET voided_at = as_of, void_reason = 'test' WHERE id = 1"))

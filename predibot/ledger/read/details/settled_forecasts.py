@@ -1,8 +1,12 @@
 """Forecasts of one bot that had settled before an instant, of all runs in which it was the same bot."""
 
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, Row, and_, select
 
 from predibot.domain.resolution import SettledForecast
 from predibot.ledger.write.claims import subjects
@@ -30,7 +34,7 @@ def settled_forecasts_of_bot(
         By event, decision and market; none where the run has no bot of this name.
     """
     own = connection.execute(
-        select(*(bots.c[each] for each in _SPECIFICATION), runs.c.venue_name, runs.c.venue)
+        select(bots, runs.c.venue_name, runs.c.venue)
         .join(runs, runs.c.id == bots.c.run_id)
         .where(bots.c.run_id == run_id, bots.c.name == name)
     ).one_or_none()
@@ -38,7 +42,6 @@ def settled_forecasts_of_bot(
         return ()
     live = live_venues(connection)
     is_live = runs.c.venue.in_(live)
-    same = [bots.c[each].is_not_distinct_from(getattr(own, each)) for each in _SPECIFICATION]
     statement = (
         select(
             decisions.c.id,
@@ -59,7 +62,7 @@ def settled_forecasts_of_bot(
         .join(bets, and_(bets.c.decision_id == decisions.c.id, bets.c.market_row == markets.c.id))
         .join(resolutions, resolutions.c.market_row == markets.c.id)
         .where(
-            decisions.c.bot_id.in_(select(bots.c.id).where(*same)),
+            decisions.c.bot_id.in_(_equal_bots(connection, own)),
             runs.c.venue_name == own.venue_name,
             is_live if own.venue in live else ~is_live,
             runs.c.voided_at.is_(None),
@@ -77,3 +80,30 @@ def settled_forecasts_of_bot(
         for row in last.values()
         if row.payout_yes in (0.0, 1.0) and row.decided_at < row.settled_at
     )
+
+
+def _equal_bots(connection: Connection, own: Row[Any]) -> list[int]:
+    """Return the ids of the bots of all runs that are the same as one, and so are the bots that it pools or wraps."""
+    same = [bots.c[each].is_not_distinct_from(getattr(own, each)) for each in _SPECIFICATION]
+    found = connection.execute(select(bots).where(*same)).all()
+    by_run = defaultdict[int, dict[str, Row[Any]]](dict)
+    for row in connection.execute(select(bots).where(bots.c.run_id.in_(select(bots.c.run_id).where(*same)))):
+        by_run[row.run_id][row.name] = row
+    wanted = _specification(own, by_run[own.run_id])
+    return [row.id for row in found if _specification(row, by_run[row.run_id]) == wanted]
+
+
+def _specification(bot: Row[Any], of_run: Mapping[str, Row[Any]]) -> tuple[object, ...]:
+    """Return what a bot is made of, with the bots of its run that its arguments name."""
+    others = {name: row for name, row in of_run.items() if name != bot.name}
+    members = sorted(set(_texts(json.loads(bot.arguments_json))) & set(others))
+    own = tuple(getattr(bot, each) for each in _SPECIFICATION)
+    return (own, tuple(_specification(of_run[name], others) for name in members))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts within a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(each)
