@@ -40,8 +40,8 @@ def publish(
     with_traces: Annotated[
         bool, typer.Option("--with-traces", help="show what agents did, and the texts of pages they read")
     ] = False,
-    without_items: Annotated[
-        bool, typer.Option("--without-items", help="leave out the pages of each text that bots labelled")
+    with_items: Annotated[
+        bool, typer.Option("--with-items", help="show each text that bots labelled; texts of real people among them")
     ] = False,
     ledger: options.Ledger = options.DEFAULT_LEDGER,
     json: options.Json = False,
@@ -65,7 +65,7 @@ def publish(
         since,
         recipe or "",
         venue or "",
-        items=not without_items,
+        items=with_items,
         with_traces=with_traces,
         address=address and f"{address.rstrip('/')}/",
         cards=find_spec("matplotlib") is not None,

@@ -1,12 +1,14 @@
 """Templates of pages: they show texts from outside as text, and make addresses in one way."""
 
+import re
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
+from markupsafe import Markup
 
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import one_line
@@ -17,6 +19,7 @@ from predibot.web.cache import LedgerCache
 _MOST_CHARACTERS = 600
 _MOST_TEXT_CHARACTERS = 20_000
 _MOST_ADDRESS_CHARACTERS = 2_000
+_LEDE = re.compile(r'<p class="lede">(.*?)</p>', re.DOTALL)
 
 
 class Address(Protocol):
@@ -53,9 +56,13 @@ class Templates:
         # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
         colour = partial(frame.colour, cache)
         self._environment.filters.update(line=line, lines=lines, outside=outside, at=format_instant, link=link)
+        self._environment.filters["lede"] = lede
         self._environment.filters["colour"] = colour
         self._environment.globals.update(figures=figures, live=live, known_bots=cache.bots)
-        self._environment.globals.update(menu=partial(frame.menu, cache), banner=partial(frame.banner, cache))
+        menu, banner = partial(frame.menu, cache), partial(frame.banner, cache)
+        # The pages of a site show one state of the ledger.
+        around = {"menu": menu, "banner": banner} if live else {"menu": lru_cache(menu), "banner": lru_cache(banner)}
+        self._environment.globals.update(around)
 
     def render(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str
@@ -84,6 +91,12 @@ def lines(text: object) -> str:
     left = len(whole) - _MOST_TEXT_CHARACTERS
     shown = "\n".join(one_line(each) for each in whole[:_MOST_TEXT_CHARACTERS].splitlines())
     return f"{shown}… ({left:,} more characters)" if left > 0 else shown
+
+
+def lede(html: Markup) -> str:
+    """Return the sentence that a page begins with, as text of bounded length; empty if it has none."""
+    found = _LEDE.search(html)
+    return line(Markup(found[1]).striptags()) if found else ""
 
 
 def outside(address: object) -> str:

@@ -34,6 +34,7 @@ from predibot.reports.study import studies
 from predibot.reports.views.evaluation_csv import csv_of, evaluation_rows
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.reports.views.leaderboard import leaderboard
+from predibot.reports.views.methods import chapters
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.version import __version__
 from predibot.web.data_set import CARD, FILE_NAMES, data_files
@@ -41,6 +42,7 @@ from predibot.web.feed import FEED, Feed
 from predibot.web.frame import banner
 from predibot.web.pages.accounts import account_page, cohort_page
 from predibot.web.pages.bots import bot_page
+from predibot.web.pages.compare import compare_page, pairs_of_the_first
 from predibot.web.pages.decisions import decision_page, decisions_page, source_page
 from predibot.web.pages.events import event_page, events_page, events_sharing_labels
 from predibot.web.pages.graph import graph_page, related_edges
@@ -57,7 +59,7 @@ from predibot.web.pages.leaderboard import (
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.news import news_page
 from predibot.web.pages.page import PAGE, WebPage
-from predibot.web.pages.records import accounts_page, cohorts_page, runs_page, study_page
+from predibot.web.pages.records import accounts_page, cohorts_page, published_status_page, runs_page, study_page
 from predibot.web.rendering import Templates, line
 from predibot.web.site_cache import SiteCache, rows_by_subject
 from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
@@ -80,8 +82,8 @@ class SiteOptions:
     """Only its runs are scored; empty for all."""
     venue: str = ""
     """Venue of those runs; empty for that of the newest."""
-    items: bool = True
-    """Whether each item of a study has a page; there may be many thousand."""
+    items: bool = False
+    """Whether each item of a study has a page, with its id and text: people may have written it."""
     with_traces: bool = False
     """Whether pages show the steps of agents, and texts of pages that these read."""
     address: str = ""
@@ -206,11 +208,21 @@ class _Site:
             _SitePage("/calibration", {}, partial(calibration_page, cache, scores)),
             _SitePage("/curves", {}, partial(curves_page, cache, **scores.parameters())),
             _SitePage("/graph", {}, partial(graph_page, cache, options.venue)),
+            _SitePage("/status", {}, partial(published_status_page, cache)),
             _SitePage("/accounts", {}, partial(accounts_page, cache)),
             _SitePage("/cohorts", {}, partial(cohorts_page, cache)),
             *(_SitePage(f"/{each.data_set}", {}, partial(study_page, each, cache)) for each in in_menu),
             _SitePage("/methods", {}, partial(methods_page, cache)),
+            *(
+                _SitePage("/methods", {"chapter": each.name}, partial(methods_page, cache, each.name))
+                for each in chapters()
+            ),
         ]
+        if len(cache.bots("event")) > 1:
+            compared = partial(compare_page, cache, recipe=options.recipe, venue=options.venue)
+            general.append(_SitePage("/compare", {}, compared))
+            for one, other in pairs_of_the_first(cache, options.recipe, options.venue):
+                general.append(_SitePage("/compare", {"one": one, "other": other}, partial(compared, one, other)))
         if board.shown["several_venues"]:
             general.append(_SitePage("/side-by-side", {}, partial(side_by_side_page, cache, options.recipe)))
         for name in board.shown["tables"]:

@@ -162,7 +162,7 @@ def test_site_and_tables_of_a_study(items: int, tmp_path: Path) -> None:
         began = time.process_time()
         print_tables(Console(file=io.StringIO(), width=120), STUDY, found, full=True)
         print(f"screen {time.process_time() - began:6.1f} s")
-        for name, options in (("without items", SiteOptions(items=False)), ("with items", SiteOptions())):
+        for name, options in (("without items", SiteOptions()), ("with items", SiteOptions(items=True))):
             began = time.process_time()
             made = write_site(store, tmp_path / name.replace(" ", "_"), options, lambda: BEGIN + DAY, lambda _: None)
             size = sum(each.stat().st_size for each in (tmp_path / name.replace(" ", "_")).rglob("*") if each.is_file())

@@ -423,9 +423,11 @@ def test_today_tells_what_was_decided_and_settled_last(browser: TestClient) -> N
 
 def test_the_methods_are_the_public_functions_of_scoring(browser: TestClient) -> None:
     page = browser.get("/methods").text
+    pages = [browser.get(each).text for each in Links(page).found if each.startswith("/methods?")]
     functions = {name for name in scoring.__all__ if inspect.isfunction(getattr(scoring, name))}
-    assert len(functions) > 50 and functions <= set(re.findall(r'<details id="(\w+)">', page))
+    assert len(functions) > 50 and functions <= set(re.findall(r'<details id="(\w+)">', "".join(pages)))
     assert "closer to the outcome than the price" in page
+    assert browser.get("/methods", params={"chapter": "x"}).status_code == 404
 
 
 def test_a_decision_shows_its_orders_gains_and_sources_and_the_kept_text_of_a_page(browser: TestClient) -> None:

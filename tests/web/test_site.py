@@ -48,6 +48,15 @@ def test_every_link_leads_to_a_file_of_the_site_and_no_page_asks_for_anything_el
     pages = [name for name in found if name.endswith(".html")]
     kinds = {name.partition("/")[0] for name in pages}
     assert {"bot", "decision", "event", "account", "cohort", "tables", "index.html", "search.html"} <= kinds
+    assert {"compare", "compare.html", "status.html", "methods"} <= kinds
+    told = {
+        name: re.findall(r'<meta property="og:description" content="([^"]+)">\n', found[name].decode())
+        for name in pages
+    }
+    assert [name for name, each in told.items() if len(each) != 1] == []
+    of_bots = [told[name][0] for name in pages if name.startswith("bot/")]
+    assert len(set(of_bots)) == len(of_bots) and "better than the price" in told["index.html"][0]
+    assert "Published on" in told["status.html"][0] and "proven</span>" in found["compare.html"].decode()
     # The card leads to the tables.
     reached = {"index.html", "predibot-site.json"}
     reached |= {f"data/{name}" for name in re.findall(r"\]\(([a-z]+\.parquet)\)", found["data/README.md"].decode())}

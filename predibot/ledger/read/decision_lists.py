@@ -61,7 +61,7 @@ class ListedDecision:
     @property
     def gain_usd(self) -> float | None:
         """Return what its settled bets gained; None without any."""
-        known = [each.gain_usd for each in self.forecasts if each.gain_usd is not None]
+        known = [gain for each in self.forecasts if (gain := each.gain_usd) is not None]
         return sum(known) if known else None
 
 

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from predibot import scoring
@@ -44,10 +45,13 @@ class Definition:
 class Chapter:
     """The functions of one module."""
 
+    name: str
+    """Of the module, below `predibot.scoring`."""
     title: str
     definitions: tuple[Definition, ...]
 
 
+@cache
 def chapters() -> tuple[Chapter, ...]:
     """Return what all public functions of `predibot.scoring` compute, by their modules."""
     functions: dict[str, Callable[..., Any]] = {
@@ -55,6 +59,7 @@ def chapters() -> tuple[Chapter, ...]:
     }
     return tuple(
         Chapter(
+            module.removeprefix(f"{scoring.__name__}."),
             (inspect.getdoc(sys.modules[module]) or module).splitlines()[0].rstrip("."),
             tuple(_definition(name, each) for name, each in functions.items() if each.__module__ == module),
         )

@@ -42,7 +42,8 @@ from predibot.web.reliability import reliability_of
 
 _TRACES = 100
 """Costs by step are summed over so many of the newest decisions, as each trace is a file to read."""
-_DAYS = 400
+_DAYS = 200
+_LATEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
     pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
     drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache))]
     positions = cache.read(open_positions, asked)
-    latest = cache.read(list_decisions, asked, limit=PAGE)
+    latest = cache.read(list_decisions, asked, limit=_LATEST)
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
         "bot",

@@ -9,8 +9,10 @@ from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
-from predibot.web.pages.page import WebPage, paginate, records
+from predibot.web.pages.page import PAGE, WebPage, paginate, records
 from predibot.web.rendering import line
+
+_PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +42,41 @@ def compare_page(
             raise UsageError(f"no bot {name[:60]!r} has decided on an event")
     asked = {"one": one, "other": other, "recipe": recipe, "venue": venue}
     # Names that cannot be shown as they are cannot be chosen in a form.
-    shown = {**asked, "bots": [name for name in bots if name == line(name)], "leads": []}
-    if not one or not other or one == other:
-        return WebPage("compare", {**shown, **paginate([], 1, "/compare")})
+    shown = {**asked, "bots": [name for name in bots if name == line(name)], "leads": [], "pairs": []}
     part = Part(recipe=recipe, venue=venue)
-    found = cache.evaluation(Question(wanted=("pairs",)), part)
-    both, leads = {one, other}, list[Lead]()
-    for name, ranking in found.rankings.items():
-        leads += [
-            _lead(each, apart=name != "clean")
-            for each in ranking.pairs
-            if each.metric == "edge" and {each.first, each.second} == both and each.difference is not None
-        ]
+    if not one or not other or one == other:
+        pairs = [] if one or other or len(bots) < 2 else _leads(cache, part)
+        pairs.sort(key=lambda each: (bool(each.why_not_proven), -each.difference))
+        return WebPage("compare", {**shown, "pairs": pairs[:PAGE], **paginate(pairs, 1, "/compare")})
+    leads = [each for each in _leads(cache, part) if {each.ahead, each.behind} == {one, other}]
     questions = cache.compute_on_part(shared_questions, one, other, part=part)
     return WebPage(
         "compare",
         {**shown, "leads": leads, **paginate(questions, page_, "/compare", **asked)},
         {"questions": records(questions)},
     )
+
+
+def pairs_of_the_first(cache: LedgerCache, recipe: str = "", venue: str = "") -> list[tuple[str, str]]:
+    """Return the bot with the best edge beside each other bot that it is compared with, ten pairs at most."""
+    found = cache.evaluation(Question(wanted=("pairs",)), Part(recipe=recipe, venue=venue))
+    edges = {card.bot: card.edge.edge for ranking in found.rankings.values() for card in ranking.cards}
+    known = {bot: edge for bot, edge in edges.items() if edge is not None}
+    first = max(known, key=lambda bot: known[bot], default="")
+    leads = (each for each in _leads(cache, Part(recipe=recipe, venue=venue)) if first in (each.ahead, each.behind))
+    others = dict.fromkeys(each.behind if each.ahead == first else each.ahead for each in leads)
+    return [(first, each) for each in others][:_PAIRS]
+
+
+def _leads(cache: LedgerCache, part: Part) -> list[Lead]:
+    """Return who is ahead in each pair of bots that share a forecast, ranking by ranking."""
+    found = cache.evaluation(Question(wanted=("pairs",)), part)
+    return [
+        _lead(each, apart=name != "clean")
+        for name, ranking in found.rankings.items()
+        for each in ranking.pairs
+        if each.metric == "edge" and each.difference is not None
+    ]
 
 
 def _lead(pair: Pair, *, apart: bool) -> Lead:

@@ -24,11 +24,13 @@ from predibot.web.pages.graph import related_edges
 from predibot.web.pages.page import WebPage, paginate, records
 
 _RELATED = 20
-_FORECASTS = 100
-"""The newest forecasts of a market are shown; a page is no export."""
+_BOTS = 100
+"""The last forecasts of so many bots are listed for a market; a page is no export."""
+_FORECASTS = 40
+"""The newest forecasts of all markets together are listed."""
 _UNANSWERED = 50
-_DOTS = 2_000
-"""The newest forecasts of a market are drawn, one a bot and day."""
+_DOTS = 180
+"""The newest forecasts of all markets together are drawn, one a bot and day."""
 _NEWS = 200
 
 
@@ -74,6 +76,8 @@ class MarketPanel:
     newest: tuple[LedgerForecast, ...]
     forecasts: int
     """The number of all."""
+    drawn: int
+    """The newest so many are in the chart."""
 
 
 def event_page(cache: LedgerCache, id: str) -> WebPage:
@@ -95,6 +99,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     players = {each.bot for each in own if each.strategy not in BASELINES} or {each.bot for each in own}
     news, prices = cache.read(news_of_event, id, _NEWS), cache.prices(id)
     labels, kin = events_sharing_labels(cache, id)
+    panels = [(market_id, list(rows)) for market_id, rows in groupby(by_market, lambda each: each.market_id)]
     return WebPage(
         "event",
         {
@@ -103,8 +108,8 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
             "bots": len({each.bot for each in own}),
             "forecasts": len(said),
             "markets": [
-                _market_panel(cache, list(rows), prices.get(market_id, ()), news, closes.get(market_id), players)
-                for market_id, rows in groupby(by_market, lambda each: each.market_id)
+                _market_panel(cache, rows, prices.get(market_id, ()), news, closes.get(market_id), players, len(panels))
+                for market_id, rows in panels
             ],
             "revisions": cache.store.run_read(lambda connection: revisions_of(connection, id)),
             "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
@@ -124,19 +129,29 @@ def _market_panel(
     news: Sequence[Row[Any]],
     closes_at: datetime | None,
     players: Collection[str],
+    markets: int,
 ) -> MarketPanel:
+    """Return the panel of one of so many markets, which share what a page lists and draws."""
     last = {each.bot: each for each in rows}
     ordered = sorted(last.values(), key=lambda each: -abs(each.probability - (each.price_yes or 0.0)))
+    drawn = rows[-max(_DOTS // markets, len(last)) :]
     return MarketPanel(
         question=rows[0].question,
         payout_yes=rows[0].payout_yes,
         settled_at=rows[0].settled_at,
         closes_at=closes_at,
         price=prices[-1] if prices else None,
-        chart=_chart(cache, rows, prices, news, [each.bot for each in ordered if each.bot in players]),
-        last=tuple(ordered[:_FORECASTS]),
-        newest=tuple(rows[-_FORECASTS:]),
+        chart=_chart(
+            cache,
+            rows[-max(_DOTS // markets, len(last)) :],
+            prices,
+            news,
+            [each.bot for each in ordered if each.bot in players],
+        ),
+        last=tuple(ordered[:_BOTS]),
+        newest=tuple(rows[-max(_FORECASTS // markets, 1) :]),
         forecasts=len(rows),
+        drawn=len(drawn),
     )
 
 
@@ -148,7 +163,7 @@ def _chart(
     bots: Sequence[str],
 ) -> Chart | None:
     """Return prices over time with one dot a bot and day, hollow without a bet, and one mark a day with news."""
-    of_day = {(each.bot, each.decided_at.date()): each for each in rows[-_DOTS:]}
+    of_day = {(each.bot, each.decided_at.date()): each for each in rows}
     dots = {
         bot: [
             ChartPoint(

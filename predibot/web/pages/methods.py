@@ -1,10 +1,19 @@
 """Methods: what every number is."""
 
+from predibot.errors import UsageError
 from predibot.reports.views.methods import chapters, column_meanings
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import WebPage
 
 
-def methods_page(_cache: LedgerCache) -> WebPage:
-    """Return the definitions of the public scoring functions, and what headers of tables mean."""
-    return WebPage("methods", {"chapters": chapters(), "columns": column_meanings()})
+def methods_page(_cache: LedgerCache, chapter: str = "") -> WebPage:
+    """Return what headers of tables mean with a list of the public scoring functions, or the functions of a chapter.
+
+    Raises:
+        UsageError: If there is no such chapter.
+    """
+    found = chapters()
+    shown = next((each for each in found if each.name == chapter), None)
+    if chapter and shown is None:
+        raise UsageError(f"there is no chapter {chapter[:60]!r}; there are: {', '.join(each.name for each in found)}")
+    return WebPage("methods", {"chapters": found, "chapter": shown, "columns": column_meanings()})

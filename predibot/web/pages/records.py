@@ -1,18 +1,20 @@
 """The pages of runs, of the lists of accounts and cohorts, and of schedules."""
 
+from collections import defaultdict
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
+from predibot.domain.spelling import count_noun
 from predibot.errors import UsageError
 from predibot.jobs.accounts.cohorts import list_cohorts
 from predibot.jobs.histories.ledger import ledger_history
-from predibot.jobs.status import COUNTED, status_of
+from predibot.jobs.status import COUNTED, STALE, status_of
 from predibot.ledger.read.accounts.statement import names_of_accounts
-from predibot.ledger.read.standing import KnownCost, costs_of_runs
+from predibot.ledger.read.standing import KnownCost, costs_of_runs, open_markets
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.write.slots import read_schedules, read_slots
 from predibot.reports.accounts.cohort_statement import list_grid
@@ -119,6 +121,37 @@ def status_page(cache: LedgerCache) -> WebPage:
     rows = [_flatten(schedule_document(each)) for each in status.schedules]
     shown = {"status": status, "lines": list(status_lines(status)), "under_way": decisions_under_way(cache)}
     return WebPage("status", shown, {"schedules": lambda: iter(rows)})
+
+
+def published_status_page(cache: LedgerCache) -> WebPage:
+    """Return when a site was made, from when its data is, and on which days something failed."""
+    counted = [run for run in cache.runs() if not run.void]
+    newest = max(counted, key=lambda run: run.slot_at)
+    since = newest.slot_at - COUNTED
+    found = defaultdict[date, list[str]](list)
+    for run in counted:
+        if run.failed and run.slot_at > since:
+            every = run.recorded + run.refused + run.failed + run.abstained
+            found[run.slot_at.date()].append(f"{run.recipe}: {run.failed:,} of {count_noun(every, 'decision')} failed")
+
+    def read(connection: Connection) -> list[SlotRow]:
+        listed = (read_slots(connection, each.recipe, since) for each in read_schedules(connection))
+        return [each for slots in listed for each in slots if each.status in ("missed", "failed")]
+
+    for slot in cache.store.run_read(read):
+        why = f", {slot.reason}" if slot.reason else ""
+        found[slot.slot_at.date()].append(f"{slot.recipe} at {slot.slot_at:%H:%M} {slot.status}{why}")
+    tracked = cache.store.run_read(lambda connection: open_markets(connection, now=cache.clock(), stale=STALE))
+    return WebPage(
+        "published",
+        {
+            "on": cache.clock().date(),
+            "newest": newest,
+            "tracked_until": tracked.tracked_until,
+            "days": COUNTED.days,
+            "failed": sorted(found.items(), reverse=True),
+        },
+    )
 
 
 def _flatten(document: Mapping[str, Any]) -> dict[str, Any]:
