@@ -211,7 +211,10 @@ class _Site:
             _SitePage("/status", {}, partial(published_status_page, cache)),
             _SitePage("/accounts", {}, partial(accounts_page, cache)),
             _SitePage("/cohorts", {}, partial(cohorts_page, cache)),
-            *(_SitePage(f"/{each.data_set}", {}, partial(study_page, each, cache)) for each in in_menu),
+            *(
+                _SitePage(f"/{each.data_set}", {}, partial(study_page, each, cache, items=options.items))
+                for each in in_menu
+            ),
             _SitePage("/methods", {}, partial(methods_page, cache)),
             *(
                 _SitePage("/methods", {"chapter": each.name}, partial(methods_page, cache, each.name))
@@ -244,14 +247,16 @@ class _Site:
                 make = partial(news_page, cache, each_market.market_id, self._first_day, page_=number)
                 general.append(_SitePage("/news", of_market, make))
         for name in cache.bots():
-            general.append(_SitePage("/bot", {"name": name}, partial(bot_page, cache, name, options.venue)))
+            general.append(
+                _SitePage("/bot", {"name": name}, partial(bot_page, cache, name, options.venue, options.items))
+            )
         for name in dict.fromkeys(cache.store.run_read(names_of_accounts)):
             general.append(_SitePage("/account", {"bot": name}, partial(account_page, cache, name)))
         for week in cohorts_page(cache).shown["weeks"]:
             general.append(_SitePage("/cohort", {"week": week}, partial(cohort_page, cache, week)))
         for each_study in in_menu:
             for key in each_study.runs(cache.store):
-                page = partial(study_page, each_study, cache, key)
+                page = partial(study_page, each_study, cache, key, options.items)
                 general.append(_SitePage(f"/{each_study.data_set}", {"run": key}, page))
         if options.items:
             general += self._pages_of_items()

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from functools import partial
 from typing import Any
@@ -60,8 +60,14 @@ class Prompt:
 _OWN_PROMPT = Prompt((), (), (), "It is asked with a prompt of its own, which is shown on pages made --with-traces.")
 
 
-def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
+def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True) -> WebPage:
     """Return the page of a bot.
+
+    Args:
+        cache: The ledger.
+        name: Of the bot.
+        venue: Of its scores; empty for that of the newest run.
+        items: Whether single labels of a study's items are listed.
 
     Raises:
         UsageError: If no such bot has decided.
@@ -77,13 +83,14 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
         each
         for status in counts
         if status != "recorded"
-        for each in cache.read(sort_decisions, RowFilter(bots=(name,), status=status), limit=PAGE)
+        for each in cache.read(sort_decisions, RowFilter(bots=(name,), status=status, items=items), limit=PAGE)
     ]
     # The sum of edges is told as a mean, on the scale of all other edges.
     pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
     drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache))]
     positions = cache.read(open_positions, asked)
-    latest = cache.read(list_decisions, asked, limit=_LATEST)
+    latest = cache.read(list_decisions, replace(asked, items=items), limit=_LATEST)
+    (newest,) = cache.read(list_decisions, asked, limit=1)
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
     return WebPage(
         "bot",
@@ -102,7 +109,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "") -> WebPage:
                 "staked_usd": sum(each.staked_usd for each in positions),
                 "gain_usd": sum(each.gain_usd or 0.0 for each in positions),
             },
-            "newest": latest[0].decision,
+            "newest": newest.decision,
             "latest": latest,
             "curves": [each for each in drawn if not isinstance(each, Bars)],
             "bars": [*_by_day(history), *_by_slot(history), *(each for each in drawn if isinstance(each, Bars))],

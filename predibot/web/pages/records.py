@@ -1,7 +1,7 @@
 """The pages of runs, of the lists of accounts and cohorts, and of schedules."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -93,8 +93,8 @@ def cohorts_page(cache: LedgerCache) -> WebPage:
     return grids_page("Weekly cohorts", [list_grid(found)], weeks=weeks)
 
 
-def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
-    """Return the tables of a run of a study, or of the latest."""
+def study_page(study: Study, cache: LedgerCache, run: str = "", items: bool = True) -> WebPage:
+    """Return the tables of a run of a study, or of the latest; without columns of ids of items, if these are hidden."""
     keys = study.runs(cache.store)
     # The menu leads here, even if nothing was played.
     found = (
@@ -108,6 +108,9 @@ def study_page(study: Study, cache: LedgerCache, run: str = "") -> WebPage:
         title, notes = f"{title}: {found.run}", found.notes
         items_of = found.run if item_ids(cache, found.run) else ""
         grids = [table_grid(study, each) for each in found.tables]
+        if not items:
+            ids = frozenset(item_ids(cache, found.run))
+            grids = [_without_ids(each, ids) for each in grids]
         drawn = [(each, each.svg()) for each in found.drawings]
         scatters = (picture for _, picture in found.pictures if isinstance(picture, Scatter))
         dots = [dots_of(panel, picture.across) for picture in scatters for panel in picture.panels]
@@ -121,6 +124,11 @@ def status_page(cache: LedgerCache) -> WebPage:
     rows = [_flatten(schedule_document(each)) for each in status.schedules]
     shown = {"status": status, "lines": list(status_lines(status)), "under_way": decisions_under_way(cache)}
     return WebPage("status", shown, {"schedules": lambda: iter(rows)})
+
+
+def _without_ids(grid: Table, ids: Collection[str]) -> Table:
+    named = [column.header for place, column in enumerate(grid.columns) if any(row[place] in ids for row in grid.rows)]
+    return grid.without(*named)
 
 
 def published_status_page(cache: LedgerCache) -> WebPage:
