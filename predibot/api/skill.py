@@ -10,8 +10,9 @@ from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forec
 from predibot.jobs.score_files.score import FileRefused
 from predibot.jobs.score_files.table import InputTable
 from predibot.ledger.read.details.bot_prompts import bots_by_prompt
-from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.read.scoring_arrays import read_settlements, track_record
 from predibot.ledger.store import Store
+from predibot.ledger.write.events import market_rows
 from predibot.scoring.evaluation.pairs import Pair, brier_pairs
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.price_lookup import as_of_prices
@@ -26,13 +27,15 @@ def skill_in_ledger(store: Store, part: Part, caller: Caller, uncertainty: Uncer
     there = locate(store, part, caller.clock)
     with store.read() as connection:
         record = track_record(connection, there.venue_name, there.as_of, there.part)
+        rows = np.sort(list(market_rows(connection, there.venue_name).values()))
+        *_, known_at = read_settlements(connection, there.venue_name, rows, there.as_of)
     forecasts = settled_forecasts(record)
     baselines = [record.bots.index(name) for name in record.baselines]
     forecasts = forecasts.only(~np.isin(forecasts.forecaster, baselines))
     market, made_at = np.asarray(forecasts.market), np.asarray(forecasts.made_at)
     observed = (record.observation_market, record.observation_at, record.observation_price_yes)
     earlier = as_of_prices(*observed, market, made_at - PLACEBO_DAYS * DAY_SECONDS)
-    return skill_of(forecasts, settled_at=record.settled_at[market], earlier_prices=earlier, uncertainty=uncertainty)
+    return skill_of(forecasts, settled_at=known_at[market], earlier_prices=earlier, uncertainty=uncertainty)
 
 
 def skill_in_file(table: InputTable, layout: Layout | None, uncertainty: Uncertainty) -> tuple[Skill, ForecastFile]:

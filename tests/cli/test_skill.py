@@ -34,6 +34,14 @@ def test_the_bots_of_a_ledger_are_tried_and_prompts_compared(
     assert found["helps"] is None
     assert found["text"][0].startswith("No verdict: ")
     assert {each["forecaster"] for each in found["tries"]} == {"always_half", "underdog", "all pooled"}
+    with Store.open("sqlite:///runs/out/predibot.db", create=False) as store, store.write() as connection:
+        # Outcomes that were corrected at the end had been unknown on every day before.
+        connection.execute(text("UPDATE resolutions SET effective_at = (SELECT max(effective_at) FROM resolutions)"))
+    later = {
+        (each["forecaster"], each["variant"]): each for each in json.loads(predibot("skill", *RESULT).out)["tries"]
+    }
+    assert later["underdog", "calibrated"]["difference"] == 0.0
+    assert later["underdog", "recalibrated"]["difference"] == later["underdog", "as stated"]["difference"]
     early = json.loads(predibot("skill", "--as-of", "2026-01-02T12:00Z", *RESULT).out)
     assert early["tries"] == []
     (pair,) = json.loads(predibot("skill", "--by", "prompt", *RESULT).out)["comparisons"]

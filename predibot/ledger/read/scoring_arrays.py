@@ -69,7 +69,7 @@ def track_record(
     in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)
     listed = read_columns(connection, in_order)
     market_rows = listed["id"].astype(np.int64)
-    payout, settled_at = read_settlements(connection, venue, market_rows, as_of)
+    payout, settled_at, _ = read_settlements(connection, venue, market_rows, as_of)
     # All bots are read, because one may pool another.
     made_in, head, bet = _read_decided(connection, venue, as_of, part)
     _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
@@ -219,23 +219,29 @@ def _index_of(labels: Ints, values: Ints) -> Ints:
     return order[np.searchsorted(labels[order], values)]
 
 
-def read_settlements(connection: Connection, venue: str, market_rows: Ints, as_of: datetime) -> tuple[Floats, Floats]:
-    """Return payout and settlement of each market as of the instant, NaN where it was not settled."""
+def read_settlements(
+    connection: Connection, venue: str, market_rows: Ints, as_of: datetime
+) -> tuple[Floats, Floats, Floats]:
+    """Return each market's payout as of the instant, when it settled, and since when that payout has been known.
+
+    NaN where a market was not settled. A payout that was corrected has been known since its correction.
+    """
     statement = (
-        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
+        select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.effective_at)
         .join(markets, markets.c.id == resolutions.c.market_row)
         .where(markets.c.venue == venue, resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
         .order_by(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.revision)
     )
     found = read_columns(connection, statement, nullable="payout_yes")
-    payout, settled_at = np.full(market_rows.size, np.nan), np.full(market_rows.size, np.nan)
+    payout, settled_at, known_at = (np.full(market_rows.size, np.nan) for _ in range(3))
     where = np.searchsorted(market_rows, found["market_row"])
     # The last revision is assigned last.
     payout[where] = found["payout_yes"]
     settled_at[where] = found["settled_at"] / _MICROSECONDS
+    known_at[where] = found["effective_at"] / _MICROSECONDS
     # A market voided without a payout has no outcome.
     settled_at[np.isnan(payout)] = np.nan
-    return payout, settled_at
+    return payout, settled_at, np.fmax(settled_at, known_at)
 
 
 def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:

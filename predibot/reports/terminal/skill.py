@@ -19,7 +19,7 @@ COLUMNS = (
     Column("forecaster", "forecaster", plain, kind="name"),
     Column("forecasts", "variant", kind="key", drop=0),
     Column("events", "events", figures.count, 4),
-    Column("against price", "difference", figures.thousandths, 0, "Brier score less the price's, below 0 is better"),
+    Column("against price", "difference", figures.thousandths, 0),
     Column("low", "low", figures.thousandths, 6),
     Column("high", "high", figures.thousandths, 6),
     Column("less 1%", "without_best_1", figures.thousandths, 3, "without the best 1 % of rows"),
@@ -33,7 +33,10 @@ def skill_table(found: Skill, *, every_row: bool) -> Table:
     tries = found.tries if every_row else found.tries[:_SHOWN]
     rows = (*tries, *(() if found.placebo is None else (found.placebo,)))
     more = f"The first {_SHOWN} of {len(found.tries):,} tries; --all has them all." if tries != found.tries else ""
-    title = "Beside the price, in thousandths of Brier; calibrated and recalibrated learn from earlier days only"
+    title = (
+        "Brier score less the price's, in thousandths: below 0 is better, which is an edge above 0\n"
+        "calibrated and recalibrated learn from earlier days only; every forecast counts once"
+    )
     return table_of(title, COLUMNS, rows, [more])
 
 
