@@ -105,7 +105,10 @@ def rows_at(ledger: str) -> int:
         return int(connection.execute(statement).scalar_one())
 
 
-@pytest.mark.parametrize(("source", "target"), [("sqlite", "postgresql"), ("postgresql", "sqlite")])
+BOTH_WAYS = [("sqlite", "postgresql"), ("postgresql", "sqlite")]
+
+
+@pytest.mark.parametrize(("source", "target"), few(BOTH_WAYS, BOTH_WAYS[0]))
 def test_a_copy_is_the_same_and_is_written_on(
     predibot: Predibot, place: Place, decided: Place, source: str, target: str
 ) -> None:
