@@ -33,6 +33,8 @@ def read_prompt(name: str, folder: Path | None, game: Game, *, judges: bool = Fa
         if prompt_problem(text, game, judges=judges):
             raise ValueError(f"it asks for probabilities of events, as game {game.name!r} does not. Take it out")
         return text
+    if name in PROMPTS:
+        raise ValueError("it is what a strategy plays by without this key. Leave prompt out")
     if folder is None:
         raise ValueError("a recipe that is no file has no folder with prompts. Write it to a file")
     try:

@@ -99,7 +99,10 @@ def test_a_prompt_with_a_mistake_is_refused_before_a_run_with_what_to_do(
     assert said in mistake(tmp_path)
 
 
-@pytest.mark.parametrize(("named", "said"), [("none.md", "no such file"), ("prompts", "a folder"), ("a\0b", "null")])
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [("none.md", "no such file"), ("decide", "Leave prompt out"), ("prompts", "a folder"), ("a\0b", "null")],
+)
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, named: str, said: str) -> None:
     write(tmp_path)
     (tmp_path / "r.toml").write_text(BOT + 'prompt = "' + named.replace("\0", "\\u0000") + '"\n')

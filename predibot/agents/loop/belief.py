@@ -8,7 +8,7 @@ from predibot.domain.trace import Step, ToolStep
 
 UPDATE_BELIEF = "update_belief"
 """The tool that rewrites the belief."""
-MAX_WORDS_CHARACTERS = 700
+MAX_WORDS_CHARACTERS = 600
 """Of the words for, against, and of the open questions, each."""
 MAX_MARKETS = 60
 MAX_ID_CHARACTERS = 100

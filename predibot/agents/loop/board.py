@@ -17,7 +17,7 @@ MAX_PASSAGES = 20
 MAX_TITLE_CHARACTERS = 80
 MAX_URL_CHARACTERS = 240
 """Of a page that was read; longer addresses are cut."""
-MAX_LISTED_CHARACTERS = 4_000
+MAX_LISTED_CHARACTERS = 12_000
 """Of the addresses that one search found."""
 MAX_FOUND = 300
 """Addresses of searches that are listed again, the latest ones."""
@@ -40,7 +40,7 @@ class PageNote:
         """Return the note on one line, its passage cut to a number of characters."""
         words = ": ".join(filter(None, (self.title, self.passage[:characters])))
         address = url if len(url) <= MAX_URL_CHARACTERS else f"{url[:MAX_URL_CHARACTERS]}…"
-        return f"- read: {words} ({self.date or 'no date'}, {address})"
+        return f"- {words} ({self.date or 'no date'}, {address})"
 
 
 @dataclass(slots=True)
@@ -51,7 +51,9 @@ class Board:
     """The words that a page's best passage is chosen by."""
     belief: Belief | None = None
     pages_since: int = 0
-    """Pages read since the belief was written."""
+    """Pages read that the belief knows nothing of."""
+    pages_unseen: int = 0
+    """Those of them read in this turn, so that the model has not seen them yet."""
     found: dict[str, str] = field(default_factory=dict)
     """A line for each address that a search returned, with title and date."""
     pages: dict[str, PageNote] = field(default_factory=dict)
@@ -83,10 +85,11 @@ class Board:
         passage = best_passage(f"{before.passage}\n{body}", self.question, PASSAGE_CHARACTERS, known=title)
         self.pages[url] = PageNote(title, date, passage)
         self.pages_since += 1
+        self.pages_unseen += 1
 
     def update(self, belief: Belief) -> None:
-        """Replace the belief."""
-        self.belief, self.pages_since = belief, 0
+        """Replace the belief, which a model writes before it sees what it reads in the same turn."""
+        self.belief, self.pages_since = belief, self.pages_unseen
 
     def text(self, fence: Fence, *, asks: bool, short: bool = False, lists_found: bool = False) -> str:
         """Return the board for the model, empty before anything was read or believed.
@@ -98,6 +101,7 @@ class Board:
             short: Whether passages are cut, as the request has to be short.
             lists_found: Whether addresses that are not in the conversation any more are listed too.
         """
+        self.pages_unseen = 0
         if not self.pages and self.belief is None:
             return ""
         lines = [f"{label}: {words}" for label, words in self.belief.lines()] if self.belief else []
@@ -112,12 +116,10 @@ class Board:
             yield note.line(url, 0 if row < older else characters)
 
     def _own_words(self, asks: bool) -> str:
-        kept = "What stays in view when pages leave it:"
         if not asks or (self.belief is not None and not self.pages_since):
-            return f"{kept} your belief, which is no answer yet, and what was read." if self.belief else kept
-        stale = f"You read {self.pages_since} {'page' if self.pages_since == 1 else 'pages'} since you wrote it"
-        state = stale if self.belief else "You have written none yet"
-        return f"Rewrite your belief with {UPDATE_BELIEF}, together with your next call. {state}. {kept}"
+            return "In view: your belief, which is no answer yet, and what was read." if self.belief else "In view:"
+        new = f"{self.pages_since} {'page is' if self.pages_since == 1 else 'pages are'} not in it yet"
+        return f"With your next call rewrite your belief ({UPDATE_BELIEF}); {new if self.belief else 'there is none'}."
 
 
 def _day(text: str) -> str:

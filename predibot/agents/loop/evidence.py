@@ -46,7 +46,7 @@ SEARCH = ToolSchema(
         "type": "object",
         "properties": {
             "query": {"type": "string", "description": "A few words."},
-            "recent_days": {"type": "integer", "description": "Only what was published in the last so many days."},
+            "recent_days": {"type": "integer", "description": "Only what was published in so many days."},
             "sort": {"type": "string", "enum": ["rank", "date"], "description": "Best or latest first."},
         },
         "required": ["query"],
@@ -54,13 +54,13 @@ SEARCH = ToolSchema(
 )
 VISIT = ToolSchema(
     VISIT_WEBPAGE,
-    "Read a page as text. You see it whole only until your next call; then its best passage stays.",
+    "Read a page as text, whole until your next call; then its best passage stays.",
     {
         "type": "object",
         "properties": {
             "url": {"type": "string"},
             "part": {"type": "integer", "description": "Of a long page, from 1."},
-            "focus": {"type": "string", "description": "What you look for; those passages come first."},
+            "focus": {"type": "string", "description": "What to look for first."},
             "links": {"type": "boolean", "description": "true shows the page's links instead."},
         },
         "required": ["url"],
@@ -68,8 +68,7 @@ VISIT = ToolSchema(
 )
 BELIEF = ToolSchema(
     UPDATE_BELIEF,
-    "Write down what you believe so far; it stays in view when pages leave it. It replaces what you wrote before and "
-    "is no answer. Call it after each turn in which you read something, together with your next search or visit.",
+    "What you believe so far. It stays in view when pages leave it, and is no answer. Rewrite it after what you read.",
     {
         "type": "object",
         "properties": {
@@ -84,8 +83,8 @@ BELIEF = ToolSchema(
                     "required": ["market_id", "probability"],
                 },
             },
-            "evidence_for": {"type": "string", "description": "For YES: facts with their sources and dates."},
-            "evidence_against": {"type": "string", "description": "Against YES, likewise."},
+            "evidence_for": {"type": "string", "description": "For YES: facts, sources, dates."},
+            "evidence_against": {"type": "string", "description": "Against YES."},
             "open_questions": {"type": "string", "description": "What would change your mind."},
         },
         "required": ["probabilities", "evidence_for", "evidence_against"],

@@ -374,7 +374,7 @@ def test_what_is_sent_for_the_short_answer_is_short_too() -> None:
     model = ScriptedModel([("visit_webpage", {"url": "http://a.example"}), GOOD], before=spent_after(1))
     assert run(model, looked).decision is not None
     assert max(len(message.text) for message in model.requests[1].messages[2:]) < 1_000
-    assert "read: rain rain" in model.requests[1].messages[-2].text
+    assert "- rain rain" in model.requests[1].messages[-2].text
 
 
 def test_a_search_that_no_budget_is_left_for_leads_to_the_answer() -> None:
