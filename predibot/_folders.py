@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-_VARIABLES = {"strategies": "PREDIBOT_STRATEGIES", "tools": "PREDIBOT_TOOLS"}
+VARIABLES = {"strategies": "PREDIBOT_STRATEGIES", "tools": "PREDIBOT_TOOLS"}
+"""The variable that names folders of one kind of plug-in."""
 _OUR_PROJECT = 'name = "predibot"'
 
 
@@ -28,7 +29,7 @@ def plugin_folders(kind: str, packaged: Iterable[str]) -> list[str]:
 
 def folders_from_environment(kind: str) -> list[str]:
     """Return the absolute folders that the user named for one kind of plug-in."""
-    named = os.environ.get(_VARIABLES[kind], "").split(os.pathsep)
+    named = os.environ.get(VARIABLES[kind], "").split(os.pathsep)
     return [str(Path(folder).expanduser().absolute()) for folder in named if folder.strip()]
 
 

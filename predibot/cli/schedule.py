@@ -172,8 +172,10 @@ def install(
     ledger: options.Ledger = options.DEFAULT_LEDGER,
 ) -> None:
     """Print the files, or write them without replacing others; nothing is started."""
+    import os
     import sys
 
+    from predibot._folders import VARIABLES, folders_from_environment
     from predibot.api.schedule import install as install_schedules
     from predibot.jobs.schedule.install import Installation, InstallKind
     from predibot.trust import Folder
@@ -187,7 +189,12 @@ def install(
         folder.check(name)
     trusted = folder.digest if folder.powers else ""
     named = None if ledger == options.DEFAULT_LEDGER else ledger
-    what = Installation(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, named, grace, trusted)
+    variables = {
+        variable: os.pathsep.join(folders)
+        for kind, variable in VARIABLES.items()
+        if (folders := folders_from_environment(kind))
+    }
+    what = Installation(tuple(recipes or ["daily"]), str(Path.cwd()), sys.executable, named, grace, trusted, variables)
     files = install_schedules(kinds[0], what, into)
     for name, text in files.items():
         if into is not None:

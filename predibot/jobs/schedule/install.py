@@ -6,7 +6,7 @@ import re
 import shlex
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import yaml
@@ -39,6 +39,8 @@ class Installation:
     grace_seconds: int = 60
     trusted: str = ""
     """The digest of a folder that the user trusted, for another machine; empty if the folder needs no trust."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What this machine's environment has to hold, such as where the user's own strategies are."""
 
     def __post_init__(self) -> None:
         """Refuse a password in a file, and characters that end a line.
@@ -51,7 +53,7 @@ class Installation:
                 "the URL of the ledger holds a password, and so would what is written. Leave it out of the URL, and "
                 "give it to the service as PGPASSWORD"
             )
-        for word in (*self.recipes, self.folder, self.python, self.ledger or ""):
+        for word in (*self.recipes, self.folder, self.python, self.ledger or "", *self.variables.values()):
             if any(unicodedata.category(character) in _UNWRITABLE for character in word):
                 raise UsageError(f"{word[:60]!r} holds a control character. Rename it")
 
@@ -73,13 +75,17 @@ def make_files(kind: InstallKind, what: Installation) -> Mapping[str, str]:
 
 
 def _systemd(what: Installation) -> Mapping[str, str]:
+    def escape(word: str) -> str:
+        return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+
     def quote(word: str) -> str:
-        escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+        escaped = escape(word).replace("$", "$$")
         return f'"{escaped}"' if re.search(r"[^\w./:@=+,-]", word) else escaped
 
     if what.folder[-1:] in ("\\", " "):
         raise UsageError(f"systemd reads {what.folder[-60:]!r} as another folder. Rename it")
     command = (what.python, *_MODULE, *what.words("--grace", str(what.grace_seconds)))
+    environment = "".join(f'Environment="{name}={escape(value)}"\n' for name, value in what.variables.items())
     # A path is not quoted here, and may hold blanks.
     folder = what.folder.replace("%", "%%")
     unit = f"""\
@@ -94,7 +100,7 @@ After=network-online.target
 
 [Service]
 WorkingDirectory={folder}
-EnvironmentFile=-%h/.config/predibot.env
+{environment}EnvironmentFile=-%h/.config/predibot.env
 ExecStart={" ".join(map(quote, command))}
 Restart=always
 RestartSec=30
@@ -110,7 +116,8 @@ WantedBy=default.target
 
 
 def _cron(what: Installation) -> Mapping[str, str]:
-    command = shlex.join((what.python, *_MODULE, *what.words("--once")))
+    variables = "".join(f"{name}={shlex.quote(value)} " for name, value in what.variables.items())
+    command = variables + shlex.join((what.python, *_MODULE, *what.words("--once")))
     # Cron reads a per cent sign as the end of the line, even within quotes.
     line = f"cd {shlex.quote(what.folder)} && mkdir -p runs/out && {command} >> runs/out/schedule.log 2>&1"
     if "\\%" in line:

@@ -48,7 +48,8 @@ def what_runs(folder: Path, **changes: Any) -> Installation:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 def test_systemd_takes_the_unit(folder: Path) -> None:
-    (text,) = make_files("systemd", what_runs(folder, grace_seconds=45)).values()
+    variables = {"PREDIBOT_TOOLS": f"{folder}/tools"}
+    (text,) = make_files("systemd", what_runs(folder, grace_seconds=45, variables=variables)).values()
     unit = folder.parent / "predibot.service"
     unit.write_text(text, encoding="utf-8")
     around = {**os.environ, "XDG_RUNTIME_DIR": str(folder.parent)}
@@ -60,7 +61,11 @@ def test_systemd_takes_the_unit(folder: Path) -> None:
 
 
 def test_a_shell_runs_the_line_of_cron(folder: Path) -> None:
-    (text,) = make_files("cron", what_runs(folder)).values()
+    own = (ROOT / "strategies" / "market_price.py").read_text(encoding="utf-8").replace("MarketPrice", "MyPrice")
+    (folder / "my_price.py").write_text(own, encoding="utf-8")
+    recipe = folder / "runs" / "my daily.toml"
+    recipe.write_text(recipe.read_text(encoding="utf-8").replace("market_price", "my_price"), encoding="utf-8")
+    (text,) = make_files("cron", what_runs(folder, variables={"PREDIBOT_STRATEGIES": str(folder)})).values()
     line = text.splitlines()[-1]
     fields, command = line.split(maxsplit=5)[:5], line.split(maxsplit=5)[5]
     assert fields == ["*/5", "*", "*", "*", "*"]
