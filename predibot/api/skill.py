@@ -9,11 +9,11 @@ from predibot.jobs.part_location import locate
 from predibot.jobs.score_files.forecasts import ForecastFile, Layout, read_forecasts
 from predibot.jobs.score_files.score import FileRefused
 from predibot.jobs.score_files.table import InputTable
-from predibot.ledger.read.details.bot_prompts import bots_by_prompt
+from predibot.ledger.read.details.bot_kinship import PromptPair, names_of_pools, pairs_by_prompt
 from predibot.ledger.read.scoring_arrays import read_settlements, track_record
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows
-from predibot.scoring.evaluation.pairs import Pair, brier_pairs
+from predibot.scoring.evaluation.pairs import Pair, adjust_pairs, edge_pairs
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.price_lookup import as_of_prices
 from predibot.scoring.records.forecasts import settled_forecasts
@@ -28,6 +28,7 @@ def skill_in_ledger(store: Store, part: Part, caller: Caller, uncertainty: Uncer
     with store.read() as connection:
         record = track_record(connection, there.venue_name, there.as_of, there.part)
         rows = np.sort(list(market_rows(connection, there.venue_name).values()))
+        pools = names_of_pools(connection, record.bots)
         *_, known_at = read_settlements(connection, there.venue_name, rows, there.as_of)
     forecasts = settled_forecasts(record)
     baselines = [record.bots.index(name) for name in record.baselines]
@@ -35,7 +36,8 @@ def skill_in_ledger(store: Store, part: Part, caller: Caller, uncertainty: Uncer
     market, made_at = np.asarray(forecasts.market), np.asarray(forecasts.made_at)
     observed = (record.observation_market, record.observation_at, record.observation_price_yes)
     earlier = as_of_prices(*observed, market, made_at - PLACEBO_DAYS * DAY_SECONDS)
-    return skill_of(forecasts, settled_at=known_at[market], earlier_prices=earlier, uncertainty=uncertainty)
+    known = known_at[market]
+    return skill_of(forecasts, settled_at=known, earlier_prices=earlier, pools=pools, uncertainty=uncertainty)
 
 
 def skill_in_file(table: InputTable, layout: Layout | None, uncertainty: Uncertainty) -> tuple[Skill, ForecastFile]:
@@ -58,17 +60,21 @@ def skill_in_file(table: InputTable, layout: Layout | None, uncertainty: Uncerta
     return skill_of(forecasts, earlier_prices=earlier, uncertainty=uncertainty), found
 
 
-def compare_prompts(store: Store, part: Part, caller: Caller, uncertainty: Uncertainty) -> tuple[Pair, ...]:
-    """Return each two bots that differ in their prompt alone, on the questions both answered."""
+def compare_prompts(
+    store: Store, part: Part, caller: Caller, uncertainty: Uncertainty
+) -> tuple[tuple[PromptPair, Pair], ...]:
+    """Return each two bots that differ in their prompt alone, and their edges where they did.
+
+    These are edges as those of other pairs of bots, of the runs in which both were the same but for the prompt.
+    """
     there = locate(store, part, caller.clock)
     with store.read() as connection:
-        groups = bots_by_prompt(connection, there.venue_name, there.part)
+        prompts = pairs_by_prompt(connection, there.venue_name, there.part)
         record = track_record(connection, there.venue_name, there.as_of, there.part)
-    forecasts, pairs = settled_forecasts(record), list[Pair]()
-    for group in groups:
-        numbers = [record.bots.index(name) for name in group if name in record.bots]
-        own = forecasts.only(np.isin(forecasts.forecaster, numbers))
-        codes = np.searchsorted(sorted(numbers), own.forecaster)
-        names = tuple(record.bots[number] for number in sorted(numbers))
-        pairs += brier_pairs(replace(own, forecasters=names, forecaster=codes), uncertainty)
-    return tuple(pairs)
+    found: list[tuple[PromptPair, Pair]] = []
+    for each in prompts:
+        both = [record.bots.index(name) for name in (each.first, each.second) if name in record.bots]
+        own = np.isin(record.decision_bot, both) & np.isin(np.asarray(record.decision_run), each.runs)
+        pairs = edge_pairs(record.with_bots_of(own), uncertainty)
+        found += [(each if pair.first == each.first else each.turned(), pair) for pair in pairs]
+    return tuple(zip((each for each, _ in found), adjust_pairs([pair for _, pair in found]), strict=True))

@@ -1,16 +1,17 @@
 """Skill: what forecasts would have scored beside the price, as stated, blended, pooled or recalibrated."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, numbers, same_length, shares, within_floats
+from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.power import smallest_detectable
-from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, mean_of
+from predibot.scoring.inference.uncertainty import Ratio, Uncertainty, comparisons
 from predibot.scoring.metrics.pooling import pool_probabilities
 from predibot.scoring.metrics.price_step import MEMBER_CLIP, fit_step, step_from_price
 from predibot.scoring.metrics.recalibration import fit_recalibration
@@ -19,7 +20,7 @@ from predibot.scoring.records.track_record import DAY_SECONDS
 
 STATED, BLEND_10, BLEND_20, CALIBRATED, RECALIBRATED = "as stated", "blend .1", "blend .2", "calibrated", "recalibrated"
 ALL_POOLED = "all pooled"
-"""The forecaster that is the mean log-odds of all who answered a question, at least two."""
+"""The forecaster that is the mean log-odds of all who answered a question, at least two; of no pools of others."""
 PLACEBO, PLACEBO_DAYS = "placebo", 10
 """The price blended toward the one of so many days before, which knows nothing more: any gain is luck."""
 VERDICT_EVENTS = 1_000
@@ -29,6 +30,8 @@ MOST_LEAKED = 0.02
 """A gain that rests on so small a share of rows could be a leak of their outcomes."""
 _LEAST_FITTED = 30
 """Rows that must have settled before a recalibration is fitted."""
+_REPEATS_BELOW = 1e-4
+"""A forecaster that is never farther from the price repeats it, but for rounding."""
 _GROWTH = 1.05
 """A fit is made again once so many times as many rows have settled."""
 
@@ -43,7 +46,7 @@ class SkillTry:
     n: int
     events: int
     difference: float
-    """Its Brier score less the price's: below zero is better."""
+    """Its Brier score less the price's, each event weighing one on each day: below zero is better."""
     low: float | None
     high: float | None
     p_adjusted: float | None
@@ -109,9 +112,10 @@ class _Series:
         named = ("price", "probability", "outcome", "cluster", "made_at", "settled_at")
         return replace(self, **{name: getattr(self, name)[rows] for name in named})
 
-    def losses(self, forecasts: Floats) -> Floats:
-        """Return how much worse than the price some forecasts are, (n,)."""
-        return (forecasts - self.outcome) ** 2 - (self.price - self.outcome) ** 2
+    def losses(self, forecasts: Floats) -> Ratio:
+        """Return how much worse than the price some forecasts are; an event weighs one in all on each day."""
+        more = (forecasts - self.outcome) ** 2 - (self.price - self.outcome) ** 2
+        return _mean_by_event(more, self.cluster, self.made_at)
 
 
 @within_floats
@@ -120,6 +124,7 @@ def skill_of(
     *,
     settled_at: ArrayLike | None = None,
     earlier_prices: ArrayLike | None = None,
+    pools: Collection[str] = (),
     uncertainty: Uncertainty | None = None,
 ) -> Skill:
     """Return what forecasts would have scored beside the price, each in five ways, and all of them pooled.
@@ -128,7 +133,7 @@ def skill_of(
     forecasts had earned (`fit_step`), and recalibrated (`fit_recalibration`, logistic), both
     fitted only on what had settled before the UTC day of a forecast. Intervals and the number
     of events go by cluster. Forecasts without a price are left out, as are forecasters who
-    repeat the price.
+    repeat the price. All markets of an event weigh one together on each UTC day, as in edge.
 
     Args:
         forecasts: Settled forecasts with prices, and `made_at` for whatever is fitted.
@@ -136,6 +141,7 @@ def skill_of(
             the forecast was made, so that it is known to all that are made on later days.
         earlier_prices: The price ten days before each forecast, (n,), in [0, 1],
             NaN where unknown. None makes no placebo.
+        pools: Forecasters made of others, which have no voice of their own when all are pooled.
         uncertainty: How intervals are made.
 
     Raises:
@@ -150,11 +156,12 @@ def skill_of(
     settled = made if settled_at is None else numbers("settled_at", settled_at)
     earlier = np.full(n, np.nan) if earlier_prices is None else shares("earlier_prices", earlier_prices, allow_nan=True)
     same_length(forecasts=forecasts.probability, settled_at=settled, earlier_prices=earlier)
+    instance_of("pools", pools, Collection)
     every = list(_each_forecaster(forecasts, made, settled))
-    if pooled := _pool(forecasts, made, settled):
+    if pooled := _pool(forecasts, [each.name for each in every if each.name not in pools], made, settled):
         every.append(pooled)
     named = [(each, variant, each.losses(given)) for each in every for variant, given in _variants(each).items()]
-    found = comparisons([mean_of(losses, each.cluster) for each, _, losses in named], how)
+    found = comparisons([losses for *_, losses in named], how)
     tries = tuple(
         _try(each.name, variant, losses, estimate, len(named))
         for (each, variant, losses), estimate in zip(named, found, strict=True)
@@ -168,7 +175,8 @@ def _each_forecaster(forecasts: Forecasts, made: Floats, settled: Floats) -> Ite
     priced = ~np.isnan(forecasts.market_probability)
     for number, name in enumerate(forecasts.forecasters):
         rows = priced & (forecasts.forecaster == number)
-        if rows.any() and not np.array_equal(forecasts.probability[rows], forecasts.market_probability[rows]):
+        distance = np.abs(forecasts.probability[rows] - forecasts.market_probability[rows])
+        if distance.max(initial=0.0) >= _REPEATS_BELOW:
             yield _series(name, forecasts, made, settled).only(rows)
 
 
@@ -177,9 +185,8 @@ def _series(name: str, forecasts: Forecasts, made: Floats, settled: Floats) -> _
     return _Series(name, price, forecasts.probability, forecasts.outcome, cluster, made, settled)
 
 
-def _pool(forecasts: Forecasts, made: Floats, settled: Floats) -> _Series | None:
-    """Return the pool of all forecasters on questions with two answers at least, at their mean price."""
-    names = [each.name for each in _each_forecaster(forecasts, made, settled)]
+def _pool(forecasts: Forecasts, names: Sequence[str], made: Floats, settled: Floats) -> _Series | None:
+    """Return the pool of some forecasters on questions with two answers at least, at their mean price."""
     own = np.isin(forecasts.forecaster, [forecasts.forecasters.index(name) for name in names])
     rows = np.flatnonzero(own & ~np.isnan(forecasts.market_probability))
     _, first, question = np.unique(forecasts.question[rows], return_index=True, return_inverse=True)
@@ -253,17 +260,29 @@ def _placebo(forecasts: Forecasts, earlier: Floats, how: Uncertainty) -> SkillTr
         return None
     price, outcome = forecasts.market_probability[rows], forecasts.outcome[rows]
     moved = step_from_price(price, earlier[rows], 0.2)
-    losses = (moved - outcome) ** 2 - (price - outcome) ** 2
-    (found,) = comparisons([mean_of(losses, forecasts.cluster[rows])], how)
+    made = np.zeros(rows.size) if forecasts.made_at is None else forecasts.made_at[rows]
+    more = (moved - outcome) ** 2 - (price - outcome) ** 2
+    losses = _mean_by_event(more, forecasts.cluster[rows], made)
+    (found,) = comparisons([losses], how)
     return None if found is None else _try(PLACEBO, BLEND_20, losses, found, 1)
 
 
-def _try(name: str, variant: str, losses: Floats, found: Comparison, tries: int) -> SkillTry:
-    worst_last = np.sort(losses)
+def _mean_by_event(values: Floats, cluster: Ints, made_at: Floats) -> Ratio:
+    """Return a mean in which all markets of an event that were asked on a UTC day weigh one together, as in edge."""
+    day = np.unique(np.floor(made_at / DAY_SECONDS), return_inverse=True)[1]
+    cell = cluster_codes(cluster) * max(day.max(initial=0) + 1, 1) + day
+    _, index, rows = np.unique(cell, return_inverse=True, return_counts=True)
+    weights = 1.0 / rows[index]
+    return Ratio(weights * values, weights, cluster)
+
+
+def _try(name: str, variant: str, losses: Ratio, found: Comparison, tries: int) -> SkillTry:
+    order = np.argsort(losses.numerators)
+    worst_last, weights = losses.numerators[order], losses.denominators[order]
 
     def without(share: float) -> float | None:
-        rest = worst_last[math.ceil(share * worst_last.size) :]
-        return float(rest.mean()) if rest.size else None
+        first = math.ceil(share * worst_last.size)
+        return float(worst_last[first:].sum() / weights[first:].sum()) if first < worst_last.size else None
 
     error = found.cluster_standard_error
     p = found.p_value

@@ -45,8 +45,29 @@ def test_the_bots_of_a_ledger_are_tried_and_prompts_compared(
     early = json.loads(predibot("skill", "--as-of", "2026-01-02T12:00Z", *RESULT).out)
     assert early["tries"] == []
     (pair,) = json.loads(predibot("skill", "--by", "prompt", *RESULT).out)["comparisons"]
-    assert {pair["first"], pair["second"]} == {"always_half", "underdog"}
-    assert pair["n"] > 0
+    assert {pair["first"]: pair["first_prompt"], pair["second"]: pair["second_prompt"]} == {
+        "always_half": "",
+        "underdog": "abc",
+    }
+    assert "underdog (prompt abc)" in pair["text"]
+    board = json.loads(predibot("report", "--table", "pairs", "--json", "--all").out)["comparisons"]
+    (same,) = (
+        each
+        for each in board
+        if each["metric"] == "edge" and {each["first"], each["second"]} == {"always_half", "underdog"}
+    )
+    assert [pair[key] for key in ("n", "difference", "low", "high")] == [
+        same[key] for key in ("n", "difference", "low", "high")
+    ]
+    with Store.open("sqlite:///runs/out/predibot.db", create=False) as store, store.write() as connection:
+        # In one run a model differed too, in all others the prompts are equal.
+        least = "run_id = (SELECT min(run_id) FROM bots)"
+        connection.execute(text(f"UPDATE bots SET model = 'x/z' WHERE name = 'underdog' AND {least}"))
+    (fewer,) = json.loads(predibot("skill", "--by", "prompt", *RESULT).out)["comparisons"]
+    assert 0 < fewer["n"] < pair["n"]
+    with Store.open("sqlite:///runs/out/predibot.db", create=False) as store, store.write() as connection:
+        connection.execute(text("UPDATE bots SET arguments_json = '{}' WHERE name IN ('always_half', 'underdog')"))
+    assert predibot("skill", "--by", "prompt").out.startswith("No two bots differ in their prompt alone.")
     assert predibot("skill", "--by", "propmt").code == 2
 
 

@@ -96,6 +96,20 @@ def test_pools_take_the_mean_log_odds_and_the_placebo_takes_each_question_once()
     assert found.placebo.difference == pytest.approx((moved - 1.0) ** 2 - 0.25)
 
 
+def test_an_event_weighs_one_a_day_and_pools_of_others_have_no_voice() -> None:
+    price, believed, outcome = [0.5, 0.5, 0.5, 0.5], [0.6, 0.6, 0.6, 0.4], [0.0, 0.0, 0.0, 0.0]
+    one = replace(forecasts(price, believed, outcome, days=[0, 0, 0, 1]), cluster=np.zeros(4, dtype=np.int64))
+    # Three markets on one day, one on the next.
+    assert tried(skill_of(one, uncertainty=FEW), "as stated").difference == pytest.approx((0.11 - 0.09) / 2)
+    rows = np.arange(12) % 4
+    many = replace(one.only(rows), forecasters=("a", "b", "both"), forecaster=np.arange(12) // 4)
+    many = replace(many, probability=np.repeat([0.3, 0.6, 0.9], 4))
+    found = skill_of(many, pools=("both",), uncertainty=FEW)
+    pooled = probabilities_of(log_odds_of(np.array([0.3, 0.6])).mean())
+    assert tried(found, "as stated", "all pooled").difference == pytest.approx(pooled**2 - 0.25)
+    assert skill_of(replace(one, probability=np.full(4, 0.50009)), uncertainty=FEW) == Skill(())
+
+
 def test_a_verdict_rests_on_tries_with_enough_events() -> None:
     few = SkillTry("few", "as stated", 60, 60, -0.02, -0.03, -0.01, 0.001, 0.01, -0.01, -0.01, 9)
     many = replace(few, forecaster="many", events=1_500, difference=-0.01, p_adjusted=0.02)

@@ -119,6 +119,7 @@ def track_record(
         observation_price_yes=observed[2],
         decision_knowledge=knowledge,
         decision_slot=slot / _MICROSECONDS,
+        decision_run=run,
         decision_category=category,
         categories=categories,
         baselines=baselines,

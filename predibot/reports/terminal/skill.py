@@ -4,14 +4,18 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
+from predibot.agents.prompts.fields import choice_of
+from predibot.ledger.read.details.bot_kinship import PromptPair
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
-from predibot.reports.terminal.score import comparison_document, comparison_line
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
+from predibot.reports.views.leaderboard import more_events_text
 from predibot.scoring.evaluation.pairs import Pair
+from predibot.scoring.evaluation.verdict import Finding, pair_verdict
+from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.skill import MOST_LEAKED, PLACEBO_DAYS, VERDICT_EVENTS, Skill, SkillTry
 
 _SHOWN = 50
@@ -35,7 +39,7 @@ def skill_table(found: Skill, *, every_row: bool) -> Table:
     more = f"The first {_SHOWN} of {len(found.tries):,} tries; --all has them all." if tries != found.tries else ""
     title = (
         "Brier score less the price's, in thousandths: below 0 is better, which is an edge above 0\n"
-        "calibrated and recalibrated learn from earlier days only; every forecast counts once"
+        "calibrated and recalibrated learn from earlier days only; all markets of an event weigh one a day"
     )
     return table_of(title, COLUMNS, rows, [more])
 
@@ -98,14 +102,59 @@ def skill_document(found: Skill) -> Document:
     }
 
 
-def print_prompts(console: Console, pairs: Sequence[Pair]) -> None:
+def print_prompts(console: Console, found: Sequence[tuple[PromptPair, Pair]]) -> None:
     """Print which of two bots is better that differ in their prompt alone, or that there are none."""
-    if not pairs:
+    if not found:
         print_line(console, "No two bots differ in their prompt alone. Give one of two equal bots a prompt of its own.")
-    for pair in pairs:
-        print_line(console, comparison_line(pair))
+    for prompts, pair in found:
+        print_line(console, _prompts_line(prompts, pair, len(found)))
 
 
-def prompts_document(pairs: Sequence[Pair]) -> Document:
-    """Return each comparison as JSON has it."""
-    return {"comparisons": [comparison_document(pair)["comparison"] for pair in pairs]}
+def prompts_document(found: Sequence[tuple[PromptPair, Pair]]) -> Document:
+    """Return each comparison as JSON has it; prompts by the SHA-256 of their texts."""
+    comparisons = []
+    for prompts, pair in found:
+        verdict = pair_verdict(pair)
+        needed = verdict.needed
+        comparisons.append(
+            {
+                **document(prompts, "first first_prompt second second_prompt"),
+                **document(pair, "metric n clusters difference low high p_value p_adjusted better"),
+                "verdict": str(verdict.finding),
+                "events_needed": None
+                if needed is None
+                else {"events": max(needed.events, FEW_CLUSTERS - pair.clusters), "more_than": needed.more_than},
+                "text": _prompts_line(prompts, pair, len(found)),
+            }
+        )
+    return {"comparisons": comparisons}
+
+
+def _prompts_line(prompts: PromptPair, pair: Pair, pairs: int) -> str:
+    """Return in words which of two bots had the better edge, and with which prompt."""
+    first = f"{plain(prompts.first)} ({_prompt_name(prompts.first_prompt)})"
+    second = f"{plain(prompts.second)} ({_prompt_name(prompts.second_prompt)})"
+    if pair.difference is None:
+        return f"{first} and {second} were asked nothing at about the same time: nothing can be compared."
+    sign = -1.0 if pair.difference < 0.0 else 1.0
+    ahead, behind = (first, second) if sign > 0.0 else (second, first)
+    verdict = pair_verdict(pair)
+    where = f"{figures.things(pair.clusters, 'event')} that both were asked about"
+    if verdict.finding is Finding.NEVER_DIFFERED:
+        return f"{first} and {second} never differed on {where}: more events would change nothing."
+    ends = sorted(sign * end for end in (pair.low, pair.high) if end is not None)
+    interval = f" (95% {figures.thousandths_interval(*ends)})" if len(ends) == 2 else ""
+    counted = "" if pairs == 1 else f", corrected for {pairs} pairs"
+    chance = "" if pair.p_adjusted is None else f", p = {figures.p_value(pair.p_adjusted)}{counted}"
+    much = f"by edge {figures.thousandths(abs(pair.difference))} thousandths{interval}{chance}, on {where}"
+    if pair.better is not None:
+        return f"{ahead} beats {behind} {much}."
+    few = f" (fewer than {FEW_CLUSTERS} prove nothing)" if verdict.finding is Finding.TOO_FEW_EVENTS else ""
+    more = f"; {text} would tell" if (text := more_events_text(verdict)) else ""
+    return f"{ahead} cannot be told from {behind}: ahead {much}{few}{more}."
+
+
+def _prompt_name(sha256: str) -> str:
+    if not sha256:
+        return "the prompt of its strategy"
+    return f"prompt {choice_of(sha256) or sha256[:12]}"

@@ -110,7 +110,7 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
         instance_of("one of by_edge", each, Pair)
     edge_of = {frozenset((each.first, each.second)): each for each in by_edge}
     drawn = _draw_pairs(forecasts, uncertainty)
-    return _adjust([_widen(pair, edge_of.get(frozenset((pair.first, pair.second)))) for pair in drawn])
+    return adjust_pairs([_widen(pair, edge_of.get(frozenset((pair.first, pair.second)))) for pair in drawn])
 
 
 @within_floats
@@ -138,9 +138,11 @@ def return_pairs(
     average = horizon_averages(returns, book or Book.of(record), ("mean_return",))["mean_return"]
     pairs = _pairs_by_prices(f"return_{returns.label}", record.bots, average, uncertainty)
     if returns.label != SETTLED:
-        return _adjust(pairs)
+        return adjust_pairs(pairs)
     still_open = dict(zip(record.bots, np.nan_to_num(stakes_open(record)).tolist(), strict=True))
-    return _adjust([replace(pair, open_stakes=max(still_open[pair.first], still_open[pair.second])) for pair in pairs])
+    return adjust_pairs(
+        [replace(pair, open_stakes=max(still_open[pair.first], still_open[pair.second])) for pair in pairs]
+    )
 
 
 @within_floats
@@ -167,7 +169,7 @@ def edge_pairs(
     if book is not None:
         instance_of("book", book, Book)
     average = _edge_average(record, found, book or Book.of(record))
-    return _adjust(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
+    return adjust_pairs(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
 
 
 def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Average:
@@ -249,7 +251,8 @@ def _arms(edge: Pair, *, mirrored: bool) -> tuple[float, float]:
     return (above, below) if mirrored else (below, above)
 
 
-def _adjust(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+def adjust_pairs(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """Return pairs with p-values corrected for their number (Benjamini and Hochberg)."""
     p_values = [each.p_value for each in pairs if each.p_value is not None]
     adjusted = iter(benjamini_hochberg(p_values).tolist() if p_values else [])
     return tuple(each if each.p_value is None else replace(each, p_adjusted=next(adjusted)) for each in pairs)

@@ -72,6 +72,8 @@ class TrackRecord:
     """The knowledge of decisions that count; those with models without a known cutoff are scored apart (`apart`)."""
     decision_slot: Floats | None = None
     """The instant of the run's slot, (n_d,), by which decisions are compared. By default the date's start."""
+    decision_run: Ints | None = None
+    """The same number for all decisions of a run, (n_d,). By default runs are not told apart."""
     decision_replicate: Ints | None = None
     """Which replicate of its bot decided, counted from 1, (n_d,); 0 for a bot without. By default none has any."""
     decision_category: Ints | None = None
@@ -144,21 +146,21 @@ class TrackRecord:
     def apart(self) -> Self | None:
         """Return the record of the decisions that are scored apart, with only their bots; None without any."""
         unknown = self._unknown()
-        return replace(self._with_bots(unknown), counted="unknown") if unknown.any() else None
+        return replace(self.with_bots_of(unknown), counted="unknown") if unknown.any() else None
 
     def without_apart(self) -> Self:
         """Return the record without the bots whose decisions are all scored apart."""
         unknown = self._unknown()
         only_apart = ~np.isin(self.decision_bot, self.decision_bot[self.made_mask() & ~unknown])
         dropped = only_apart & np.isin(self.decision_bot, self.decision_bot[unknown])
-        return self._with_bots(~dropped) if dropped.any() else self
+        return self.with_bots_of(~dropped) if dropped.any() else self
 
     def _unknown(self) -> NDArray[np.bool_]:
         unknown: NDArray[np.bool_] = self.made_mask() & (self.knowledge() == UNKNOWN)
         return unknown
 
-    def _with_bots(self, kept: NDArray[np.bool_]) -> Self:
-        """Return the record of some decisions, with only their bots."""
+    def with_bots_of(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the record of some decisions, (n_d,) booleans, with only their bots."""
         present, index = np.unique(self.decision_bot[kept], return_inverse=True)
         bots = tuple(self.bots[row] for row in present)
         return replace(self.only(kept), decision_bot=index.astype(np.int64), bots=bots)
