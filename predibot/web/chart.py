@@ -19,8 +19,9 @@ _MOST_POINTS = 400
 _NAME_CHARACTERS = 20
 _NAME_HEIGHT = 15.0
 _MOST_NAMES = 18
-_CUT_AT = 2.0
-"""The scale reaches so many times as far as the median line."""
+_CUT_AT = 3.0
+"""The scale reaches so many times as far as the median line; what lies farther off has an arrow."""
+_SHORT_DAYS = 15.0
 _STEPS_DAYS = (1, 2, 7, 14, 28, 91, 182, 365, 730, 1_825, 3_650)
 _MOST_TICKS = 8
 LineKind = Literal["line", "dots", "price"]
@@ -101,6 +102,8 @@ class Chart:
     """x and text of each tick of time."""
     marks: tuple[tuple[float, str], ...]
     """x and words of each mark."""
+    is_short: bool
+    """Whether it is of so few days that all of them fit into a narrow window."""
 
 
 def chart_of(
@@ -141,6 +144,7 @@ def chart_of(
         ),
         tuple((frame.x(at), text) for at, text in time_ticks(first, last)),
         tuple((frame.x(at), one_line(words)) for at, words in marks if first <= at <= last),
+        last - first <= _SHORT_DAYS * 86_400.0,
     )
 
 
@@ -170,7 +174,10 @@ def _ends(lines: Sequence[Line], scale: Scale) -> tuple[float, float]:
     # Flat lines say nothing of how far the others should be seen.
     usual = median([each for each in reaches if each] or [0.0])
     reach = max(_CUT_AT * usual, *(1.2 * (each.points[-1].value - level) for each in lines))
-    lasts = [end for each in lines for end in (each.points[-1].low, each.points[-1].high) if end is not None]
+    # Of the first line alone the interval is shown without being asked for.
+    lasts = [end for end in (lines[0].points[-1].low, lines[0].points[-1].high) if end is not None]
+    if len(lines) == 1:
+        reach = max(reach, *(abs(end - level) for end in (*values, *lasts)))
     low = max(min(level, *values, *lasts), level - reach)
     high = min(max(level, *values, *lasts), level + reach)
     step = _value_step(low, high)
@@ -229,7 +236,8 @@ def _series(
     return DrawnLine(
         one_line(each.name),
         each.colour,
-        each.kind,
+        # A line of one point would not be seen.
+        "dots" if each.kind == "line" and len(points) == 1 else each.kind,
         " ".join(line),
         " ".join((*upper, *lower)) if len(known) > 1 else "",
         tuple(

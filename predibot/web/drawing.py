@@ -26,7 +26,10 @@ class Bars:
     """Bars side by side, in a box of 640 by 160."""
 
     title: str
-    zero: float
+    rows: tuple[tuple[float, str], ...]
+    """y and text of zero, and of the lowest and the highest end."""
+    days: tuple[tuple[float, str], ...]
+    """x and date of the first, the middle and the last bar."""
     bars: tuple[tuple[float, float, float, float, bool, str], ...]
     """x, y, width, height, whether it is below zero, and the words of each."""
     note: str
@@ -63,6 +66,7 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str) -> tuple[Cha
                 [(datetime.fromtimestamp(at, UTC), gain, figures.signed_percent(gain)) for at, gain in each.returns],
                 f"{picture.title}: {each.name}",
                 "Return of each cohort by its start.",
+                figures.signed_percent,
             )
             for each in picture.panels
             if each.returns
@@ -74,8 +78,17 @@ def _point(each: RunningPoint) -> ChartPoint:
     return ChartPoint(each.slot_at, each.total, each.low, each.high)
 
 
-def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str) -> Bars:
-    """Return bars at equal steps, zero always in the box; `values` are instant, height and words of each."""
+def bars_of(
+    values: Sequence[tuple[datetime, float, str]], title: str, note: str, write: Callable[[float], str]
+) -> Bars:
+    """Return bars at equal steps, zero always in the box.
+
+    Args:
+        values: Instant, height and words of each; one at least.
+        title: Of the bars.
+        note: What they show.
+        write: Returns the text of a height at the axis.
+    """
     heights = [value for _, value, _ in values]
     low, high = min(0.0, *heights), max(0.0, *heights)
     step = (WIDTH - 2 * _EDGE) / len(values)
@@ -86,7 +99,17 @@ def bars_of(values: Sequence[tuple[datetime, float, str]], title: str, note: str
         x, y = round(_EDGE + place * step, 1), min(top, zero)
         width, height = round(max(step * 0.8, 0.5), 1), round(abs(top - zero), 1)
         bars.append((x, y, width, height, value < 0, f"{at:%Y-%m-%d}: {said}"))
-    return Bars(title, zero, tuple(bars), note)
+    ends = {0.0: "0"} | {each: write(each) for each in (low, high) if each}
+    return Bars(
+        title,
+        tuple((_height(each, low, high), text) for each, text in ends.items()),
+        tuple(
+            (bars[place][0] + bars[place][2] / 2.0, f"{values[place][0]:%Y-%m-%d}")
+            for place in sorted({0, (len(bars) - 1) // 2, len(bars) - 1} if len(bars) > 4 else {0, len(bars) - 1})
+        ),
+        tuple(bars),
+        note,
+    )
 
 
 def shares_of(

@@ -13,13 +13,14 @@ DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def test_bars_rise_from_zero_and_hang_below_it() -> None:
-    found = bars_of([(DAY, 1.0, "one"), (DAY + timedelta(days=1), -1.0, "less")], "Profit", "")
-    assert found.zero == 80.0
+    found = bars_of([(DAY, 1.0, "one"), (DAY + timedelta(days=1), -1.0, "less")], "Profit", "", "{:+.0f}".format)
+    assert found.rows == ((80.0, "0"), (156.0, "-1"), (4.0, "+1"))
+    assert [text for _, text in found.days] == ["2026-03-01", "2026-03-02"]
     assert [(y, height, below, said) for _, y, _, height, below, said in found.bars] == [
         (4.0, 76.0, False, "2026-03-01: one"),
         (80.0, 76.0, True, "2026-03-02: less"),
     ]
-    nothing = bars_of([(DAY, 0.0, "nothing")], "Profit", "")
+    nothing = bars_of([(DAY, 0.0, "nothing")], "Profit", "", str)
     assert [height for *_, height, _, _ in nothing.bars] == [0.0]
 
 

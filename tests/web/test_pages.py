@@ -151,7 +151,7 @@ def test_a_bot_has_its_colour_on_all_pages_and_every_verdict_stands_beside_its_n
     assert colours["random_bet"] == "c0" != colours["script_sharp"]
     # Baselines come last, below a heading of their own.
     assert home.index(">script_sharp</a>") < home.index(">Baselines</th>") < home.index(">random_bet</a>")
-    chart = home[home.index('<svg class="chart"') : home.index("</section>")]
+    chart = home[home.index('<svg class="chart ') : home.index("</section>")]
     assert f'<g class="series line {colours["script_sharp"]}">' in chart and "random_bet" not in chart
     assert re.search(r"<title>script_sharp, 20\d\d-\d\d-\d\d: [+-]\d+", chart)
     for path in ("/decisions", "/tables/pairs", "/accounts"):
@@ -456,7 +456,8 @@ def test_an_account_shows_what_it_held_and_a_cohort_who_is_in_it(browser: TestCl
 @pytest.mark.parametrize(
     ("path", "code", "said"),
     [
-        ("/compare", 200, "The other"),
+        ("/compare", 200, "The first two of the leaderboard"),
+        ("/compare", 200, "is ahead of"),
         ("/compare?one=script_sharp", 200, "The other"),
         ("/compare?one=script_sharp&other=script_sharp", 200, "These are the same"),
         ("/compare?one=script_sharp&other=nobody", 404, "no bot &#39;nobody&#39;"),

@@ -20,6 +20,8 @@ from predibot.scoring.arguments import Floats
 MOST_EVENTS = 120
 """If there are more, the largest groups are drawn."""
 _MOST_COMPARED = 60
+_MOST_EDGES = 300
+"""If there are more between events that are drawn, the strongest are drawn, and the marked ones."""
 _WIDTH = 1200.0
 _STEP = 120.0
 _LABEL = 26
@@ -77,6 +79,8 @@ class GraphLayout:
     lines: tuple[EdgeLine, ...]
     not_drawn: int
     """Events of groups for which there was no room."""
+    edges_left_out: int = 0
+    """Edges between events that are drawn, weaker than those drawn."""
 
 
 def layout_graph(
@@ -123,6 +127,8 @@ def layout_graph(
         Node(event, name, tuple(wrap(name, _LABEL, max_lines=2, placeholder="…")), *place[event])
         for event, name in names.items()
     )
+    inside = [each for each in graph.edges if each.first in place and each.second in place]
+    inside.sort(key=lambda each: (frozenset((each.first, each.second)) not in marked, -each.score))
     lines = tuple(
         EdgeLine(
             *place[each.first],
@@ -131,13 +137,14 @@ def layout_graph(
             kind=kind,
             said=f"{said}: {names[each.first]} – {names[each.second]}",
         )
-        for each in graph.edges
-        if each.first in place and each.second in place
+        for each in (inside if compared else inside[:_MOST_EDGES])
         for ends in [frozenset((each.first, each.second))]
         for kind, said in [compared[ends] if compared else (_kind(ends in marked), f"S {each.score:.2f}")]
     )
     total = sum(len(group.events) for group in graph.groups)
-    return GraphLayout(round(widest, 1), round(top + row_height, 1), nodes, lines, total - len(place))
+    return GraphLayout(
+        round(widest, 1), round(top + row_height, 1), nodes, lines, total - len(place), len(inside) - len(lines)
+    )
 
 
 def svg_of(drawn: GraphLayout, title: str) -> str:
@@ -218,7 +225,12 @@ def marks_note(drawn: GraphLayout, chain: Sequence[str]) -> str:
     """Return which chains are marked, and how many events are not drawn."""
     text = "the chain that was asked for" if chain else "the longest chain of shortest paths in each group"
     rest = f" {drawn.not_drawn:,} more events are not drawn." if drawn.not_drawn else ""
-    return f"Marked: {text}.{rest}"
+    weaker = (
+        f" The {len(drawn.lines):,} strongest edges are drawn; {drawn.edges_left_out:,} weaker ones are left out."
+        if drawn.edges_left_out
+        else ""
+    )
+    return f"Marked: {text}.{rest}{weaker}"
 
 
 def _kind(is_marked: bool) -> EdgeKind:

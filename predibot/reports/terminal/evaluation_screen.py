@@ -215,14 +215,19 @@ def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) ->
     return table_of(title, (Column("#", "rank", figures.count), _BOT, *shown), rows)
 
 
-_BOT = Column("bot", "", lambda row: plain(row.bot) + "*" * row.baseline + "=" * row.repeats_price, 0, kind="name")
+def _repeats(row: LeaderboardRow) -> bool:
+    # Of a baseline its name tells it.
+    return row.repeats_price and not row.baseline
+
+
+_BOT = Column("bot", "", lambda row: plain(row.bot) + "*" * row.baseline + "=" * _repeats(row), 0, kind="name")
 
 
 def _marks(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
     """Yield the marks of names, and edges that another count of events would change."""
     if any(row.baseline for row in rows):
         yield "*: a baseline."
-    if any(row.repeats_price for row in rows):
+    if any(map(_repeats, rows)):
         yield "=: repeats the price."
     if apart := [row for row in rows if row.edge_by_event is not None]:
         listed = ", ".join(f"{plain(row.bot)} {figures.thousandths(row.edge_by_event)}" for row in apart[:3])
@@ -234,7 +239,7 @@ def _meanings(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
     for column in summary_grid(rows, "", curves=True).columns if rows else ():
         if column.meaning:
             yield f"{column.header}: {column.meaning}."
-    if any(row.repeats_price for row in rows):
+    if any(map(_repeats, rows)):
         yield f"=: its forecasts are within {REPEATS_BELOW:g} of the price in the mean."
     if any(row.verdict.finding == Finding.NEVER_DIFFERED for row in rows):
         yield "equals price: repeats the price, its edge is exactly 0."

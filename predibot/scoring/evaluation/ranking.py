@@ -26,7 +26,7 @@ class Place:
     rank: int | None
     """From 1, equals alike, for bots shown to beat the price; None for all others."""
     repeats_price: bool
-    """Whether it is no baseline, and states the price or nearly so."""
+    """Whether it states the price or nearly so."""
 
 
 def ranked(cards: Sequence[Scorecard], evidence: Sequence[BotEvidence]) -> tuple[Place, ...]:
@@ -90,7 +90,7 @@ def _place(card: Scorecard, evidence: BettingEvidence | None) -> Place:
         "baseline" if card.baseline else _STANDINGS[found.finding],
         1.0 if evidence is None else evidence.better.now,
         None,
-        repeats_price=not card.baseline and distance is not None and distance < REPEATS_BELOW,
+        repeats_price=distance is not None and distance < REPEATS_BELOW,
     )
 
 

@@ -151,8 +151,11 @@ def _by_day(history: BotHistory) -> Sequence[Bars]:
         for each in known
     ]
     cut = f" The newest {_DAYS} dates." if len(history.days) > _DAYS else ""
-    note = f"What was bet for each date came to, at the mid, by the payout or the last price.{cut}"
-    return (bars_of(values, "Profit by day", note),)
+    note = (
+        "What the bets of each date came to, bought and valued at the mid, by the payout or the last price;"
+        f" the gain is at the quote, after spread and fees, and may have the other sign.{cut}"
+    )
+    return (bars_of(values, "Profit at the mid, by day", note, figures.gain_usd),)
 
 
 def _edge_chart(cache: LedgerCache, history: BotHistory) -> Chart | None:
@@ -193,7 +196,7 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
         ]
         if values:
             title = f"Return by time: {account.game} of {account.recipe}, {account.mode}"
-            yield bars_of(values, title, "What the account gained from each run to the next.")
+            yield bars_of(values, title, "What the account gained from each run to the next.", figures.signed_percent)
 
 
 def _costs_and_setup(cache: LedgerCache, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from predibot.errors import UsageError
 from predibot.jobs.histories.pair import shared_questions
+from predibot.reports.views.leaderboard import leaderboard
 from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
@@ -45,16 +46,29 @@ def compare_page(
     shown = {**asked, "bots": [name for name in bots if name == line(name)], "leads": [], "pairs": []}
     part = Part(recipe=recipe, venue=venue)
     if not one or not other or one == other:
-        pairs = [] if one or other or len(bots) < 2 else _leads(cache, part)
+        is_chosen = bool(one or other)
+        pairs = [] if is_chosen or len(bots) < 2 else _leads(cache, part)
         pairs.sort(key=lambda each: (bool(each.why_not_proven), -each.difference))
-        return WebPage("compare", {**shown, "pairs": pairs[:PAGE], **paginate(pairs, 1, "/compare")})
+        first = _leader_and_next(cache, part) if pairs else []
+        leads = [each for each in pairs if {each.ahead, each.behind} == set(first)]
+        if leads:
+            shown |= {"one": first[0], "other": first[1], "leads": leads}
+        shown |= {"is_chosen": is_chosen, "pairs": pairs[:PAGE]}
+        return WebPage("compare", {**shown, **paginate(pairs, 1, "/compare")})
     leads = [each for each in _leads(cache, part) if {each.ahead, each.behind} == {one, other}]
     questions = cache.compute_on_part(shared_questions, one, other, part=part)
     return WebPage(
         "compare",
-        {**shown, "leads": leads, **paginate(questions, page_, "/compare", **asked)},
+        {**shown, "is_chosen": True, "leads": leads, **paginate(questions, page_, "/compare", **asked)},
         {"questions": records(questions)},
     )
+
+
+def _leader_and_next(cache: LedgerCache, part: Part) -> list[str]:
+    """Return the first two bots of the leaderboard, baselines after all others."""
+    found = cache.evaluation(Question(wanted=("evidence", "curves")), part)
+    rows = [row for ranking in found.rankings.values() for row in leaderboard(ranking)]
+    return [row.bot for row in sorted(rows, key=lambda row: row.baseline)][:2]
 
 
 def pairs_of_the_first(cache: LedgerCache, recipe: str = "", venue: str = "") -> list[tuple[str, str]]:

@@ -184,8 +184,9 @@ def lines_of(ranking: Evaluation) -> list[BoardLine]:
 def _chip(row: LeaderboardRow) -> tuple[str, str]:
     if row.answered_share == 0.0:
         return "no answers", ""
-    is_price = row.repeats_price or row.edge == row.edge_low == row.edge_high == 0.0
-    return ("repeats the price", "") if is_price else _CHIPS[row.verdict.finding]
+    # A bot that stands below "too few" is said to have too few.
+    is_price = row.repeats_price and row.standing != "too few"
+    return _CHIPS[Finding.NEVER_DIFFERED if is_price else row.verdict.finding]
 
 
 def _grouped(lines: Sequence[BoardLine]) -> list[tuple[str, list[BoardLine]]]:

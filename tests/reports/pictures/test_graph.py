@@ -1,5 +1,7 @@
 """The graph as a picture: every event has a place of its own, and what others wrote stays text."""
 
+from dataclasses import replace
+from itertools import combinations
 from xml.etree import ElementTree
 
 from predibot.related.graph import BeliefGraph, Edge, EventGroup
@@ -54,6 +56,14 @@ def test_groups_without_room_are_counted() -> None:
     assert drawn is not None and (len(drawn.nodes), drawn.not_drawn) == (12, 28)
     assert "28 more events" in marks_note(drawn, ())
     assert layout_graph(a_graph(), {}) is None
+    dense = a_graph(26)
+    edges = [
+        replace(dense.edges[0], first=one, second=other, score=0.6 + number / 1000)
+        for number, (one, other) in enumerate(combinations(dense.events, 2))
+    ]
+    drawn = layout_graph(replace(dense, edges=tuple(edges)), {})
+    assert drawn is not None and (len(drawn.lines), drawn.edges_left_out) == (300, 25)
+    assert "25 weaker ones are left out" in marks_note(drawn, ())
     assert (
         graph_title(a_graph(3), "now") == "Related events as of now: 3 edges of S 0.6 or more, 3 of 3 events in 1 group"
     )

@@ -1,5 +1,7 @@
 """Ranking: the groups and the order of a leaderboard; `tests/reports/views/test_leaderboard.py` has the rows."""
 
+from dataclasses import replace
+
 import pytest
 
 from predibot.scoring import BettingEvidence, BotEvidence, EdgeScore, Estimate, Evidence, Scorecard, ranked
@@ -34,6 +36,8 @@ def test_no_number_is_too_large_to_be_ordered_by() -> None:
 def test_who_lies_within_half_a_percent_of_the_price_repeats_it(distance: float, *, repeats: bool) -> None:
     (place,) = ranked([card("a", 0.01, distance=distance)], ())
     assert (place.repeats_price, place.standing) == (repeats, "too few")
+    (baseline,) = ranked([replace(card("a", 0.01, distance=distance), baseline=True)], ())
+    assert baseline.repeats_price == repeats
 
 
 def test_evidence_of_some_cards_only_is_refused() -> None:
