@@ -193,8 +193,7 @@ def verdict_sentences(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
     found = _by_finding(rows)
     ahead, worse = found[Finding.BEATS_THE_PRICE], [row.bot for row in found[Finding.WORSE_THAN_THE_PRICE]]
     undecided = _bots((*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS]), rows)
-    # Everybody begins at 1, which is no evidence.
-    closest = max((row for row in undecided if _evidence_text(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
+    closest = _closest_to_proof(undecided)
     hopeful = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
     outlook = _outlook(hopeful, closest=None if ahead else closest)
     worse_than_price = f"{_list(worse)} {_be(worse)} worse than the price." if worse else ""
@@ -211,6 +210,17 @@ def verdict_sentences(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
     else:
         return ()
     return tuple(text for text in (*texts, f"{not_ahead}." if behind else "") if text)
+
+
+def closest_to_proof(rows: Sequence[LeaderboardRow]) -> LeaderboardRow | None:
+    """Return the bot whose evidence is nearest to a proof that it beats the price, if any has some."""
+    found = _by_finding(rows)
+    return _closest_to_proof(_bots((*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS]), rows))
+
+
+def _closest_to_proof(undecided: Sequence[LeaderboardRow]) -> LeaderboardRow | None:
+    # Everybody begins at 1, which is no evidence.
+    return max((row for row in undecided if _evidence_text(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
 
 
 def caveats(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from predibot.reports.views.accounts import conclusions as conclusions_on_accoun
 from predibot.reports.views.comparison import comparison_tables
 from predibot.reports.views.evaluation_csv import evaluation_rows
 from predibot.reports.views.evaluation_json import all_notes
-from predibot.reports.views.leaderboard import LeaderboardRow, conclusions, leaderboard
+from predibot.reports.views.leaderboard import LeaderboardRow, closest_to_proof, conclusions, leaderboard
 from predibot.scoring.evaluation.comparison import compare
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.running import RunningPoint
@@ -198,7 +198,7 @@ def _facts(found: Evaluation, history: EdgeHistory) -> list[tuple[str, str]]:
     """Return who leads, on how many events, and on how many days: three values with their texts."""
     rows = [row for ranking in found.rankings.values() for row in leaderboard(ranking)]
     leader = next((row for row in rows if row.rank == 1), None)
-    closest = max((row for row in rows if not row.baseline and row.edge), key=lambda row: row.e_now, default=None)
+    closest = closest_to_proof(rows)
     if leader is not None:
         first = (leader.bot, f"is better than the price, edge {figures.thousandths(leader.edge)}")
     elif closest is None:
@@ -206,7 +206,7 @@ def _facts(found: Evaluation, history: EdgeHistory) -> list[tuple[str, str]]:
     else:
         first = (
             "nobody yet",
-            f"is better than the price; {line(closest.bot)} is nearest, edge {figures.thousandths(closest.edge)}",
+            f"is better than the price; {line(closest.bot)} comes closest, E {figures.e_value(closest.verdict.e_value)}",
         )
     if history.first_at is None or history.last_at is None:
         return [first]
