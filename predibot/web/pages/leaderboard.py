@@ -204,10 +204,8 @@ def _facts(found: Evaluation, history: EdgeHistory) -> list[tuple[str, str]]:
     elif closest is None:
         first = ("nobody yet", "is better than the price")
     else:
-        first = (
-            "nobody yet",
-            f"is better than the price; {line(closest.bot)} comes closest, E {figures.e_value(closest.verdict.e_value)}",
-        )
+        evidence = figures.e_value(closest.verdict.e_value)
+        first = ("nobody yet", f"is better than the price; {line(closest.bot)} comes closest, E {evidence}")
     if history.first_at is None or history.last_at is None:
         return [first]
     return [
