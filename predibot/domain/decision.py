@@ -42,8 +42,17 @@ WITHOUT_TOOLS = "without tools"
 WITHOUT_SEARCH = "without search"
 """The note on an agent whose searches all failed: no provider answered, which is not "nothing found"."""
 
+UNDER_RESEARCHED = "under_researched"
+"""The note on an agent's decision that rests on fewer searches or pages than were asked for."""
+
 LENIENT = "label read leniently"
 """The note on a label that did not stand alone in the model's answer."""
+
+
+def note_text(note: str) -> str:
+    """Return a note on a decision in words for people."""
+    return "it rests on fewer searches or pages than asked for" if note == UNDER_RESEARCHED else note
+
 
 OrderSide = Literal["buy", "sell"]
 OrderUnit = Literal["usd", "shares", "weight"]

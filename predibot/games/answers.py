@@ -110,6 +110,8 @@ class AnswerComplaint(AnswerError):
 
     def __init__(self, sentence: str) -> None:
         """Split a sentence at the marks of `mark_foreign`."""
+        self.marked = sentence
+        """The sentence with its marks."""
         self.parts = tuple(re.split(f"[{_OPENS}{_CLOSES}]", sentence))
         """Our words and foreign ones in turn."""
         super().__init__("".join(self.parts))

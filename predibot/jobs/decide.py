@@ -14,8 +14,9 @@ from typing import Literal
 from predibot.contracts import OpenVenue, ProgressListener
 from predibot.domain.account import Mode
 from predibot.domain.clock import format_instant
-from predibot.domain.decision import Status, Subject, counted_status
+from predibot.domain.decision import UNDER_RESEARCHED, Status, Subject, counted_status
 from predibot.domain.event import Event
+from predibot.domain.spelling import count_noun
 from predibot.errors import LedgerError, UsageError
 from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.cohorts import DecidingCohort, find_deciding_cohorts, start_due_cohort
@@ -287,13 +288,16 @@ def _signals_ignored() -> Iterator[None]:
 
 
 def _remarks(reports: Sequence[DecisionReport]) -> list[str]:
-    return [
-        f"{report.stored.bot} on {report.stored.subject_id}: {note}"
-        for report in reports
-        if report.made_here
-        for note in report.stored.notes
-        if not note.startswith("source: ")
+    """Return the notes of decisions made here; that too little was looked up is counted."""
+    notes = [(each.stored, note) for each in reports if each.made_here for note in each.stored.notes]
+    said = [
+        f"{stored.bot} on {stored.subject_id}: {note}"
+        for stored, note in notes
+        if not note.startswith("source: ") and note != UNDER_RESEARCHED
     ]
+    few = sum(note == UNDER_RESEARCHED for _, note in notes)
+    rest = f"{count_noun(few, 'decision')} rest{'s' if few == 1 else ''} on fewer searches or pages than asked for"
+    return [*said, *([rest] if few else [])]
 
 
 def _shortcomings(worker: Worker, undecided: int, missed: int) -> Iterator[str]:

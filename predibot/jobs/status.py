@@ -104,8 +104,7 @@ def status_of(store: Store, clock: Callable[[], datetime]) -> LedgerStatus:
     problems = []
     if service is not None and not alive:
         problems.append(
-            f"the service {service.owner}, which ran since {short_instant(service.started_at)}, is gone. Start "
-            "`predibot schedule` again"
+            f"the service that ran since {short_instant(service.started_at)} is gone. Start `predibot schedule` again"
         )
     problems += [problem for each in schedules for problem in _schedule_problems(each, spent, now)]
     if markets.stale or markets.unreadable:

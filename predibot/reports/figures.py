@@ -21,8 +21,12 @@ def count(value: int | None) -> str:
 
 
 def probability(value: float | None) -> str:
-    """Return a probability or a price, such as `0.38`."""
-    return MISSING if value is None else f"{value:.2f}"
+    """Return a probability or a price, such as `0.38`; within a hundredth of 0 or 1, such as `0.003` or `0.997`."""
+    if value is None:
+        return MISSING
+    if _is_at_an_end(value):
+        return "<0.001" if value < 0.0005 else ">0.999" if value >= 0.9995 else f"{value:.3f}"
+    return f"{value:.2f}"
 
 
 def score(value: float | None) -> str:
@@ -92,11 +96,12 @@ def short_percent(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a share in percent: only a whole one reads `100%`, and only zero reads `0%`."""
+    """Return a share in percent, such as `38%`; within one of 0 or 100, such as `0.3%`, `99.7%` or `<0.1%`."""
     if value is None:
         return MISSING
-    rounded = round(100.0 * value)
-    return f"{min(max(rounded, 1), 99) if 0.0 < value < 1.0 else rounded}%"
+    if _is_at_an_end(value):
+        return "<0.1%" if value < 0.0005 else ">99.9%" if value >= 0.9995 else f"{100.0 * value:.1f}%"
+    return f"{round(100.0 * value)}%"
 
 
 _NOUNS = {"USD": "dollars", "MANA": "mana"}
@@ -219,6 +224,11 @@ def sparkline(values: Sequence[float], cells: int) -> str:
 
 def _short_signed(value: float) -> str:
     return _no_negative_zero(f"{value:+.1f}" if abs(value) < 9.95 else f"{value:+,.0f}").replace("+0.0", "0.0")
+
+
+def _is_at_an_end(value: float) -> bool:
+    """Whether a share is so near 0 or 1, without being it, that whole hundredths would say nothing of it."""
+    return 0.0 < value < 0.0095 or 0.9905 < value < 1.0
 
 
 def _no_negative_zero(written: str) -> str:

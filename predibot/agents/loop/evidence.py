@@ -23,7 +23,7 @@ from predibot.contracts import (
     ToolText,
 )
 from predibot.domain.chat import ToolSchema
-from predibot.domain.decision import WITHOUT_SEARCH
+from predibot.domain.decision import UNDER_RESEARCHED, WITHOUT_SEARCH
 from predibot.domain.trace import Outcome
 from predibot.games.answers import ABSENT
 
@@ -264,7 +264,7 @@ class Research:
         """Return marks for readers: that too little was looked up, or that no search worked."""
         is_less = len(self.queries) < self.min_searches or len(self.board.pages) < self.min_pages
         is_blind = self.failed_searches > 0 and not self.queries
-        return (*(["under_researched"] if is_less else []), *([WITHOUT_SEARCH] if is_blind else []))
+        return (*([UNDER_RESEARCHED] if is_less else []), *([WITHOUT_SEARCH] if is_blind else []))
 
 
 def _has_text(result: ToolResult) -> bool:

@@ -22,7 +22,7 @@ from predibot.domain.chat import ChatReply, ChatRequest, Message, ToolCall, Tool
 from predibot.domain.decision import Abstention, Decision
 from predibot.domain.trace import AbstainedStep, GaveUpStep, RefusedTurnStep, Step, ToolStep
 from predibot.errors import AnswerError, BudgetSpent, ModelRefused, UsageError, VenueError
-from predibot.games.answers import FINAL_ANSWER, abstention_note, read_json
+from predibot.games.answers import FINAL_ANSWER, AnswerComplaint, abstention_note, read_json
 
 SYSTEM = Message("system", "You are a careful forecaster. Work by calling tools, several at once where that helps.")
 MAX_CALLS_A_TURN = 8
@@ -125,7 +125,8 @@ class Talk(ModelDialogue):
             result = read_object(answer, self.form)
         except AnswerError as error:
             if missing is not None:
-                raise AnswerError(missing) from None
+                wrong = error.marked if isinstance(error, AnswerComplaint) else str(error)
+                raise AnswerComplaint(f"{wrong} And {missing}") from None
             self.count_repair(str(error))
             raise
         if missing is not None:

@@ -280,6 +280,7 @@ def select_events(connection: Connection) -> Sequence[Row[Any]]:
     # Grouped by row number, because titles are long.
     counted = (
         select(decisions.c.subject_row, func.count().label("n"), func.max(runs.c.slot_at).label("last"))
+        .add_columns(func.max(decisions.c.decided_at).label("last_decided_at"))
         .join(runs, runs.c.id == decisions.c.run_id)
         .where(runs.c.voided_at.is_(None))
         .group_by(decisions.c.subject_row)
@@ -288,7 +289,7 @@ def select_events(connection: Connection) -> Sequence[Row[Any]]:
     n, last = counted.c.n.label("decisions"), counted.c.last.label("last_slot_at")
     statement: Select[Any] = (
         select(events.c.id.label("number"), subjects.c.subject_id.label("event_id"))
-        .add_columns(events.c.title, events.c.venue, n, last)
+        .add_columns(events.c.title, events.c.venue, n, last, counted.c.last_decided_at)
         .join(counted, counted.c.subject_row == subjects.c.id)
         .join(events, events.c.id == subjects.c.event_row)
         .order_by(counted.c.last.desc(), subjects.c.subject_id)

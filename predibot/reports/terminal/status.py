@@ -23,9 +23,20 @@ def print_status(console: Console, status: LedgerStatus) -> None:
     for line in status_lines(status):
         print_line(console, plain(line))
     if not status.problems:
-        print_line(console, "Nothing to look at.", style="bold")
+        print_line(console, plain(headline(status)), style="bold")
     for problem in status.problems:
         print_line(console, plain(f"Look at this: {problem}"), style="bold")
+
+
+def headline(status: LedgerStatus) -> str:
+    """Return in a sentence whether somebody has to look at something."""
+    if status.problems:
+        return f"{figures.things(len(status.problems), 'thing')} to look at."
+    due = [(each.next_at, each.recipe) for each in status.schedules if each.next_at and not each.stored.paused_at]
+    if status.is_service_alive or not due:
+        return "Nothing to look at."
+    at, recipe = min(due)
+    return f"No service runs: the run of {recipe} at {figures.instant(at)} begins only if `predibot schedule` runs."
 
 
 def _state(each: ScheduleStatus) -> str:
@@ -49,7 +60,7 @@ def status_lines(status: LedgerStatus) -> Iterator[str]:
     """Yield a sentence on each part of a ledger that has something to tell, without its problems."""
     service = status.service
     if service is not None and status.is_service_alive:
-        yield f"Service: {service.owner}, since {figures.instant(service.started_at)}."
+        yield f"Service: runs since {figures.instant(service.started_at)}."
     elif service is None:
         yield "Service: none runs at the moment."
     markets = status.markets

@@ -82,6 +82,8 @@ def print_decisions(console: Console, view: "DecideView") -> None:
     if view.receipt is not None:
         print_line(console, f"receipt {view.receipt.number}: {view.receipt.root}")
     print_notes(console, view.notes)
+    if any(each.status == "recorded" and each.subject_kind == "event" for each in view.decisions):
+        print_line(console, "next: `predibot evaluate` looks up prices and outcomes, and scores the bots")
 
 
 def print_selection(console: Console, view: "SelectionView", *, every: bool = False) -> None:
@@ -166,7 +168,7 @@ _EVENTS = (
     Column("event", "event_id", kind="key"),
     Column("title", "title", within(_TITLE_CELLS), kind="text"),
     Column("decisions", "decisions", figures.count),
-    Column("last", "last_slot_at", figures.instant, 1, kind="key"),
+    Column("last", "last_decided_at", figures.instant, 1, kind="key"),
 )
 _EVENT = Column("event", "event_id", kind="key")
 _TITLE = Column("title", "title", within(_TITLE_CELLS), kind="text")
@@ -193,7 +195,7 @@ def _passed_over_grid(events: Sequence[PassedOver], *, every: bool) -> Table:
 
 
 def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
-    """Yield what became of one bot's decisions: `3 bets recorded on 1 event`, `1 answer refused (why)`."""
+    """Yield what became of one bot's decisions: `3 forecasts and 2 bets recorded on 1 event`, `1 answer refused`."""
     of: dict[str, list[DecisionView]] = {status: [] for status in (*STATUSES, "skipped")}
     for decision in decisions:
         of[decision.status].append(decision)
@@ -202,8 +204,10 @@ def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
         kinds = ", ".join(sorted({plain(decision.subject_kind) for decision in others}))
         yield f"{figures.things(len(others), 'decision')} recorded ({kinds})"
     if recorded := [decision for decision in of["recorded"] if decision.subject_kind == "event"]:
-        bets = sum(len(decision.bets) for decision in recorded)
-        yield f"{figures.things(bets, 'bet')} recorded on {figures.things(len(recorded), 'event')}"
+        bets = [bet for decision in recorded for bet in decision.bets]
+        said = figures.things(sum(bet.probability is not None for bet in bets), "forecast")
+        made = figures.things(sum(bet.bet_usd != 0.0 for bet in bets), "bet")
+        yield f"{said} and {made} recorded on {figures.things(len(recorded), 'event')}"
     if refused := of["refused"]:
         yield f"{figures.things(len(refused), 'answer')} refused ({_messages(refused)})"
     if failed := of["failed"]:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from predibot.agents.loop.belief import last_belief
 from predibot.agents.prompts.fields import choice_of
+from predibot.domain.decision import note_text
 from predibot.domain.trace import (
     ModelFailedStep,
     ModelNotAskedStep,
@@ -44,7 +45,7 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
         named = choice_of(decision.prompt_sha256) or f"of its own {plain(decision.prompt_sha256)}"
         print_line(console, f"prompt {named}", style="dim")
     for note in decision.notes:
-        print_line(console, f"note: {plain(note)}", style="dim")
+        print_line(console, f"note: {plain(note_text(note))}", style="dim")
     belief = last_belief(trace.trace.steps)
     for label, words in belief.lines() if belief is not None else ():
         print_line(console, f"last {label}: {plain(words)}" if label == "belief" else f"  {label}: {plain(words)}")

@@ -198,7 +198,7 @@ def verdict_sentences(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
     outlook = _outlook(hopeful, closest=None if ahead else closest)
     worse_than_price = f"{_list(worse)} {_be(worse)} worse than the price." if worse else ""
     behind = [row.bot for row in undecided if hopeful is None or (row is closest and not (row.edge or 0.0) > 0.0)]
-    not_ahead = f"{_list(behind)} {_be(behind)} not ahead of the price so far; no number of events is estimated"
+    not_ahead = f"{_list(behind)} {_be(behind)} not ahead of the price so far"
     if ahead:
         unproven = f"Nothing is proven of {_list([row.bot for row in undecided])}{outlook}." if hopeful else ""
         texts = [_ahead_sentence(ahead), worse_than_price, unproven]
@@ -298,12 +298,13 @@ def _evidence_text(row: LeaderboardRow) -> str:
 def more_events(found: Verdict) -> str:
     """Return how many more events a claim takes, such as `about 900`; a dash if nobody can say.
 
-    Below 30 events it is at least what is missing to 30.
+    Nobody can where the edge is within one standard error of zero: the least number, which is of an edge as large as
+    that, would read like an estimate. Below 30 events it is at least what is missing to 30.
     """
     to_claim = 0 if found.needed is None else max(found.needed.events, FEW_CLUSTERS - found.events)
-    if found.needed is None or to_claim == 0:
+    if found.needed is None or found.needed.more_than or to_claim == 0:
         return figures.MISSING
-    return f"{'more than' if found.needed.more_than else 'about'} {figures.about(to_claim)}"
+    return f"about {figures.about(to_claim)}"
 
 
 def more_events_text(found: Verdict) -> str:
@@ -313,7 +314,7 @@ def more_events_text(found: Verdict) -> str:
 
 
 def _needed_text(row: LeaderboardRow) -> str:
-    if row.verdict.needed is None:
+    if row.verdict.needed is None or row.verdict.needed.more_than:
         return "would need more events, and nobody can say how many"
     # With enough events only the evidence is too small.
     return f"would need {text}" if (text := more_events_text(row.verdict)) else ""

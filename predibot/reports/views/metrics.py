@@ -116,7 +116,7 @@ def return_by_event(score: HorizonScore) -> float | None:
 
 def short_more_events(found: Verdict) -> str:
     """Return `more_events`, short enough for a column."""
-    return more_events(found).replace("more than ", ">").removeprefix("about ")
+    return more_events(found).removeprefix("about ")
 
 
 _n_quote, _n_drift = partial(value_of, path="score.n_quote"), partial(value_of, path="score.n_drift")

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from markupsafe import escape
 
 from predibot.domain.account import MODES
-from predibot.domain.decision import ITEM_SUBJECTS, Status
+from predibot.domain.decision import ITEM_SUBJECTS, Status, note_text
 from predibot.errors import PredibotError, UsageError
 from predibot.jobs.histories.gains import HorizonGain, gains_of_bot
 from predibot.ledger.files.content_store import Pages
@@ -164,6 +164,7 @@ def decision_page(
         "decision",
         {
             "decision": found,
+            "notes": [note_text(each) for each in found.notes],
             "item_kinds": ITEM_SUBJECTS,
             "forecasts": forecasts,
             **_trace_context(

@@ -22,7 +22,7 @@ from predibot.reports.pictures.series import Scatter, ledger_pictures
 from predibot.reports.study import Study, StudyPicture, StudyTables
 from predibot.reports.table import Table
 from predibot.reports.terminal.boards.accounts import board_grid
-from predibot.reports.terminal.status import status_lines
+from predibot.reports.terminal.status import headline, status_lines
 from predibot.reports.terminal.study_tables import table_grid
 from predibot.reports.views.schedule import schedule_document
 from predibot.web.cache import LedgerCache
@@ -122,7 +122,12 @@ def status_page(cache: LedgerCache) -> WebPage:
     """Return the status of the schedules."""
     status = status_of(cache.store, cache.clock)
     rows = [_flatten(schedule_document(each)) for each in status.schedules]
-    shown = {"status": status, "lines": list(status_lines(status)), "under_way": decisions_under_way(cache)}
+    shown = {
+        "status": status,
+        "headline": headline(status),
+        "lines": list(status_lines(status)),
+        "under_way": decisions_under_way(cache),
+    }
     return WebPage("status", shown, {"schedules": lambda: iter(rows)})
 
 

@@ -226,6 +226,17 @@ def test_a_model_does_not_abstain_before_it_looked_anything_up() -> None:
     assert "not yet: search 2 more times" in model.requests[1].messages[-1].text
 
 
+def test_an_answer_that_is_wrong_and_too_early_hears_both() -> None:
+    wrong: Turn = ("final_answer", answer(said(market_id="no such market")))
+    result = run(ScriptedModel([wrong]))
+    assert (result.decision, result.kind) == (None, "answer")
+    assert "no such market" in result.reason and "And not yet: search 2 more times" in result.reason
+    model = ScriptedModel([wrong, *RESEARCHED, GOOD])
+    assert run(model).decision is not None
+    # The model's own words come back as a quotation only.
+    assert FENCE.inline("'no such market'", 20) in model.requests[1].messages[-1].text
+
+
 # ---------------------------------------------------------------- what is no decision
 
 

@@ -304,7 +304,7 @@ def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(serv
         "Decisions: 4 recorded.",
         "Cost: $0.00.",
         "Nobody beats the price.",
-        "market_price and always_half are not ahead of the price so far; no number of events is estimated.",
+        "market_price and always_half are not ahead of the price so far.",
         "On fewer than 30 events nothing is proven.",
         "# bot          edge events verdict",
         "– market_price  0.0      2 too few yet",

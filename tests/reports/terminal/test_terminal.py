@@ -163,12 +163,16 @@ def test_what_a_stranger_wrote_neither_colours_nor_moves_anything() -> None:
 
 def test_a_line_a_bot_says_what_became_of_its_decisions() -> None:
     console = screen(100)
-    recorded = [DecisionView(bot, str(n), "recorded", (BET,)) for bot in ("random_bet", "tool_agent") for n in range(9)]
+    recorded = [DecisionView(bot, str(n), "recorded", (BET,)) for bot in ("random_bet", "tool_agent") for n in range(8)]
+    recorded.append(DecisionView("random_bet", "8", "recorded", (BET,)))
+    # A forecast without a bet is no bet.
+    recorded.append(DecisionView("tool_agent", "8", "recorded", (replace(BET, bet_usd=0.0),)))
     refused = DecisionView("tool_agent", "9", "refused", message="staked $1.20 of $1.00")
     print_decisions(console, decided(*recorded, DecisionView("random_bet", "9", "recorded", (BET,)), refused))
     assert shown(console).splitlines() == [
-        "random_bet: 10 bets recorded on 10 events",
-        "tool_agent: 9 bets recorded on 9 events, 1 answer refused (staked $1.20 of $1.00)",
+        "random_bet: 10 forecasts and 10 bets recorded on 10 events",
+        "tool_agent: 9 forecasts and 8 bets recorded on 9 events, 1 answer refused (staked $1.20 of $1.00)",
+        "next: `predibot evaluate` looks up prices and outcomes, and scores the bots",
     ]
 
 
@@ -217,8 +221,8 @@ def test_money_spent_is_said_and_so_is_what_is_not_known() -> None:
     spent, unknown = screen(80), screen(80)
     print_decisions(spent, decided(DecisionView("a", "1", "recorded", (BET,), cost_usd=0.25, cost_known_usd=0.25)))
     print_decisions(unknown, decided(DecisionView("a", "1", "recorded", (BET,), cost_usd=None, cost_known_usd=0.5)))
-    assert shown(spent).splitlines()[-1] == "cost: $0.250"
-    assert shown(unknown).splitlines()[-1] == "cost: $0.500 known, the rest unknown"
+    assert shown(spent).splitlines()[-2] == "cost: $0.250"
+    assert shown(unknown).splitlines()[-2] == "cost: $0.500 known, the rest unknown"
 
 
 def test_a_call_that_decides_nothing_says_so() -> None:

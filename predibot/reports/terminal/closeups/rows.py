@@ -101,11 +101,11 @@ def events_needed_text(needed: RequiredEvents | None, unit: str) -> str:
         >>> events_needed_text(RequiredEvents(33, False), "event"), events_needed_text(None, "date")
         ('about 33 more events', 'nobody can say how many more dates')
     """
-    if needed is None:
+    if needed is None or needed.more_than:
         return f"nobody can say how many more {unit}s"
     if needed.events == 0:
         return f"no more {unit}s"
-    return f"{'more than' if needed.more_than else 'about'} {figures.about(needed.events)} more {unit}s"
+    return f"about {figures.about(needed.events)} more {unit}s"
 
 
 def thin_out(points: Sequence[RunningPoint], most: int) -> list[RunningPoint]:
@@ -128,6 +128,8 @@ def _verdict_lines(scored: ScoredBot) -> Iterator[str]:
         yield f"Record needed: at least {FEW_CLUSTERS} events; fewer prove nothing"
     elif found.finding in (Finding.BEATS_THE_PRICE, Finding.WORSE_THAN_THE_PRICE):
         yield "Record needed: no more events; it is proven"
+    elif found.needed is not None and found.needed.more_than:
+        yield "Record needed: nobody can say; the edge is less than one standard error away from 0"
     interval = scored.card.edge.interval
     error = None if interval is None else interval.standard_error
     seen = None if error is None else smallest_detectable(error, found.events)
