@@ -19,7 +19,7 @@ _MOST_POINTS = 400
 _NAME_CHARACTERS = 20
 _NAME_HEIGHT = 15.0
 _MOST_NAMES = 18
-_CUT_AT = 3.0
+_CUT_AT = 4.0
 """The scale reaches so many times as far as the median line; what lies farther off has an arrow."""
 _SHORT_DAYS = 15.0
 _STEPS_DAYS = (1, 2, 7, 14, 28, 91, 182, 365, 730, 1_825, 3_650)
