@@ -59,6 +59,7 @@ def test_where_all_searches_failed_every_face_says_without_search(predibot: Pred
     said = predibot("decide", "r.toml", "--venue", "sandbox:events=20,fault=server_error,path=/search", *WORLD[2:])
     (decision,) = said.document["decisions"]
     assert (decision["status"], decision["notes"]) == ("recorded", ["under_researched", "without search"])
+    assert "1 decision rests on fewer searches or pages than asked for" in said.document["notes"]
     report = predibot("report", "r", "--json").document
     assert (report["without_search"], report["missing"][0]) == ({"noisy": 1}, "1 decided without search (noisy)")
     assert "1 decided without search (noisy)" in predibot("report", "r").out

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ from predibot.ledger.write.slots import (
     take_service,
 )
 from predibot.ledger.write.spending import Holder, LedgerAccount
+from predibot.reports.terminal.status import headline
 from predibot.reports.views.schedule import status_document, status_metrics
 from tests.acceptance.conftest import said_here
 from tests.cli.terminal import on_a_terminal
@@ -88,7 +90,10 @@ def test_a_slot_that_is_not_done_is_a_problem_until_a_later_one_is(store: Store,
     said = f"recipe daily: the run of 2026-11-22T12:05Z is {status}: the venue is away"
     assert found(store).problems == (said,)
     slot(store, "done", days=1)
-    assert found(store, 1.1).problems == ()
+    status = found(store, 1.1)
+    assert status.problems == ()
+    quiet = "No service runs: the run of daily at 2026-11-24T12:05Z begins only if `predibot schedule` runs."
+    assert (headline(status), headline(replace(status, schedules=()))) == (quiet, "Nothing to look at.")
 
 
 def test_a_slot_that_nobody_began_is_a_problem_and_a_paused_recipe_is_none(store: Store, recipe: str) -> None:
