@@ -175,7 +175,8 @@ def _ends(lines: Sequence[Line], scale: Scale) -> tuple[float, float]:
     usual = median([each for each in reaches if each] or [0.0])
     reach = max(_CUT_AT * usual, *(1.2 * (each.points[-1].value - level) for each in lines))
     # Of the first line alone the interval is shown without being asked for.
-    lasts = [end for end in (lines[0].points[-1].low, lines[0].points[-1].high) if end is not None]
+    shown = next(each.points[-1] for each in lines if len(each.points) > 1)
+    lasts = [end for end in (shown.low, shown.high) if end is not None]
     if len(lines) == 1:
         reach = max(reach, *(abs(end - level) for end in (*values, *lasts)))
     low = max(min(level, *values, *lasts), level - reach)
