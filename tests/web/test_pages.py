@@ -140,7 +140,9 @@ def test_a_decision_is_told_in_turns_and_each_word_is_a_link_away(browser: TestC
     own = [each for each in said if (each["bot"], each["subject_id"]) == (row["bot"], row["subject_id"])]
     assert page.count('<svg class="gauge ') == len(own) >= 1
     event = browser.get("/event", params={"id": row["subject_id"]}).text
-    dots = re.findall(r"<title>(\w+), (\d{4}-\d\d-\d\d)[^<]*?: \d+%, [^<]*(?:YES|NO|no bet)</title>", event)
+    dots = re.findall(
+        r"<title>(\w+), (\d{4}-\d\d-\d\d)[^<]*?: (?:&[lg]t;)?[\d.]+%, [^<]*(?:YES|NO|no bet)</title>", event
+    )
     assert ("script_sharp", row["decided_at"][:10]) in dots and len(dots) <= len(set(dots)) * len(own)
 
 
@@ -392,8 +394,8 @@ def test_two_bots_are_compared_by_one_sentence_that_is_their_pair_by_edge(browse
     assert sentence[:2] == names and sentence[2] == ("proven" if edge["better"] else "not proven")
     assert float(sentence[3]) == pytest.approx(1000 * abs(edge["difference"]), abs=0.51)
     rows = re.findall(r'data-h="nearer">([^<]*)</td><td class="number" data-h="by">([^<]*)<', page)
-    said = re.findall(r'data-h="(?:script_sharp|random_bet)">(\d+)%', page)
-    apart = [abs(int(one) - int(other)) for one, other in zip(said[::2], said[1::2], strict=True)]
+    said = re.findall(r'data-h="(?:script_sharp|random_bet)">(?:&[lg]t;)?([\d.]+)%', page)
+    apart = [abs(float(one) - float(other)) for one, other in zip(said[::2], said[1::2], strict=True)]
     assert all(near >= far - 2 for near, far in pairwise(apart)) and len(rows) == len(apart) > 10
     assert {name for name, _ in rows} <= {*asked.values(), "neither", "–"}
 
