@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from predibot.reports import figures
 from tests.acceptance.conftest import Predibot
 from tests.cli.terminal import on_a_terminal, screen_after, without_colours
 from tests.plain_words import private_words
@@ -91,7 +92,8 @@ def test_the_worst_decisions_are_listed_with_what_was_asked_and_why(played: Pred
     for place, each in enumerate(worst, start=1):
         assert each["bot"] == "random_bet" and each["gain_usd"] < 0.0
         assert f"{place}. random_bet -$" in said.out and each["question"] in said.out
-        assert f"price {each['price_yes']:.2f}, forecast {each['probability']:.2f}" in said.out
+        prices = [figures.probability(each[name]) for name in ("price_yes", "probability")]
+        assert "price {}, forecast {}".format(*prices) in said.out
 
 
 @pytest.mark.parametrize(
