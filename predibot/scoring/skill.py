@@ -157,6 +157,8 @@ def skill_of(
     earlier = np.full(n, np.nan) if earlier_prices is None else shares("earlier_prices", earlier_prices, allow_nan=True)
     same_length(forecasts=forecasts.probability, settled_at=settled, earlier_prices=earlier)
     instance_of("pools", pools, Collection)
+    if not all(isinstance(each, str) for each in pools):
+        raise ValueError("pools are no names; give those of forecasters")
     every = list(_each_forecaster(forecasts, made, settled))
     if pooled := _pool(forecasts, [each.name for each in every if each.name not in pools], made, settled):
         every.append(pooled)
