@@ -1,7 +1,7 @@
 """Skill: what forecasts would have scored beside the price, as stated, blended, pooled or recalibrated."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -124,7 +124,7 @@ def skill_of(
     *,
     settled_at: ArrayLike | None = None,
     earlier_prices: ArrayLike | None = None,
-    pools: Collection[str] = (),
+    pools: Set[str] = frozenset(),
     uncertainty: Uncertainty | None = None,
 ) -> Skill:
     """Return what forecasts would have scored beside the price, each in five ways, and all of them pooled.
@@ -156,7 +156,7 @@ def skill_of(
     settled = made if settled_at is None else numbers("settled_at", settled_at)
     earlier = np.full(n, np.nan) if earlier_prices is None else shares("earlier_prices", earlier_prices, allow_nan=True)
     same_length(forecasts=forecasts.probability, settled_at=settled, earlier_prices=earlier)
-    instance_of("pools", pools, Collection)
+    instance_of("pools", pools, Set)
     if not all(isinstance(each, str) for each in pools):
         raise ValueError("pools are no names; give those of forecasters")
     every = list(_each_forecaster(forecasts, made, settled))

@@ -169,7 +169,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "sortino_ratio": {"returns": [0.5, -0.25], "periods_per_year": 365, "risk_free_rate": 0.0},
     "skill_of": {
         "forecasts": settled_forecasts(RECORD), "settled_at": [2.0], "earlier_prices": [0.5],
-        "pools": ("none",), "uncertainty": FEW,
+        "pools": {"none"}, "uncertainty": FEW,
     },
     "step_from_price": {"prices": [0.5, 0.25], "probabilities": [0.5, 0.75], "step": 0.1, "price_range": (0.1, 0.9)},
     "turnover": {"target": [[0.5, 0.5]], "drifted": [[1.0, 0.0]]},

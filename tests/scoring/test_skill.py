@@ -104,7 +104,7 @@ def test_an_event_weighs_one_a_day_and_pools_of_others_have_no_voice() -> None:
     rows = np.arange(12) % 4
     many = replace(one.only(rows), forecasters=("a", "b", "both"), forecaster=np.arange(12) // 4)
     many = replace(many, probability=np.repeat([0.3, 0.6, 0.9], 4))
-    found = skill_of(many, pools=("both",), uncertainty=FEW)
+    found = skill_of(many, pools={"both"}, uncertainty=FEW)
     pooled = probabilities_of(log_odds_of(np.array([0.3, 0.6])).mean())
     assert tried(found, "as stated", "all pooled").difference == pytest.approx(pooled**2 - 0.25)
     assert skill_of(replace(one, probability=np.full(4, 0.50009)), uncertainty=FEW) == Skill(())
