@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -94,16 +94,9 @@ def _equal_bots(connection: Connection, own: Row[Any]) -> list[int]:
 
 
 def _specification(bot: Row[Any], of_run: Mapping[str, Row[Any]]) -> tuple[object, ...]:
-    """Return what a bot is made of, with the bots of its run that its arguments name."""
-    others = {name: row for name, row in of_run.items() if name != bot.name}
-    members = sorted(set(_texts(json.loads(bot.arguments_json))) & set(others))
+    """Return what a bot is made of, its members of the same run included."""
+    members = json.loads(bot.members_json or "[]")
     own = tuple(getattr(bot, each) for each in _SPECIFICATION)
-    return (own, tuple(_specification(of_run[name], others) for name in members))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield the texts within a JSON value."""
-    if isinstance(value, str):
-        yield value
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _texts(each)
+    # A ledger that predibot did not write may have members in a circle.
+    others = {name: row for name, row in of_run.items() if name != bot.name}
+    return (own, *(_specification(others[name], others) for name in members if name in others))
