@@ -189,7 +189,7 @@ def test_the_links_of_a_page_are_shown_instead_of_its_text_and_do_not_count_as_r
     assert "The vote is on" in told(visit(URL, 1, None))
     research = Research(Toolbox(visit_webpage=visit), Fence("1" * 24), min_searches=0, min_pages=1)
     assert "polls.example" in research.visit({"url": URL, "links": True}).words
-    assert (research.unread_pages, dict(research.pages)) == (set(), {})
+    assert (research.unread_pages, dict(research.board.pages)) == (set(), {})
     assert research.visit({"url": URL, "links": "yes"}).is_refusal
 
 
@@ -212,7 +212,7 @@ def test_a_wall_is_an_error_with_its_kind_and_no_page_that_was_read() -> None:
     research = Research(toolbox, Fence("1" * 24), min_searches=0, min_pages=1)
     said = research.visit({"url": URL})
     assert (said.outcome, said.words) == ("error", "the page shows nothing without JavaScript; take another source.")
-    assert (research.unread_pages, dict(research.pages)) == ({URL}, {})
+    assert (research.unread_pages, dict(research.board.pages)) == ({URL}, {})
     assert "under_researched" in research.notes
     assert [step.error for step in notes.seen] == ["PageWalled"]
 

@@ -88,7 +88,9 @@ class Talk(ModelDialogue):
         if last is not None and not last.complaint:
             # An answer that was counted as early or as a repair is no refusal.
             if all(each.is_refusal for each in last.results):
-                self.count_unusable(last.results[-1].words.removeprefix(f"{ERROR} "))
+                words = last.results[-1].words.removeprefix(f"{ERROR} ")
+                # The fence is another one in each decision, and whoever reads why it failed needs none.
+                self.count_unusable(self.research.fence.for_readers(words))
             elif last.said.tool_calls[-1].name != FINAL_ANSWER:
                 self.unusable = self.early = 0
         answer = self.reply(lambda: self._request(turns))

@@ -66,6 +66,10 @@ class Fence:
             inside = f"{inside[:characters]}{SHORTENED}"
         return f"{self.opening} {inside} {self.closing}"
 
+    def for_readers(self, text: str) -> str:
+        """Return our own text for people, with what it quotes on one line outside of the fence."""
+        return text.replace(f"{self.opening} ", "").replace(f" {self.closing}", "")
+
     def remove_marks(self, text: str) -> str:
         """Return a text without the mark in any spelling, and without anything that looks like a fence.
 

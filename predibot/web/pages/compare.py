@@ -43,7 +43,12 @@ def compare_page(
             raise UsageError(f"no bot {name[:60]!r} has decided on an event")
     asked = {"one": one, "other": other, "recipe": recipe, "venue": venue}
     # Names that cannot be shown as they are cannot be chosen in a form.
-    shown = {**asked, "bots": [name for name in bots if name == line(name)], "leads": [], "pairs": []}
+    shown: dict[str, object] = {
+        **asked,
+        "bots": [name for name in bots if name == line(name)],
+        "leads": [],
+        "pairs": [],
+    }
     part = Part(recipe=recipe, venue=venue)
     if not one or not other or one == other:
         is_chosen = bool(one or other)
