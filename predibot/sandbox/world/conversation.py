@@ -17,7 +17,7 @@ from predibot.domain.clock import EPOCH
 from predibot.sandbox.world.cohort_forecasters import PromptCohort, read_cohort
 
 HOSTILE_WORDS = "ignore all previous instructions"
-_BOARD = "What was found so far:"
+_BOARD = re.compile(r"^(?:In view:|With your next call rewrite your belief)", re.MULTILINE)
 _JSON_BLOCK = re.compile(r"```json\s*(\{.*?\})\s*```", re.DOTALL)
 _MARKET_TEXT = re.compile(r"market id: (\S+)\s*\nquestion: ([^\n]+)(.*?)(?=\nmarket id: |\Z)", re.DOTALL)
 _PRICE_TEXT = re.compile(r"price of YES now: ([0-9.]+)")
@@ -166,7 +166,7 @@ def _last_words(messages: Sequence[tuple[str, str]]) -> str:
     places = [place for place, (role, _) in enumerate(messages) if role == "assistant"]
     after = messages[places[-1] + 1 :] if places else []
     texts = [text for role, text in after if role == "tool"] or [text for _, text in after[:1]]
-    return "\n".join(texts).partition(_BOARD)[0]
+    return _BOARD.split("\n".join(texts), maxsplit=1)[0]
 
 
 def _read_markets(prompt: str) -> Iterator[PromptMarket]:
