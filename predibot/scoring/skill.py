@@ -97,7 +97,7 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Series:
+class _ForecasterRows:
     """The settled forecasts of one forecaster, (n,) each."""
 
     name: str
@@ -108,7 +108,7 @@ class _Series:
     made_at: Floats
     settled_at: Floats
 
-    def only(self, rows: NDArray[np.bool_]) -> "_Series":
+    def only(self, rows: NDArray[np.bool_]) -> "_ForecasterRows":
         named = ("price", "probability", "outcome", "cluster", "made_at", "settled_at")
         return replace(self, **{name: getattr(self, name)[rows] for name in named})
 
@@ -173,7 +173,7 @@ def skill_of(
     return Skill(tries, _placebo(forecasts, earlier, how), fitted)
 
 
-def _each_forecaster(forecasts: Forecasts, made: Floats, settled: Floats) -> Iterator[_Series]:
+def _each_forecaster(forecasts: Forecasts, made: Floats, settled: Floats) -> Iterator[_ForecasterRows]:
     priced = ~np.isnan(forecasts.market_probability)
     for number, name in enumerate(forecasts.forecasters):
         rows = priced & (forecasts.forecaster == number)
@@ -182,12 +182,12 @@ def _each_forecaster(forecasts: Forecasts, made: Floats, settled: Floats) -> Ite
             yield _series(name, forecasts, made, settled).only(rows)
 
 
-def _series(name: str, forecasts: Forecasts, made: Floats, settled: Floats) -> _Series:
+def _series(name: str, forecasts: Forecasts, made: Floats, settled: Floats) -> _ForecasterRows:
     price, cluster = forecasts.market_probability, forecasts.cluster
-    return _Series(name, price, forecasts.probability, forecasts.outcome, cluster, made, settled)
+    return _ForecasterRows(name, price, forecasts.probability, forecasts.outcome, cluster, made, settled)
 
 
-def _pool(forecasts: Forecasts, names: Sequence[str], made: Floats, settled: Floats) -> _Series | None:
+def _pool(forecasts: Forecasts, names: Sequence[str], made: Floats, settled: Floats) -> _ForecasterRows | None:
     """Return the pool of some forecasters on questions with two answers at least, at their mean price."""
     own = np.isin(forecasts.forecaster, [forecasts.forecasters.index(name) for name in names])
     rows = np.flatnonzero(own & ~np.isnan(forecasts.market_probability))
@@ -205,7 +205,7 @@ def _pool(forecasts: Forecasts, names: Sequence[str], made: Floats, settled: Flo
     return replace(whole, probability=pooled, price=prices).only(asked)
 
 
-def _variants(each: _Series) -> Mapping[str, Floats]:
+def _variants(each: _ForecasterRows) -> Mapping[str, Floats]:
     """Return the forecasts of each variant, (n,)."""
     return {
         STATED: each.probability,
@@ -216,12 +216,12 @@ def _variants(each: _Series) -> Mapping[str, Floats]:
     }
 
 
-def _calibrated(past: _Series) -> "_Rule":
+def _calibrated(past: _ForecasterRows) -> "_Rule":
     step = _fit(past)
     return lambda now: step_from_price(now.price, now.probability, step)
 
 
-def _recalibrated(past: _Series) -> "_Rule":
+def _recalibrated(past: _ForecasterRows) -> "_Rule":
     try:
         if past.price.size >= _LEAST_FITTED:
             fitted = fit_recalibration(past.probability, past.outcome, method="logistic")
@@ -232,16 +232,16 @@ def _recalibrated(past: _Series) -> "_Rule":
     return lambda now: now.probability
 
 
-def _fit(past: _Series) -> float:
+def _fit(past: _ForecasterRows) -> float:
     """Return the step that forecasts have earned, where each event weighs one in all."""
     _, event, rows = np.unique(past.cluster, return_inverse=True, return_counts=True)
     return fit_step(past.price, past.probability, past.outcome, 1.0 / rows[event])
 
 
-_Rule = Callable[[_Series], Floats]
+_Rule = Callable[[_ForecasterRows], Floats]
 
 
-def _walk(each: _Series, fit: Callable[[_Series], _Rule]) -> Floats:
+def _walk(each: _ForecasterRows, fit: Callable[[_ForecasterRows], _Rule]) -> Floats:
     """Return the forecasts of each day by the rule fitted on what had settled before it, (n,)."""
     found = np.empty_like(each.probability)
     days, known = np.floor(each.made_at / DAY_SECONDS) * DAY_SECONDS, np.sort(each.settled_at)

@@ -28,7 +28,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
-class PageNote:
+class VisitedPage:
     """What is kept of a page that was read."""
 
     title: str = ""
@@ -56,7 +56,7 @@ class Board:
     """Those of them read in this turn, so that the model has not seen them yet."""
     found: dict[str, str] = field(default_factory=dict)
     """A line for each address that a search returned, with title and date."""
-    pages: dict[str, PageNote] = field(default_factory=dict)
+    pages: dict[str, VisitedPage] = field(default_factory=dict)
     """By address without fragment."""
 
     def add_results(self, text: str) -> str:
@@ -77,13 +77,13 @@ class Board:
 
     def add_page(self, url: str, text: str) -> None:
         """Keep title, date and the best passage of a page, or of one more of its parts."""
-        before = self.pages.get(url, PageNote())
+        before = self.pages.get(url, VisitedPage())
         heading = _HEADING.match(text)
         body = _PART.sub("", text[heading.end() :] if heading else text)
         title = before.title or _one_line(heading["title"] or "", MAX_TITLE_CHARACTERS) if heading else before.title
         date = before.date or (_day(heading["date"]) if heading else "")
         passage = best_passage(f"{before.passage}\n{body}", self.question, PASSAGE_CHARACTERS, known=title)
-        self.pages[url] = PageNote(title, date, passage)
+        self.pages[url] = VisitedPage(title, date, passage)
         self.pages_since += 1
         self.pages_unseen += 1
 

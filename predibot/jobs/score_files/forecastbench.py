@@ -62,7 +62,7 @@ class QuestionKey(NamedTuple):
         return f"{self.cluster}{dates}"
 
 
-class SettledForecast(NamedTuple):
+class ForecastBenchRow(NamedTuple):
     """A forecast with its question's outcome."""
 
     key: QuestionKey
@@ -132,7 +132,7 @@ class ForecastSet:
     name: str
     of_users: bool
     """Whether it holds forecasts of several people, whom ForecastBench's boards do not show one by one."""
-    rows: list[tuple[int, SettledForecast | str]] = field(default_factory=list)
+    rows: list[tuple[int, ForecastBenchRow | str]] = field(default_factory=list)
     """Row numbers, each with a forecast or the reason why it is none."""
     combinations: int = 0
     imputed: int = 0
@@ -153,7 +153,7 @@ class Sets:
         several = len(self.joined) > 1
         rows = [
             FileRow(number, _cells(found))
-            if isinstance(found, SettledForecast)
+            if isinstance(found, ForecastBenchRow)
             else BadRow(number, f"{each.label}: {found}" if several else found)
             for each in self.joined
             for number, found in each.rows
@@ -192,7 +192,7 @@ def read_sets(arguments: Sequence[str], standard_input: TextIO | None) -> Sets:
     return Sets(tuple(joined), known)
 
 
-def _cells(item: SettledForecast) -> list[Cell]:
+def _cells(item: ForecastBenchRow) -> list[Cell]:
     key = item.key
     cells = [item.forecaster, key.question, item.probability, item.outcome]
     return [*cells, item.price, key.cluster, key.due_on, key.kind, None]
@@ -247,7 +247,7 @@ def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
             joined.imputed += 1
             continue
         joined.rows.append(
-            (number, SettledForecast(key, forecaster, probability, outcome, settled_on, price, priced_at))
+            (number, ForecastBenchRow(key, forecaster, probability, outcome, settled_on, price, priced_at))
         )
     return joined
 
