@@ -19,7 +19,7 @@ from predibot.domain.resolution import Resolution, unseen_revisions
 from predibot.errors import UsageError
 from predibot.jobs.imports.predibench import ImportReport, Recording, import_days
 from predibot.jobs.imports.predibench_files import Answer, Day, DayEvent, Replicate
-from predibot.jobs.score_files.forecastbench import FORMAT, QuestionKey, Sets, SettledForecast
+from predibot.jobs.score_files.forecastbench import FORMAT, ForecastBenchRow, QuestionKey, Sets
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import market_rows
 from predibot.ledger.write.prices_and_resolutions import add_resolutions, read_resolutions
@@ -55,7 +55,7 @@ def import_forecastbench(
         RunConflict: If the ledger has a run of the same key from elsewhere.
     """
     left_out = Counter[str]()
-    taken = defaultdict[str, dict[str, dict[QuestionKey, SettledForecast]]](lambda: defaultdict(dict))
+    taken = defaultdict[str, dict[str, dict[QuestionKey, ForecastBenchRow]]](lambda: defaultdict(dict))
     for item in _importable(sets, left_out):
         if taken[item.key.due_on][item.forecaster].setdefault(item.key, item) is not item:
             left_out["a second forecast of the same"] += 1
@@ -77,7 +77,7 @@ def import_forecastbench(
     return SetsImportReport(found, new, dict(left_out))
 
 
-def _importable(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]:
+def _importable(sets: Sets, left_out: Counter[str]) -> Iterator[ForecastBenchRow]:
     for each in sets.joined:
         left_out["on combinations of questions"] += each.combinations
         left_out["put in by ForecastBench where there was none"] += each.imputed
@@ -96,7 +96,7 @@ def _importable(sets: Sets, left_out: Counter[str]) -> Iterator[SettledForecast]
         del left_out[reason]
 
 
-def _make_day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast]], sets: Sets) -> Day:
+def _make_day(due_on: str, of: Mapping[str, Mapping[QuestionKey, ForecastBenchRow]], sets: Sets) -> Day:
     """Return the forecasts of a date as a day: an event for each market, and a file for each forecaster."""
     decided_at = _midnight(due_on) + _DUE_WITHIN
     items = {key: item for forecasts in of.values() for key, item in forecasts.items()}
@@ -113,7 +113,7 @@ def _make_day(due_on: str, of: Mapping[str, Mapping[QuestionKey, SettledForecast
     )
 
 
-def _make_event(item: SettledForecast, title: str) -> DayEvent:
+def _make_event(item: ForecastBenchRow, title: str) -> DayEvent:
     name, question = _market_id(item.key), title.strip() or item.key.cluster
     priced_at = _parse_instant(item.priced_at or item.key.due_on)
     point = PricePoint(min(priced_at, _midnight(item.key.due_on)), item.price or 0.0)
@@ -123,7 +123,7 @@ def _make_event(item: SettledForecast, title: str) -> DayEvent:
 
 
 def _replicate(
-    due_on: str, name: str, bot: str, forecasts: Mapping[QuestionKey, SettledForecast], decided_at: datetime
+    due_on: str, name: str, bot: str, forecasts: Mapping[QuestionKey, ForecastBenchRow], decided_at: datetime
 ) -> Replicate:
     answers = tuple(
         Answer(
@@ -160,7 +160,7 @@ def _store_resolutions(connection: Connection, settled: Mapping[str, Resolution]
     return count
 
 
-def _make_resolution(item: SettledForecast) -> Resolution:
+def _make_resolution(item: ForecastBenchRow) -> Resolution:
     outcome = item.outcome or 0.0
     at = _midnight(item.settled_on or item.key.due_on)
     return Resolution.of_payouts((outcome, 1.0 - outcome), at, "venue", at)
