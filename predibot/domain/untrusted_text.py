@@ -41,6 +41,11 @@ def one_line(text: str) -> str:
     return " ".join(text.translate(harmless).split())
 
 
+def cut_line(text: str, characters: int) -> str:
+    """Return the beginning of a text as `one_line` returns it, at most so many characters."""
+    return one_line(text[: 4 * characters])[:characters]
+
+
 def spreadsheet_cell(text: str) -> str:
     """Return a text as one cell, with a quote before what a spreadsheet would run as a formula.
 

@@ -65,6 +65,11 @@ class AnswerForm(Protocol):
         return ""
 
     @property
+    def market_ids(self) -> Sequence[str]:
+        """Return the ids of the markets that an answer may be about; empty where it is about none."""
+        return ()
+
+    @property
     def labels(self) -> Sequence[str]:
         """Return the words of which an answer is one; none where it is an object.
 

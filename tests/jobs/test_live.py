@@ -53,6 +53,7 @@ class Live:
     """A sandbox that passes for the live venue, and the hands of its clock."""
 
     now: datetime
+    step: timedelta = timedelta(seconds=61)
     server: SandboxServer = field(init=False)
     venue: Polymarket = field(init=False)
 
@@ -72,8 +73,8 @@ class Live:
         return stack
 
     def tick(self) -> datetime:
-        """Return the time, and let more than a minute pass."""
-        self.now += timedelta(seconds=61)
+        """Return the time, and let a step pass, by default more than a minute."""
+        self.now += self.step
         return self.now
 
     def decide(self, store: Store, *bots: str, ticking: bool = False) -> DecideReport:
@@ -133,6 +134,31 @@ def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(stor
     assert len(rows) >= len(report.decisions)
     assert all(shown < booked <= decided for shown, booked, decided in rows)
     assert min(shown for shown, _, _ in rows) > to_microseconds(report.run.as_of)
+
+
+def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_model_is_booked_at_one_after_its_own(
+    store: Store, live: Live
+) -> None:
+    live.step = timedelta(seconds=1)
+    model = f'strategy = "one_shot"\nmodel = "openai/lazy"\nbase_url = "{live.server.chat_url}"'
+    bots = ("market_price", f"{model}\nprice_usd_per_million_tokens = 0", 'strategy = "calibrated"\nbot = "one_shot"')
+    report = live.decide(store, *bots, ticking=True)
+    assert {each.stored.message for each in report.decisions} == {""}
+    with store.read() as connection:
+        rows = connection.execute(
+            text(
+                """SELECT bots.name, decisions.subject_row, decided_at, min(shown.at), min(booked.at) FROM decisions
+                JOIN bots ON bots.id = decisions.bot_id
+                JOIN quotes shown ON shown.decision_id = decisions.id AND shown.role = 'shown'
+                JOIN quotes booked ON booked.decision_id = decisions.id AND booked.role = 'booked'
+                GROUP BY decisions.id"""
+            )
+        ).all()
+    times = {(name, subject): (decided, shown, booked) for name, subject, decided, shown, booked in rows}
+    for (name, subject), (_, shown, booked) in times.items():
+        assert (booked > shown) == (name == "one_shot")
+        if name == "calibrated":
+            assert times["one_shot", subject][0] <= shown
 
 
 def test_a_bot_whose_budget_is_spent_abstains_at_the_quotes_it_was_shown(

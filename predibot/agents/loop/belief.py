@@ -1,13 +1,19 @@
 """An agent's belief: what it thinks while it still reads, which is no answer and is never played."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
 from predibot.domain.trace import Step, ToolStep
+from predibot.domain.untrusted_text import cut_line
+from predibot.errors import AnswerError
+from predibot.games.answers import AnswerComplaint, list_ids, quoted
 
 UPDATE_BELIEF = "update_belief"
 """The tool that rewrites the belief."""
+ERROR = "error:"
+"""Tells the model that a call failed."""
 MAX_WORDS_CHARACTERS = 600
 """Of the words for, against, and of the open questions, each."""
 MAX_MARKETS = 60
@@ -25,21 +31,37 @@ class Belief:
     open_questions: str = ""
 
     @classmethod
-    def of(cls, arguments: Mapping[str, object]) -> Self:
+    def of(cls, arguments: Mapping[str, object], market_ids: Collection[str] = ()) -> Self:
         """Return the belief in the arguments of a call, its texts on one line each and cut to their length.
 
+        Args:
+            arguments: As the model gave them.
+            market_ids: The markets it may be about; empty where that is not known.
+
         Raises:
-            ValueError: If a part is missing or of a wrong kind; the message says what to write.
+            AnswerError: If a part is missing or of a wrong kind, or a market is unknown or named twice; the message
+                says what to write.
         """
         rows = arguments.get("probabilities")
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not 1 <= len(rows) <= MAX_MARKETS:
-            raise ValueError(f"give probabilities as a list of 1 to {MAX_MARKETS} markets")
+            raise AnswerError(f"give probabilities as a list of 1 to {MAX_MARKETS} markets")
         texts = [arguments.get(name) or "" for name in ("evidence_for", "evidence_against", "open_questions")]
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError("give evidence_for, evidence_against and open_questions as text")
+            raise AnswerError("give evidence_for, evidence_against and open_questions as text")
         if not str(texts[0]).strip() and not str(texts[1]).strip():
-            raise ValueError("give evidence_for or evidence_against, or say in them that there is none")
-        return cls(tuple(map(_probability, rows)), *(_one_line(str(text), MAX_WORDS_CHARACTERS) for text in texts))
+            raise AnswerError("give evidence_for or evidence_against, or say in them that there is none")
+        chances = tuple(map(_probability, rows))
+        names = [market_id for market_id, _ in chances]
+        for market_id in names:
+            if market_ids and market_id not in market_ids:
+                raise AnswerComplaint(
+                    f"there is no market {quoted(market_id)} here; write one of {list_ids([*market_ids])}"
+                )
+            if names.count(market_id) > 1:
+                raise AnswerComplaint(
+                    f"market {quoted(market_id)} is given {names.count(market_id)} times; give it once"
+                )
+        return cls(chances, *(cut_line(str(text), MAX_WORDS_CHARACTERS) for text in texts))
 
     def lines(self) -> tuple[tuple[str, str], ...]:
         """Return what it says, each part with its label."""
@@ -53,12 +75,12 @@ def last_belief(steps: Iterable[Step]) -> Belief | None:
     """Return the last belief of a trace, or None."""
     found = None
     for step in steps:
-        if isinstance(step, ToolStep) and step.name == UPDATE_BELIEF and isinstance(step.arguments, Mapping):
-            try:
+        if not isinstance(step, ToolStep) or step.name != UPDATE_BELIEF or step.result.startswith(ERROR):
+            # One that was refused leaves the one before.
+            continue
+        if isinstance(step.arguments, Mapping):
+            with suppress(AnswerError):
                 found = Belief.of(step.arguments)
-            except ValueError:
-                # It was refused then too, so the one before stands.
-                continue
     return found
 
 
@@ -67,9 +89,5 @@ def _probability(row: object) -> tuple[str, float]:
         case {"market_id": str(market_id), "probability": float() | int() as probability} if (
             market_id.strip() and not isinstance(probability, bool) and 0.0 <= probability <= 1.0
         ):
-            return _one_line(market_id, MAX_ID_CHARACTERS), float(probability)
-    raise ValueError("each of probabilities has a market_id as text and a probability from 0 to 1")
-
-
-def _one_line(text: str, characters: int) -> str:
-    return " ".join(text[: 4 * characters].split())[:characters]
+            return cut_line(market_id, MAX_ID_CHARACTERS), float(probability)
+    raise AnswerError("each of probabilities has a market_id as text and a probability from 0 to 1")

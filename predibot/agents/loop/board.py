@@ -1,12 +1,13 @@
 """The board: what stays in an agent's view when pages leave it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from urllib.parse import urldefrag
 
 from predibot.agents.loop.belief import UPDATE_BELIEF, Belief
 from predibot.agents.prompts.untrusted_text import Fence
+from predibot.domain.untrusted_text import cut_line, one_line
 from predibot.related.passages import best_passage
 
 PASSAGE_CHARACTERS = 300
@@ -40,7 +41,7 @@ class VisitedPage:
         """Return the note on one line, its passage cut to a number of characters."""
         words = ": ".join(filter(None, (self.title, self.passage[:characters])))
         address = url if len(url) <= MAX_URL_CHARACTERS else f"{url[:MAX_URL_CHARACTERS]}…"
-        return f"- {words} ({self.date or 'no date'}, {address})"
+        return one_line(f"- {words} ({self.date or 'no date'}, {address})")
 
 
 @dataclass(slots=True)
@@ -49,6 +50,8 @@ class Board:
 
     question: str = ""
     """The words that a page's best passage is chosen by."""
+    market_ids: Collection[str] = ()
+    """The markets that a belief may be about; empty where the game names none."""
     belief: Belief | None = None
     pages_since: int = 0
     """Pages read that the belief knows nothing of."""
@@ -67,7 +70,7 @@ class Board:
         room, listed = MAX_LISTED_CHARACTERS, list[str]()
         results = _RESULT.findall(text)
         for title, url, published in results:
-            line = f"- {_one_line(title, MAX_TITLE_CHARACTERS)} ({_day(published) or 'no date'}) {url}"
+            line = f"- {cut_line(title, MAX_TITLE_CHARACTERS)} ({_day(published) or 'no date'}) {one_line(url)}"
             if url in self.found or len(line) >= room:
                 continue
             self.found[url] = line
@@ -80,7 +83,7 @@ class Board:
         before = self.pages.get(url, VisitedPage())
         heading = _HEADING.match(text)
         body = _PART.sub("", text[heading.end() :] if heading else text)
-        title = before.title or _one_line(heading["title"] or "", MAX_TITLE_CHARACTERS) if heading else before.title
+        title = before.title or cut_line(heading["title"] or "", MAX_TITLE_CHARACTERS) if heading else before.title
         date = before.date or (_day(heading["date"]) if heading else "")
         passage = best_passage(f"{before.passage}\n{body}", self.question, PASSAGE_CHARACTERS, known=title)
         self.pages[url] = VisitedPage(title, date, passage)
@@ -125,7 +128,3 @@ class Board:
 def _day(text: str) -> str:
     found = _DAY.search(text)
     return found[0] if found else ""
-
-
-def _one_line(text: str, characters: int) -> str:
-    return " ".join(text[: 4 * characters].split())[:characters]

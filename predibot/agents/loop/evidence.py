@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from predibot.agents.answer.result import MAX_REPAIRS
-from predibot.agents.loop.belief import UPDATE_BELIEF, Belief
+from predibot.agents.loop.belief import ERROR, UPDATE_BELIEF, Belief
 from predibot.agents.loop.board import Board
-from predibot.agents.prompts.untrusted_text import Fence
+from predibot.agents.prompts.untrusted_text import Fence, complaint_for_model
 from predibot.contracts import (
     BUILT_IN_TOOLS,
     VISIT_WEBPAGE,
@@ -25,10 +25,9 @@ from predibot.contracts import (
 from predibot.domain.chat import ToolSchema
 from predibot.domain.decision import UNDER_RESEARCHED, WITHOUT_SEARCH
 from predibot.domain.trace import Outcome
+from predibot.errors import AnswerError
 from predibot.games.answers import ABSENT
 
-ERROR = "error:"
-"""Tells the model that a call failed."""
 MAX_ERROR_CHARACTERS = 240
 GIST_CHARACTERS = 700
 FAILED_TRIES = 3
@@ -244,9 +243,9 @@ class Research:
     def believe(self, arguments: Arguments) -> ToolAnswer:
         """Replace the belief."""
         try:
-            self.board.update(Belief.of(arguments))
-        except ValueError as error:
-            return ToolAnswer.refusal(str(error))
+            self.board.update(Belief.of(arguments, self.board.market_ids))
+        except AnswerError as error:
+            return ToolAnswer.refusal(complaint_for_model(error, self.fence))
         return ToolAnswer.own("written down; it is no answer")
 
     def missing(self) -> str | None:

@@ -13,7 +13,8 @@ from predibot.agents.answer.calls import holds_calls
 from predibot.agents.answer.reader import answer_text, call_in_words, read_object
 from predibot.agents.answer.result import MAX_REPAIRS, LoopEnd
 from predibot.agents.budget.budget import KeptStep
-from predibot.agents.loop.evidence import ERROR, Research, ToolAnswer
+from predibot.agents.loop.belief import ERROR
+from predibot.agents.loop.evidence import Research, ToolAnswer
 from predibot.agents.loop.turns import ModelTurn, messages_of
 from predibot.agents.models.failures import is_too_long
 from predibot.agents.prompts.untrusted_text import complaint_for_model
@@ -70,11 +71,11 @@ class Talk(ModelDialogue):
     """Left in the budget at the start; None is no limit."""
 
     def __post_init__(self) -> None:
-        """Note the start, the seconds left in the budget, and the words that passages are chosen by."""
+        """Note the start, the seconds left in the budget, and what the board must know of the question."""
         # A class with slots is made twice, and `super()` knows the first only.
         ModelDialogue.__post_init__(self)
         self.budget_seconds = self._left_budget_seconds()
-        self.research.board.question = self.form.question
+        self.research.board.question, self.research.board.market_ids = self.form.question, self.form.market_ids
 
     def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
         """Ask the model for its next turn: calls, or a complaint why none of them is made.

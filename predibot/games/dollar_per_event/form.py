@@ -218,6 +218,11 @@ class EventForm(AnswerForm):
         event = self.seen.event
         return "\n".join((event.title, *(market.question for market in event.markets)))
 
+    @property
+    def market_ids(self) -> Sequence[str]:
+        """Return the ids of the event's markets."""
+        return [market.id for market in self.seen.event.markets]
+
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the text on the event for a model."""
         return event_words(

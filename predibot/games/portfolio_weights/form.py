@@ -1,6 +1,6 @@
 """The answer form of a portfolio of weights: the text for a model, and the parser of its answer."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from predibot.domain.account_past import CASH
@@ -156,6 +156,11 @@ class PortfolioForm(AnswerForm):
         return "\n".join(
             dict.fromkeys(text for each in self.seen.markets for text in (each.event_title, each.market.question))
         )
+
+    @property
+    def market_ids(self) -> Sequence[str]:
+        """Return the ids of the markets."""
+        return [each.market.id for each in self.seen.markets]
 
     @property
     def _probabilities(self) -> dict[str, object]:

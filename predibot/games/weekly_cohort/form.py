@@ -1,7 +1,7 @@
 """The answer form of a cohort: the tool that hands in an answer, and the parser of it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -249,6 +249,11 @@ class CohortForm(AnswerForm):
     def question(self) -> str:
         """Return the questions of the markets."""
         return "\n".join(each.market.question for each in self.seen.markets)
+
+    @property
+    def market_ids(self) -> Sequence[str]:
+        """Return the ids of the markets."""
+        return [each.market.id for each in self.seen.markets]
 
     def words(self, *, history: Callable[[str], tuple[PricePoint, ...]], untrusted: Callable[[str], str]) -> Words:
         """Return the text for a model; it shows no history of prices."""

@@ -295,7 +295,9 @@ def _reference(job: DecideJob, worker: Worker) -> Callable[[], Any]:
 def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn | None) -> DecisionResult:
     # An event with a closed market is not decided; an account goes on with its other markets.
     if turn is None:
-        shown = tuple(map(worker.board.open_event, worker.events_of(job)))
+        # A bot that steps from the price begins at one that is asked for after the answers of its members.
+        anew = bool(job.bot.members)
+        shown = tuple(worker.board.open_event(event, anew=anew) for event in worker.events_of(job))
     else:
         shown = worker.board.quote_events(turn.events, worker.instant())
     view = _view(job, worker, shown, turn)
@@ -322,7 +324,9 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
     if job.bot.normalise and isinstance(view, EventView):
         answer = normalise_exclusive(answer, view.event)
     if turn is None:
-        booked = tuple(map(worker.board.open_event, shown))
+        # What took a model's time is booked at quotes that are asked for after its answer.
+        anew = bool(job.bot.needs.models)
+        booked = tuple(worker.board.open_event(event, anew=anew) for event in shown)
     else:
         ordered = [order.instrument for order in answer.orders]
         booked = worker.board.requote_events(shown, ordered, turn.account.positions, worker.instant())

@@ -37,15 +37,18 @@ class VenueBoard:
         self._lock = threading.Lock()
         self._places: dict[tuple[str, ...], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
 
-    def open_event(self, event: Event) -> Event:
+    def open_event(self, event: Event, *, anew: bool = False) -> Event:
         """Return an event with the quotes of now; unchanged if the venue is not live.
+
+        Args:
+            anew: Whether to ask the venue even if it was asked a moment ago.
 
         Raises:
             MarketClosed: If one of its markets is closed or not quoted any more.
         """
         if not self._venue.live:
             return event
-        fresh = self.quote_event(event)
+        fresh = self.quote_event(event, anew=anew)
         gone = [market.id for market in fresh.markets if not market.quotes]
         if gone:
             raise MarketClosed(

@@ -117,6 +117,17 @@ def test_arguments_of_a_wrong_kind_are_answered_with_what_to_give(call: str, arg
     assert not (looked.queries or looked.board.pages or looked.board.belief)
 
 
+def test_a_belief_is_about_each_market_of_the_question_at_most_once() -> None:
+    looked = research()
+    looked.board.market_ids = ("m1", "m2")
+    first, foreign = ({"market_id": name, "probability": 0.4} for name in ("m1", "m3"))
+    told = looked.believe(belief(probabilities=[first, foreign])).text
+    assert told.startswith("error: there is no market") and all(name in told for name in ("m1", "m2", "m3"))
+    assert "2 times; give it once" in looked.believe(belief(probabilities=[first, first])).text
+    assert looked.board.belief is None
+    assert not looked.believe(belief()).text.startswith("error:") and looked.board.belief
+
+
 @pytest.mark.parametrize("empty", ["", None])
 def test_what_is_empty_and_may_be_left_out_is_left_out(empty: str | None) -> None:
     asked: list[tuple[object, ...]] = []

@@ -168,9 +168,11 @@ def test_neither_does_a_tool_of_the_user(kind: Callable[[str], ToolResult], endi
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_neither_does_a_belief_or_the_venue_itself(ending: str) -> None:
     words = f"{ending} {ORDERS}"
-    chance = {"market_id": words, "probability": 0.5}
+    chance = {"market_id": "m1", "probability": 0.5}
+    foreign = {"probabilities": [{"market_id": f"{ORDERS} {ending}", "probability": 0.5}], "evidence_for": "x"}
     belief = {"probabilities": [chance], **dict.fromkeys(("evidence_for", "evidence_against", "open_questions"), words)}
     assert_fenced(talked(searching(SearchAnswer((), 0.0)), ("update_belief", belief)))
+    assert_fenced(talked(searching(SearchAnswer((), 0.0)), ("update_belief", foreign)))
     market = Market(MarketRef("m1"), words, ("Yes", words), words, quote=rain().markets[0].quote)
     assert_fenced(talked(Toolbox(), event=Event("e1", words, (market,), description=words)))
 

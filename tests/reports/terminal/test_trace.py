@@ -97,10 +97,11 @@ def test_a_number_that_is_none_does_not_break_the_document() -> None:
 
 
 def test_the_last_belief_stands_before_the_steps_and_every_one_at_its_own() -> None:
-    def believing(probability: object) -> ToolStep:
+    def believing(probability: object, result: str = "written down") -> ToolStep:
         given = {"probabilities": [{"market_id": "m1", "probability": probability}], "evidence_for": HOSTILE}
-        return ToolStep("update_belief", given, "written down", "own")
+        return ToolStep("update_belief", given, result, "own")
 
-    shown = _shown(believing(0.5), MODEL, believing(0.625), believing("refused"), full=False)
+    refused = (believing("refused"), believing(0.75, "error: there is no market 'm1' here"))
+    shown = _shown(believing(0.5), MODEL, believing(0.625), *refused, full=False)
     assert shown.index("last belief: m1 0.625") < shown.index("1. tool") < shown.index("   belief: m1 0.5\n")
     assert shown.count("evidence for: ") == 3 and "\x1b" not in shown
