@@ -41,7 +41,7 @@ from predibot.ledger.write.claims import release_claims
 from predibot.ledger.write.decisions import StoredDecision, read_decisions
 from predibot.ledger.write.news import news_failures
 from predibot.ledger.write.receipts import Receipt
-from predibot.ledger.write.runs import BotPlan, StoredRun, add_bots, count_late_by_run
+from predibot.ledger.write.runs import BASE_URL, BotPlan, StoredRun, add_bots, count_late_by_run
 from predibot.net.deadline import call_within
 from predibot.recipe.recipe import BotSpec
 
@@ -243,9 +243,10 @@ def bot_plan(bot: BotSpec) -> BotPlan:
     return BotPlan(
         bot.name,
         strategy.name,
-        # Settings of its models and of its probabilities make a bot another one, as its arguments do.
+        # Where its models are, their settings and those of its probabilities make a bot another one, as arguments do.
         {
             **strategy.arguments,
+            **({BASE_URL: bot.terms.base_url} if bot.terms.base_url else {}),
             **bot.terms.settings.explicit,
             **({"normalise": bot.normalise} if bot.normalise else {}),
         },

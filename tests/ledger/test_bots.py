@@ -1,5 +1,6 @@
 """Bots of a run: each stays who it was."""
 
+import json
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -23,6 +24,23 @@ def test_the_model_and_its_cutoff_are_kept_and_exported(store: Store) -> None:
         plain, agent = export_rows(connection, "bots")
     assert (plain["model"], plain["knowledge_cutoff"]) == (None, None)
     assert (agent["model"], agent["knowledge_cutoff"]) == ("openai/gpt-5", "2025-06-01")
+
+
+def test_a_bot_is_another_one_at_another_server_which_rows_of_an_older_predibot_state_in_the_recipe(
+    store: Store,
+) -> None:
+    run = a_run(store, event_of(1))
+    there, elsewhere = (replace(BOT, arguments={"base_url": f"http://{host}.example/v1"}) for host in ("a", "b"))
+    with store.write() as connection:
+        # The row of an older predibot.
+        add_bots(connection, run, [BOT])
+    recipe = {"bots": [{"name": "x", "terms": {"base_url": "http://a.example/v1"}}]}
+    old = replace(run, recipe_json=json.dumps(recipe))
+    with store.write() as connection:
+        assert add_bots(connection, old, [there])
+    for run_now, plan in ((old, elsewhere), (old, BOT), (run, there)):
+        with pytest.raises(RunConflict, match="base_url"), store.write() as connection:
+            add_bots(connection, run_now, [plan])
 
 
 @pytest.mark.parametrize(

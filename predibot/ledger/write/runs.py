@@ -31,6 +31,8 @@ _journal, _orders, _turns = table_of(JournalEntryRow), table_of(OrderRow), table
 _FREEZING = 7_305_991_202
 PROMPT_SHA256 = "prompt_sha256"
 """Its key among a bot's arguments."""
+BASE_URL = "base_url"
+"""The key, among a bot's arguments, of the server that a recipe names for its models."""
 IMPORTED = "import:"
 """The digest of a run that was imported from somebody's files begins with this."""
 
@@ -174,14 +176,33 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
     ]
     insert_new(connection, BotRow, plans)
     stored = {row["name"]: row for row in connection.execute(select(bots).where(bots.c.run_id == run.id)).mappings()}
+    recipe = json.loads(run.recipe_json)
     for plan in plans:
-        before, now = _identity(stored[plan["name"]]), _identity(plan)
+        held = stored[plan["name"]]
+        before = _identity(held, whole_arguments(held["arguments_json"], held["name"], recipe))
+        now = _identity(plan, json.loads(str(plan["arguments_json"])))
         if before != now:
             raise RunConflict(
                 f"bot {plan['name']!r} of run {run.key} is {before}, the recipe now says {now}. "
                 "Give it another name, or start over with --new-run"
             )
     return {bot.name: stored[bot.name]["id"] for bot in wanted}
+
+
+def whole_arguments(arguments_json: str, bot: str, recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the stored arguments of a bot with its `BASE_URL`, which rows of an older predibot lack.
+
+    Args:
+        arguments_json: Of its row.
+        bot: Its name.
+        recipe: The recipe that its run has stored.
+    """
+    known = dict[str, Any]()
+    for each in recipe.get("bots", ()):
+        match each:
+            case {"name": str(name), "terms": {"base_url": str(address)}} if name == bot:
+                known = {BASE_URL: address}
+    return {**known, **json.loads(arguments_json)}
 
 
 def last_runs_of_events(*which: ColumnElement[bool]) -> Subquery:
@@ -341,9 +362,9 @@ def _require_no_journal(connection: Connection, key: str) -> None:
     )
 
 
-def _identity(bot: Mapping[Any, Any]) -> str:
+def _identity(bot: Mapping[Any, Any], arguments: Mapping[str, Any]) -> str:
     """Return what makes a bot of a run the same; its code may be fixed, so the digest is no part."""
-    parts = [f"{bot['strategy']} {bot['arguments_json']}"]
+    parts = [f"{bot['strategy']} {json.dumps(arguments, sort_keys=True)}"]
     if bot["model"] is not None:
         parts.append(f"with {bot['model']}")
     if bot["knowledge_cutoff"] is not None:

@@ -17,7 +17,7 @@ from predibot.jobs.read_traces import usage_of_traces
 from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_lists import list_decisions
-from predibot.ledger.read.details.bots import bot_setup, newest_traces
+from predibot.ledger.read.details.bots import bot_setup, count_setups, newest_traces
 from predibot.ledger.read.open_positions import open_positions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import count_decisions, sort_decisions
@@ -202,16 +202,16 @@ def _by_slot(history: BotHistory) -> Iterator[Bars]:
 def _costs_and_setup(cache: LedgerCache, name: str) -> tuple[Table | None, Prompt, list[tuple[str, str]]]:
     """Return the costs by step of the newest decisions, the prompt, and the setup of a bot."""
 
-    def read(connection: Connection) -> tuple[tuple[str, ...], Row[Any] | None]:
-        return newest_traces(connection, name, _TRACES), bot_setup(connection, name)
+    def read(connection: Connection) -> tuple[tuple[str, ...], Row[Any] | None, int]:
+        return newest_traces(connection, name, _TRACES), bot_setup(connection, name), count_setups(connection, name)
 
-    digests, setup = cache.store.run_read(read)
+    digests, setup, setups = cache.store.run_read(read)
     report = usage_of_traces(cache.store, [(name, digest) for digest in digests])
     grid = usage_grid(report).without("bot") if report.rows else None
     if setup is None:
         return grid, _prompt(cache, digests), []
     is_hidden = not cache.traces and f'"{PROMPT_SHA256}"' in setup.arguments_json
-    return grid, _OWN_PROMPT if is_hidden else _prompt(cache, digests), _setup_rows(setup)
+    return grid, _OWN_PROMPT if is_hidden else _prompt(cache, digests), _setup_rows(setup, setups)
 
 
 def _prompt(cache: LedgerCache, digests: Sequence[str]) -> Prompt:
@@ -231,7 +231,7 @@ def _prompt(cache: LedgerCache, digests: Sequence[str]) -> Prompt:
     return Prompt(messages, asked.tools, tuple((key, str(value)) for key, value in asked.settings.items()))
 
 
-def _setup_rows(setup: Row[Any]) -> list[tuple[str, str]]:
+def _setup_rows(setup: Row[Any], setups: int) -> list[tuple[str, str]]:
     rows = [
         ("strategy", setup.strategy),
         ("arguments", _indent_json(setup.arguments_json)),
@@ -243,8 +243,8 @@ def _setup_rows(setup: Row[Any]) -> list[tuple[str, str]]:
         ("run", f"{setup.run}, the newest of recipe {setup.recipe}"),
         ("recipe", _indent_json(setup.recipe_json)),
     ]
-    if setup.setups > 1:
-        rows.insert(0, ("set up", f"in {setup.setups} different ways so far; this is the newest"))
+    if setups > 1:
+        rows.insert(0, ("set up", f"in {setups} different ways so far; this is the newest"))
     return rows
 
 

@@ -68,6 +68,22 @@ def test_only_what_settled_before_the_instant_is_learnt_from(ledger: Store, arch
         assert (count("cal", 4), count("half", 4)) == (0, 0)
         connection.execute(text("UPDATE bots SET model = NULL WHERE name = 'half' AND run_id = 1"))
         assert (count("cal", 4), count("half", 4)) == (1, 1)
+        # What a model may use, and where it is, is the bot's too; what a search costs is not.
+        connection.execute(text("UPDATE bots SET model = 'x/m' WHERE name = 'half'"))
+        stored = connection.execute(text("SELECT recipe_json FROM runs WHERE id = 1")).scalar_one()
+        recipe = json.loads(stored)
+        half = next(each for each in recipe["bots"] if each["name"] == "half")
+        other: tuple[tuple[dict[str, object], int], ...] = (
+            ({"search": {**recipe["search"], "usd_per_call": {"ddgs": 0.01}}, "limits": {"day": {"usd": 1}}}, 1),
+            ({"search": {**recipe["search"], "providers": ["brave"]}}, 0),
+            ({"limits": {"decision": {"searches": 2}}}, 0),
+            ({"bots": [{**half, "terms": {**half["terms"], "base_url": "http://a.example/v1"}}]}, 0),
+            ({}, 1),
+        )
+        for change, n in other:
+            update = text("UPDATE runs SET recipe_json = :recipe WHERE id = 1")
+            connection.execute(update, {"recipe": json.dumps({**recipe, **change})})
+            assert (count("half", 4), count("cal", 4)) == (n, n)
         connection.execute(text("UPDATE bots SET arguments_json = '{}' WHERE name = 'cal' AND run_id = 1"))
         assert count("cal", 4) == 0
         connection.execute(text("UPDATE runs SET voided_at = as_of, void_reason = 'test' WHERE id = 1"))

@@ -1,19 +1,22 @@
-"""What bots of a ledger are to each other: equal but for the prompt, or made of others."""
+"""What bots of a ledger are to each other: the same one, equal but for the prompt, or made of others."""
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from predibot.domain.replicates import split_replicate
 from predibot.ledger.read.row_filter import by_recipe_and_bots, runs_in
 from predibot.ledger.write.decisions import bots
-from predibot.ledger.write.runs import PROMPT_SHA256, runs
+from predibot.ledger.write.runs import PROMPT_SHA256, runs, whole_arguments
 from predibot.scoring.records.part import Part
+
+_COSTS_AND_WAITS = ("usd_per_call", "seconds_between")
+"""Keys of [search] that change no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,25 @@ class PromptPair:
     def turned(self) -> Self:
         """Return the pair the other way round."""
         return type(self)(self.second, self.first, self.second_prompt, self.first_prompt, self.runs)
+
+
+def specification(bot: Row[Any], recipe: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return what makes a bot the same one in two runs, but for the bots that it waits for.
+
+    These are its strategy, arguments, prompt, code and model; and of one with a model the server that the recipe names
+    for it, what a decision may spend, and how the recipe searches. What only costs or waits is left out.
+
+    Args:
+        bot: Its row.
+        recipe: The recipe that its run has stored.
+    """
+    arguments = whole_arguments(bot.arguments_json, bot.name, recipe)
+    found = (bot.strategy, json.dumps(arguments, sort_keys=True), bot.source_sha256, bot.model)
+    if bot.model is None:
+        return found
+    tables = {name: recipe.get(name) or {} for name in ("limits", "search")}
+    search = {name: value for name, value in tables["search"].items() if name not in _COSTS_AND_WAITS}
+    return (*found, json.dumps([tables["limits"].get("decision"), search], sort_keys=True))
 
 
 def pairs_by_prompt(connection: Connection, venue_name: str, part: Part) -> tuple[PromptPair, ...]:

@@ -1,11 +1,13 @@
 """Bots as runs froze them: their set-up, traces, and the evidence behind each decision."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, case, func, not_, select
 
+from predibot.ledger.read.details.bot_kinship import specification
 from predibot.ledger.read.event_facts import of_category
 from predibot.ledger.read.row_filter import RowFilter, by_recipe_and_bots, is_bot, runs_in
 from predibot.ledger.write.claims import subjects
@@ -13,24 +15,28 @@ from predibot.ledger.write.decisions import bots, decisions, sources
 from predibot.ledger.write.runs import is_late, runs, with_decisions
 from predibot.scoring.records.part import Part
 
+_SETUP = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model)
+
 
 def bot_setup(connection: Connection, name: str) -> Row[Any] | None:
-    """Return a bot's set-up in its newest run that counts, and its number of `setups` of arguments, code and model.
-
-    None where it took part in none. All texts come from recipes.
-    """
+    """Return a bot's set-up in its newest run that counts, None where it took part in none; texts come from recipes."""
     own = (is_bot(bots.c.name, (name,)), runs.c.voided_at.is_(None))
-    what = (bots.c.strategy, bots.c.arguments_json, bots.c.source_sha256, bots.c.model)
-    different = select(*what).join(runs, runs.c.id == bots.c.run_id).where(*own).distinct().subquery()
     of_run = (runs.c.key.label("run"), runs.c.recipe, runs.c.slot_at, runs.c.recipe_json, runs.c.code_version)
-    setups = select(func.count()).select_from(different).scalar_subquery().label("setups")
     newest: Select[Any] = (
-        select(*of_run, *what, bots.c.knowledge_cutoff, bots.c.members_json, setups)
+        select(*of_run, *_SETUP, bots.c.knowledge_cutoff, bots.c.members_json)
         .join(runs, runs.c.id == bots.c.run_id)
         .where(*own)
         .order_by(runs.c.slot_at.desc(), runs.c.id.desc())
     )
     return connection.execute(newest.limit(1)).first()
+
+
+def count_setups(connection: Connection, name: str) -> int:
+    """Return in how many ways a bot was set up in the runs that count; replicates are one bot."""
+    own = (is_bot(bots.c.name, (name,)), runs.c.voided_at.is_(None))
+    of_bot = (bots.c.name, *_SETUP, runs.c.recipe_json)
+    chosen: Select[Any] = select(*of_bot).join(runs, runs.c.id == bots.c.run_id).where(*own)
+    return len({specification(row, json.loads(row.recipe_json)) for row in connection.execute(chosen.distinct())})
 
 
 def list_decision_results(connection: Connection, row_filter: RowFilter) -> Sequence[Row[Any]]:

@@ -9,14 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, select
 
 from predibot.domain.resolution import SettledForecast
+from predibot.ledger.read.details.bot_kinship import specification
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts
 from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.prices_and_resolutions import resolutions
 from predibot.ledger.write.runs import is_late, live_venues, runs
-
-_SPECIFICATION = ("strategy", "arguments_json", "source_sha256", "model")
-"""What makes a bot the same one in two runs; settings and a prompt of its own are among the arguments."""
 
 
 def settled_forecasts_of_bot(
@@ -84,19 +82,21 @@ def settled_forecasts_of_bot(
 
 def _equal_bots(connection: Connection, own: Row[Any]) -> list[int]:
     """Return the ids of the bots of all runs that are the same as one, and so are the bots that it pools or wraps."""
-    same = [bots.c[each].is_not_distinct_from(getattr(own, each)) for each in _SPECIFICATION]
-    found = connection.execute(select(bots).where(*same)).all()
+    alike = [bots.c[each].is_not_distinct_from(getattr(own, each)) for each in ("strategy", "source_sha256", "model")]
+    found = connection.execute(select(bots).where(*alike)).all()
+    in_runs = select(bots.c.run_id).where(*alike)
     by_run = defaultdict[int, dict[str, Row[Any]]](dict)
-    for row in connection.execute(select(bots).where(bots.c.run_id.in_(select(bots.c.run_id).where(*same)))):
+    for row in connection.execute(select(bots).where(bots.c.run_id.in_(in_runs))):
         by_run[row.run_id][row.name] = row
-    wanted = _specification(own, by_run[own.run_id])
-    return [row.id for row in found if _specification(row, by_run[row.run_id]) == wanted]
+    stored = connection.execute(select(runs.c.id, runs.c.recipe_json).where(runs.c.id.in_(in_runs)))
+    recipes = {run_id: recipe for run_id, recipe in stored}
+    parsed = {text: json.loads(text) for text in {*recipes.values()}}
 
+    def whole(bot: Row[Any], of_run: Mapping[str, Row[Any]]) -> tuple[object, ...]:
+        # A ledger that predibot did not write may have members in a circle.
+        others = {name: row for name, row in of_run.items() if name != bot.name}
+        members = [others[name] for name in json.loads(bot.members_json or "[]") if name in others]
+        return (specification(bot, parsed[recipes[bot.run_id]]), *(whole(each, others) for each in members))
 
-def _specification(bot: Row[Any], of_run: Mapping[str, Row[Any]]) -> tuple[object, ...]:
-    """Return what a bot is made of, its members of the same run included."""
-    members = json.loads(bot.members_json or "[]")
-    own = tuple(getattr(bot, each) for each in _SPECIFICATION)
-    # A ledger that predibot did not write may have members in a circle.
-    others = {name: row for name, row in of_run.items() if name != bot.name}
-    return (own, *(_specification(others[name], others) for name in members if name in others))
+    wanted = whole(own, by_run[own.run_id])
+    return [row.id for row in found if whole(row, by_run[row.run_id]) == wanted]
