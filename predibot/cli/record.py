@@ -53,7 +53,7 @@ def record(
             f"{things(report.points, 'new price')}, {things(report.resolutions, 'new resolution')}"
         )
     else:
-        from predibot.api.record_stocks import record_stocks
+        from predibot.api.record import record_stocks
 
         if venue is not None:
             raise UsageError("--stocks and --venue are two things to record; leave one out")

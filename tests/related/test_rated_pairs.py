@@ -18,7 +18,7 @@ from predibot.related.features import EQUAL, FEATURES, PAPER, TUNED, Features, S
 from predibot.related.weights import fit_weights
 from predibot.scoring.arguments import Floats, Ints
 from predibot.studies.beliefbench.collect import PairMarkets, read_archive_markets
-from predibot.studies.beliefbench.scores.raters import rater_agreement
+from predibot.studies.beliefbench.scores.tables import rater_agreement
 from predibot.venues.archive.reader import Archive
 from tests.jobs.tiny import nobody
 

@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from predibot.errors import UsageError
 from predibot.jobs.accounts.statement import Judge
-from predibot.ledger.read.accounts.rationales import list_rationales
+from predibot.ledger.read.accounts.statement import list_rationales
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.rationale import Factor, FactorShares, factor_shares, factors_named

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from predibot.jobs.accounts.cohorts import statements_of_cohort
 from predibot.jobs.accounts.statement import account_statements
+from predibot.ledger.read.accounts.as_of import AccountHoldings, holdings_over_time
 from predibot.ledger.read.accounts.statement import AccountStatement
-from predibot.ledger.read.details.accounts import AccountHoldings, holdings_over_time
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports import figures
 from predibot.reports.accounts.cohort_statement import cohort_statement_grids

@@ -10,8 +10,8 @@ from predibot.domain.decision import Source
 from predibot.domain.event import Event, Tag
 from predibot.domain.resolution import Resolution
 from predibot.ledger.care.ledger_copy import copy_ledger
+from predibot.ledger.read.accounts.as_of import holdings_over_time
 from predibot.ledger.read.accounts.statement import find_accounts, statement_of
-from predibot.ledger.read.details.accounts import holdings_over_time
 from predibot.ledger.read.details.bots import bot_setup, count_setups, evidence_of_bot
 from predibot.ledger.read.details.decisions import decision_details
 from predibot.ledger.read.details.events import find_related_events, labels_of_events, revisions_of

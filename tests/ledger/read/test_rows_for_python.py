@@ -6,8 +6,7 @@ from sqlalchemy import select
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.decision_lists import list_decisions
-from predibot.ledger.read.event_lists import list_events
-from predibot.ledger.read.open_positions import open_positions
+from predibot.ledger.read.event_lists import list_events, open_positions
 from predibot.ledger.read.outcomes import OUTCOMES
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (

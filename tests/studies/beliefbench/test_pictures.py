@@ -1,7 +1,7 @@
 """The figures: what each shows, from tables that are counted by hand."""
 
 from predibot.scoring.study_table import StudyTable
-from predibot.studies.beliefbench.pictures import beliefbench_pictures
+from predibot.studies.beliefbench.readings import beliefbench_pictures
 
 SCORES = ("MSE", "MAE", "Acc", "F1", "QWK")
 

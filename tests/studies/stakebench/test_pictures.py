@@ -3,7 +3,7 @@
 from itertools import combinations
 
 from predibot.scoring.study_table import StudyTable
-from predibot.studies.stakebench.pictures import figure_2
+from predibot.studies.stakebench.readings import figure_2
 from predibot.studies.stakebench.scores.chain import LINKS, Family, chain_tables
 
 SCORES = ("bot", "Agg", *LINKS)

@@ -1,4 +1,5 @@
-"""Statements of accounts: holdings, pending orders, bookings, and every allocation with its reason."""
+"""Statements of accounts: holdings, pending orders, bookings, and every allocation with its reason; and the
+reasons of all accounts."""
 
 import json
 from collections import defaultdict
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlalchemy import Connection, Row, Text, and_, case, cast, func, or_, select
+from sqlalchemy import Connection, Row, Select, Text, and_, case, cast, func, or_, select
 
 from predibot.domain.account import Account, JournalRow
 from predibot.domain.account_past import asset_name
@@ -15,6 +16,7 @@ from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts.as_of import accounts_as_of
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
+from predibot.ledger.read.accounts.scoring import join_decisions
 from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.schema.tables import TurnRow
 from predibot.ledger.schema.upsert import table_of
@@ -303,3 +305,26 @@ def _read_journal(connection: Connection, account: int, as_of: datetime) -> tupl
         cells: tuple[Any, ...] = (*row[:9], yes, None if paid is None else paid.payout_yes)
         booked.append(JournalLine(*cells))
     return tuple(booked)
+
+
+def list_rationales(
+    connection: Connection, recipe: str | None, subject: str | None, as_of: datetime
+) -> Sequence[Row[Any]]:
+    """Return what bots with accounts said by an instant, by recipe, game, mode, venue, bot and slot; void runs apart.
+
+    Args:
+        connection: To the ledger.
+        recipe: Only of this recipe; None for all.
+        subject: Only of this game instance, such as a week's cohort; None for all.
+        as_of: Later decisions are left out.
+    """
+    wanted = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
+    columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.venue, accounts.c.bot)
+    statement: Select[Any] = (
+        select(*columns, bots.c.strategy, decisions.c.rationale)
+        .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))
+        .where(decisions.c.rationale != "", decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .where(*(column == value for column, value in wanted.items() if value is not None))
+        .order_by(*columns, runs.c.slot_at, decisions.c.id)
+    )
+    return connection.execute(statement).all()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from predibot.studies.beliefbench.scores.raters import most_say, rater_agreement
+from predibot.studies.beliefbench.scores.tables import most_say, rater_agreement
 
 SHROUT_AND_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 
