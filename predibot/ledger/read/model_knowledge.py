@@ -1,4 +1,4 @@
-"""What the models behind each decision can have known of its outcome, also through pooled bots."""
+"""What stands behind each decision, also through pooled bots: what models can have known, and what they cost."""
 
 import json
 from collections.abc import Mapping
@@ -37,10 +37,14 @@ def run_is_live(connection: Connection) -> "Case[int]":
     return case((runs.c.venue.in_(live_venues(connection)), 1), else_=0)
 
 
-def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np.int8]:
+def knowledge_of_decisions(connection: Connection, made: Deciders, pooled: tuple[Ints, Ints]) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
     In an invented world, a model without a cutoff has read nothing of what came later.
+
+    Args:
+        made: All decisions.
+        pooled: What `pooled_decisions` returns of them.
     """
     present, index = np.unique(made.bot_row, return_inverse=True)
     # A cutoff counts from the start of its UTC day.
@@ -56,13 +60,58 @@ def knowledge_of_decisions(connection: Connection, made: Deciders) -> NDArray[np
         decided_at=made.decided_at,
         event_settled_at=made.event_settled_at,
     )
-    return inherited_knowledge(own, *_pooled_decisions(made, _pooled_bots(connection)))
+    return inherited_knowledge(own, *pooled)
+
+
+def add_pooled_costs(costs_usd: Floats, pooled: tuple[Ints, Ints]) -> None:
+    """Add to each decision's own cost, (n,), that of the decisions it pools, in place; unknown where a part is.
+
+    So a cost is what must be paid to run a bot alone, and costs of bots that share members do not add up.
+
+    Args:
+        costs_usd: Own costs, NaN where unknown.
+        pooled: What `pooled_decisions` returns.
+    """
+    pooling, members = pooled
+    np.add.at(costs_usd, pooling, costs_usd[members])
 
 
 def _invented_world_bots(connection: Connection) -> list[int]:
     names = connection.execute(select(runs.c.venue_name).distinct()).scalars()
     invented = runs.c.venue_name.in_([name for name in names if venue_or_defaults(name).invented])
     return list(connection.execute(select(bots.c.id).join(runs, runs.c.id == bots.c.run_id).where(invented)).scalars())
+
+
+def pooled_decisions(connection: Connection, made: Deciders) -> tuple[Ints, Ints]:
+    """Return the rows of decisions that rest on another one on the same event, and the rows of those, (m,) each.
+
+    A pool of pools rests on each decision once, however many of its members do.
+    """
+    members = _pooled_bots(connection)
+    pooling, pooled = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    by_bot = np.argsort(made.bot_row, kind="stable")
+    ordered = made.bot_row[by_bot]
+
+    def rows_of(bot: int) -> Ints:
+        return by_bot[np.searchsorted(ordered, bot) : np.searchsorted(ordered, bot, "right")]
+
+    for bot in members:
+        own = rows_of(bot)
+        for member in _all_members(bot, members) if own.size else ():
+            theirs = rows_of(member)
+            _, mine, other = np.intersect1d(made.event[own], made.event[theirs], return_indices=True)
+            pooling.append(own[mine])
+            pooled.append(theirs[other])
+    return np.concatenate(pooling), np.concatenate(pooled)
+
+
+def _all_members(bot: int, members: Mapping[int, tuple[int, ...]]) -> set[int]:
+    """Return the members of a bot, and theirs; a ledger that predibot did not write may have some in a circle."""
+    found, new = set[int](), {*members[bot]}
+    while new:
+        found |= new
+        new = {each for one in new for each in members.get(one, ())} - found
+    return found - {bot}
 
 
 def _pooled_bots(connection: Connection) -> Mapping[int, tuple[int, ...]]:
@@ -84,22 +133,3 @@ def _pooled_bots(connection: Connection) -> Mapping[int, tuple[int, ...]]:
         for row, run_id, members in named
         if isinstance(members, list)
     }
-
-
-def _pooled_decisions(made: Deciders, members: Mapping[int, tuple[int, ...]]) -> tuple[Ints, Ints]:
-    """Return the rows of decisions that pool another on the same event, and the rows of those, (m,) each."""
-    pooling, pooled = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    by_bot = np.argsort(made.bot_row, kind="stable")
-    ordered = made.bot_row[by_bot]
-
-    def rows_of(bot: int) -> Ints:
-        return by_bot[np.searchsorted(ordered, bot) : np.searchsorted(ordered, bot, "right")]
-
-    for bot, whose in members.items():
-        own = rows_of(bot)
-        for member in whose if own.size else ():
-            theirs = rows_of(member)
-            _, mine, other = np.intersect1d(made.event[own], made.event[theirs], return_indices=True)
-            pooling.append(own[mine])
-            pooled.append(theirs[other])
-    return np.concatenate(pooling), np.concatenate(pooled)

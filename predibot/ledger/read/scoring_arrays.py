@@ -21,7 +21,13 @@ from predibot.ledger.read.event_facts import (
     find_played_events,
     read_run_markets,
 )
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.model_knowledge import (
+    Deciders,
+    add_pooled_costs,
+    knowledge_of_decisions,
+    pooled_decisions,
+    run_is_live,
+)
 from predibot.ledger.read.row_filter import is_bot, runs_in
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
@@ -74,7 +80,11 @@ def track_record(
     made_in, head, bet = _read_decided(connection, venue, as_of, part)
     _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
     live = made_in["live"][head["run"].astype(np.int64)] == 1.0
-    knowledge = _knowledge(connection, head, live, listed["event_row"].astype(np.int64), settled_at)
+    made = _deciders(head, live, listed["event_row"].astype(np.int64), settled_at)
+    pooled = pooled_decisions(connection, made)
+    knowledge = knowledge_of_decisions(connection, made, pooled)
+    for name in ("cost_usd", "cost_known_usd"):
+        add_pooled_costs(head[name], pooled)
     played = find_played_events(connection, venue, as_of, part)
     if part.category is not None:
         in_it = _is_of_category(head["event_row"], played, part.category)
@@ -256,11 +266,9 @@ def _ended_at(event: Ints, event_of_market: Ints, settled_at: Floats) -> Floats:
     return last[where]
 
 
-def _knowledge(
-    connection: Connection, head: Columns, live: NDArray[np.bool_], event_of_market: Ints, settled_at: Floats
-) -> NDArray[np.int8]:
+def _deciders(head: Columns, live: NDArray[np.bool_], event_of_market: Ints, settled_at: Floats) -> Deciders:
     event = head["event_row"].astype(np.int64)
-    made = Deciders(
+    return Deciders(
         bot_row=head["bot_id"].astype(np.int64),
         event=event,
         opened_model=head["opened"] == 1.0,
@@ -268,7 +276,6 @@ def _knowledge(
         decided_at=head["decided_at"] / _MICROSECONDS,
         event_settled_at=_ended_at(event, event_of_market, settled_at),
     )
-    return knowledge_of_decisions(connection, made)
 
 
 def _categories(event: Ints, played: Mapping[int, PlayedEvent]) -> tuple[tuple[str, ...], Ints]:

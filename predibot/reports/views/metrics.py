@@ -194,7 +194,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("price", "market_brier", figures.short_score, 6, "that of the price"),
         Column("now", "quote_return_now", figures.short_percent, 4, "return until now, at the quote"),
         Column("answers", "answered_share", figures.percent, 1, "share of the markets asked about that were answered"),
-        Column("cost", "cost_usd", figures.short_cost_usd, 3),
+        Column("cost", "cost_usd", figures.short_cost_usd, 3, "of its decisions, and of those it pools or waits for"),
         Column("edge over time", "curve", partial(figures.sparkline, cells=_CURVE_CELLS), 2, kind="key"),
     ),
     "edge": (

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from predibot.domain.event import OrderTerms, Tag
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.domain.resolution import Resolution
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions
+from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, pooled_decisions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import select_decisions
 from predibot.ledger.read.scoring_arrays import track_record
@@ -256,6 +256,22 @@ def test_a_bot_that_pools_others_inherits_the_worst_of_its_members(store: Store,
     assert {name: said[name] for name in expected} == expected
 
 
+def test_a_pool_costs_what_its_members_do_each_once_and_an_unknown_cost_stays_unknown(store: Store) -> None:
+    run = a_run(store, ONE, bots=())
+    for name, cost in (("a", 0.5), ("b", 0.25), ("c", None)):
+        paid = replace(failed(ONE), models=MODELS, cost_usd=cost, cost_known_usd=cost or 0.125)
+        decide(store, run, BotPlan(name, name, {}, "s", "m"), paid)
+    pools = {"p": ("a", "b"), "q": ("p", "a"), "r": ("c",)}
+    for name, of in pools.items():
+        decide(store, run, BotPlan(name, "panel", {}, "s", members=of), replace(failed(ONE), models=()))
+    expected = {"a": 0.5, "b": 0.25, "p": 0.75, "q": 0.75, "c": np.nan, "r": np.nan}
+    for bots_asked, known in ((["p", "r"], [0.75, 0.125]), ([], [0.5, 0.25, 0.125, 0.75, 0.75, 0.125])):
+        record = record_of(store, 1, bots=bots_asked)
+        names = [record.bots[row] for row in record.decision_bot]
+        np.testing.assert_array_equal(record.decision_cost_usd, [expected[name] for name in names])
+        np.testing.assert_array_equal(record.decision_cost_known_usd, known)
+
+
 def test_members_of_another_run_taint_nobody(store: Store) -> None:
     for number, cutoff in enumerate((5, -9)):
         run = a_run(store, TWO, key=f"daily@{number}", bots=(), venue=ARCHIVE)
@@ -387,4 +403,5 @@ def test_in_a_world_that_is_made_up_a_model_without_a_cutoff_is_clean(store: Sto
         bot_row, event = connection.execute(select(bots.c.id)).scalar_one(), np.array([1])
         yes, no = np.array([True]), np.array([False])
         made = Deciders(np.array([bot_row]), event, yes, no, np.array([NOW.timestamp()]), np.array([np.inf]))
-        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, made)] == [word]
+        pooled = pooled_decisions(connection, made)
+        assert [KNOWLEDGE[code] for code in knowledge_of_decisions(connection, made, pooled)] == [word]

@@ -17,7 +17,13 @@ from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.read.event_facts import read_run_markets
-from predibot.ledger.read.model_knowledge import Deciders, knowledge_of_decisions, run_is_live
+from predibot.ledger.read.model_knowledge import (
+    Deciders,
+    add_pooled_costs,
+    knowledge_of_decisions,
+    pooled_decisions,
+    run_is_live,
+)
 from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
@@ -255,7 +261,10 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
         event_settled_at=np.full(len(found), np.inf),
     )
     if len(found):
-        found["knowledge"] = knowledge_of_decisions(connection, made)
+        pooled = pooled_decisions(connection, made)
+        found["knowledge"] = knowledge_of_decisions(connection, made, pooled)
+        for name in ("cost_usd", "cost_known_usd"):
+            add_pooled_costs(found[name], pooled)
     return found[np.isin(found["account_id"], own)]
 
 

@@ -48,6 +48,8 @@ def head_lines(history: BotHistory) -> Iterator[str]:
     cost = f"Cost: {figures.cost_usd(history.cost_known_usd)}"
     if history.cost_unknown:
         cost += f", and what nobody knows of {figures.things(history.cost_unknown, 'decision')}"
+    if any(scored.card.cost_known_usd > history.cost_known_usd for scored in history.scored):
+        cost += " of its own; boards add what the bots cost that it pools or waits for"
     yield cost
     for scored in history.scored:
         yield from _verdict_lines(scored)
