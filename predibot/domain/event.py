@@ -65,14 +65,8 @@ class OrderTerms:
 
     @property
     def words(self) -> str:
-        """Return the step and the least size in words, empty where neither is stated."""
-        step = "" if self.price_step is None else f"prices in steps of {self.price_step:g}"
-        least = (
-            ""
-            if self.least_shares is None
-            else f"a limit order is of {self.least_shares:g} shares at least, to which you are not held"
-        )
-        return "; ".join(filter(None, (step, least)))
+        """Return the step in words, empty where it is not stated; no bet here is held to the least size."""
+        return "" if self.price_step is None else f"prices in steps of {self.price_step:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +147,9 @@ def exclusive_lines(markets: Iterable[Market]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for market in markets:
         groups.setdefault(market.exclusive_group, []).append(market.id)
-    found = (", ".join(ids) for group, ids in groups.items() if group and len(ids) > 1)
-    return [f"at most one of these markets is YES: {ids}" for ids in found]
+    found = (ids for group, ids in groups.items() if group and len(ids) > 1)
+    # All are not listed: twenty ids say nothing more.
+    return ["at most one of these markets is YES" + f": {', '.join(ids)}" * (len(groups) > 1) for ids in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,19 @@ class FeeSchedule:
         """Return the fee of one share at a price in [0, 1]."""
         return self.rate * (price * (1.0 - price)) ** self.exponent if self.rate else 0.0
 
+    @property
+    def words(self) -> str:
+        """Return the fee in words, with its figure at a price of one half.
+
+        Examples:
+            >>> FeeSchedule(0.05).words
+            '0.05 * c * (1 - c) dollars for a share that costs c, 0.0125 at c = 0.5'
+        """
+        power = f" ** {self.exponent:g}" if self.exponent != 1.0 else ""
+        product = f"(c * (1 - c)){power}" if power else "c * (1 - c)"
+        figure = f"{self.share_usd(0.5):.3g} at c = 0.5"
+        return f"{self.rate:g} * {product} dollars for a share that costs c, {figure}" if self.rate else "none"
+
 
 @dataclass(frozen=True, slots=True)
 class Level:

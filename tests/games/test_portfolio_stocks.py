@@ -59,14 +59,14 @@ def test_words_speak_of_stocks_their_closes_and_costs() -> None:
     said = words_of(view_of(held))
     for part in (
         "began with $1000",
-        "make what it gains as large as you can for how much it swings",
+        "what the portfolio gains over many steps, measured against how much it swings",
         "only if you expect it to gain more than the others by more than a trade costs",
         "- XOM: 5 shares, bought at 120 on average, worth $600.00 at 120, weight 0.6000",
         "stock: XOM\ncompany: Exxon Mobil\nsector: Energy\nclose of 2026-01-05: 120\n"
-        "closes by day, in shares of now and less the dividends since, with each day's change: "
+        "closes by day, adjusted for splits and dividends since, with each day's change: "
         "2026-01-02 117; 2026-01-05 118.5 +1.28%, 51,234,000 shares traded",
         '{"stocks": [{"ticker": "AAPL", "close": 0.25}, {"ticker": "XOM", "close": 120.0}]}',
-        "Every trade costs a fee of 5 hundredths of a percent of its money.",
+        "Every trade costs 0.05 % of its money as a fee.",
         "first close after your decision",
     ):
         assert part in said

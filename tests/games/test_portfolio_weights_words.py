@@ -8,7 +8,7 @@ from datetime import timedelta
 from predibot.domain.account import Account, Position
 from predibot.domain.account_past import AccountPast, NewsItem, PastAllocation
 from predibot.domain.event import OTHER_WORDS, Event, OrderTerms
-from predibot.domain.price import Price, PricePoint
+from predibot.domain.price import FeeSchedule, Price, PricePoint
 from predibot.games.answers import Words
 from predibot.games.portfolio_weights import PortfolioView, PortfolioWeights
 from tests.games.portfolios import AT, VENUE, market_of, side, view_of
@@ -127,7 +127,7 @@ def test_the_markets_come_as_json_too_with_the_names_of_their_assets() -> None:
 
 def test_the_rules_of_the_recipe_are_said() -> None:
     by_default = words_of(view_of()).ask
-    assert "scaled down to 1" in by_default and "prices of the next step" in by_default
+    assert "scaled down together, to 1" in by_default and "prices of the next step" in by_default
     assert "no weight to both sides" in by_default
     other = PortfolioWeights(fill="same", fills="quote", overweight="refuse", both_sides="net")
     said = words_of(view_of(), game=other).ask
@@ -138,11 +138,11 @@ def test_the_rules_of_the_recipe_are_said() -> None:
 def test_what_the_venue_states_of_orders_is_shown_and_a_step_that_tells_of_the_price_not_to_the_blind() -> None:
     view = view_of({"A": 0.3})
     (each,) = view.markets
-    stated = replace(each.market, orders=OrderTerms(price_step=0.01), is_other=True)
+    stated = replace(each.market, orders=OrderTerms(price_step=0.01), is_other=True, fees=FeeSchedule(0.05))
     view = replace(view, markets=(replace(each, market=stated),))
     assert "orders at the venue: prices in steps of 0.01\n" in words_of(view).view
     assert "in steps" not in (blind := words_of(view, price_blind=True).view)
-    assert OTHER_WORDS in blind
+    assert OTHER_WORDS in blind and "fee of the venue: 0.05 * c * (1 - c) dollars" in blind
 
 
 def test_markets_that_exclude_each_other_are_named_together() -> None:
@@ -157,5 +157,5 @@ def test_markets_that_exclude_each_other_are_named_together() -> None:
 
 def test_what_counts_is_said_and_that_a_weight_must_be_worth_more_than_its_costs() -> None:
     said = words_of(view_of()).objective
-    assert "make what it gains as large as you can for how much it swings" in said
+    assert "what the portfolio gains over many steps, measured against how much it swings" in said
     assert "above its price by more than a trade costs" in said and "below the price by more than that" in said

@@ -18,7 +18,7 @@ _RESEARCH = "Search and read as much as you need before you decide."
 _BY_TOOL = """{{ask}}
 
 When you are done, call final_answer once, alone, {{entries}}.
-Only where you can say nothing at all, call it with abstain and the reason, and with nothing else."""
+If you can say nothing at all, call it with abstain alone, and say why there."""
 _BY_JSON = """{{ask}}
 
 Answer with one JSON object and nothing else:

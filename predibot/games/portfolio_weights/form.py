@@ -212,8 +212,8 @@ _FILLS: Mapping[FillName, str] = {
     "book": "You buy and sell what the order book holds, with the venue's fees; what it does not hold is not traded.",
 }
 _OVERWEIGHT: Mapping[Overweight, str] = {
-    "scale": "Weights that come to more than 1 are all scaled down to 1.",
-    "refuse": "Weights that come to more than 1 are refused.",
+    "scale": "Weights that add up to more than 1 are scaled down together, to 1.",
+    "refuse": "Weights that add up to more than 1 are refused.",
 }
 _BOTH_SIDES: Mapping[BothSides, str] = {
     "refuse": "Give no weight to both sides of one market.",
@@ -222,8 +222,8 @@ _BOTH_SIDES: Mapping[BothSides, str] = {
 
 
 _OBJECTIVE = (
-    "What counts is the value of the portfolio over many steps: make what it gains as large as you can for how much "
-    "it swings and falls on the way, and gain more than equal weights in everything would."
+    "What counts is what the portfolio gains over many steps, measured against how much it swings and falls on the "
+    "way. Gain more than equal weights in everything would."
 )
 _MARKETS = (
     "YES of a market is worth holding only if your probability of YES is above its price by more than a trade costs, "
@@ -290,16 +290,16 @@ def portfolio_words(
 
 def _rules(terms: PortfolioTerms) -> str:
     both, overweight = _BOTH_SIDES[terms.both_sides], _OVERWEIGHT[terms.overweight]
-    said = [f"All weights together, {CASH} included, come to 1; what you give to nothing stays in {CASH}."]
+    said = [f"All weights together, {CASH} included, add up to 1; what you leave over stays in {CASH}."]
     if not terms.is_stocks:
         return " ".join([*said, both, overweight, _FILLING[terms.fill], _FILLS[terms.fills]])
     when = "first close after your decision" if terms.fill == "next" else "last close, the one that is shown"
     said += [overweight, f"Your weights are traded at the {when}, in parts of shares too, and then held."]
     costs = [
-        *([f"a fee of {terms.fee_bps:g} hundredths of a percent"] if terms.fee_bps else []),
-        *([f"half a spread of {terms.spread_bps:g} hundredths of a percent"] if terms.spread_bps else []),
+        *([f"{terms.fee_bps / 100:g} % of its money as a fee"] if terms.fee_bps else []),
+        *([f"{terms.spread_bps / 200:g} % of its price as half the spread"] if terms.spread_bps else []),
     ]
-    return " ".join([*said, *([f"Every trade costs {' and '.join(costs)} of its money."] if costs else [])])
+    return " ".join([*said, *([f"Every trade costs {' and '.join(costs)}."] if costs else [])])
 
 
 def _meaning(*, is_stocks: bool, price_blind: bool) -> str:
@@ -309,10 +309,10 @@ def _meaning(*, is_stocks: bool, price_blind: bool) -> str:
     priced = (
         "Prices are not shown: say what you think, not what others think."
         if price_blind
-        else "The price of YES is what the market thinks of it; NO costs what YES lacks to $1."
+        else "The price of YES is what the market expects it to pay; NO costs one minus that."
     )
     return (
-        "Each market is a question that is answered YES, its first outcome, or NO, its second. A share of a "
-        "market's Yes asset pays $1 if the answer is YES, a share of its No asset pays $1 if it is NO, and else "
-        f"nothing. {priced}"
+        "Each market is a question; its first outcome is YES, its second NO. A share of its Yes asset pays $1 if the "
+        "answer is YES, a share of its No asset pays $1 if it is NO; if the market is cancelled or split, both pay "
+        f"what its rules say, such as $0.5. {priced}"
     )

@@ -226,7 +226,9 @@ def _market_lines(
     yield f"outcomes: {' / '.join(map(title_line, market.outcomes))}"
     yield f"assets: {', '.join(each.asset(side) for side in SIDES)}"
     if market.closes_at is not None:
-        yield f"closes: {format_instant(market.closes_at)}"
+        yield f"planned end of trading: {format_instant(market.closes_at)}"
+    if market.fees is not None:
+        yield f"fee of the venue: {market.fees.words}"
     if market.is_other:
         yield OTHER_WORDS
     if not each.in_universe:
@@ -258,7 +260,7 @@ def _stock_lines(
             yield f"close of {price.at:%Y-%m-%d}: {price.mid:.6g}"
         if shown := _last_days(history(market.id)):
             daily = "; ".join(_close_text(point, before) for point, before in shown)
-            yield f"closes by day, in shares of now and less the dividends since, with each day's change: {daily}"
+            yield f"closes by day, adjusted for splits and dividends since, with each day's change: {daily}"
 
 
 def _price_lines(

@@ -7,13 +7,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import OTHER_WORDS, exclusive_lines
 from predibot.domain.untrusted_text import title_line
 from predibot.games.answers import TOKEN_BYTES, Words
-from predibot.games.weekly_cohort.methodology import (
-    CANNOT_BET_USD,
-    MAX_SHARE,
-    MIN_BET_USD,
-    STAKE_USD,
-    Methodology,
-)
+from predibot.games.weekly_cohort.methodology import CANNOT_BET_USD, MAX_SHARE, MIN_BET_USD, STAKE_USD
 from predibot.games.weekly_cohort.view import CohortMarket, CohortView, ShownPosition
 
 VIEW_TOKENS = 48_000
@@ -33,22 +27,21 @@ def tokens_bound(text: str) -> int:
 
 
 _OBJECTIVE = (
-    "What counts first is what the account is worth when everything is settled: make that as large as you can. Beside "
-    "it stand two Brier scores, which are better the smaller they are: one of the probabilities that you give, and "
-    "one of your bets, in which a bet counts as the more certain, the larger a part it is of the largest one that you "
-    "may make. A side is worth buying only if you hold it for more probable than its price says by more than a trade "
-    "costs, and worth selling where that is no longer so. Where no side is, HOLD."
+    "What counts first is what the account is worth when everything is settled: make that as large as you can. Two "
+    "Brier scores count besides, the smaller the better: one of the probabilities that you give, and one of your bets, "
+    "of which a larger one counts as a more certain forecast. Buy a side only if your probability of it is above what "
+    "it costs, and sell one whose price is above your probability of it by more than a sale costs. Else HOLD."
 )
 
 
 def cohort_words(view: CohortView, *, price_blind: bool, untrusted: Callable[[str], str]) -> Words:
     """Return the text on a cohort for a model; strangers' words are bounded and inside the fence."""
-    rules = _rules(view.methodology)
+    rules = _rules(view)
     sides = (
         "In a market of two outcomes the sides are YES and NO; a share of YES costs the price and a share of NO one "
-        "minus the price. In a market of more outcomes each has a price of its own, and its side is its name, or where "
-        "a number stands before it, that, such as #3. A share "
-        "pays $1 if its side is what happens, and else nothing."
+        "minus the price. In a market of more outcomes each outcome is a side with a price of its own: call it by its "
+        "name, or by its number, such as #3, where one stands before it. A share pays $1 if its side is what happens, "
+        "and nothing if it is not; of a cancelled market it pays what the rules say."
     )
     ask = (
         "Answer with one action. BET with a list of bets, each a market_id, a side and an amount in dollars; SELL with "
@@ -84,7 +77,7 @@ def view_text(view: CohortView, *, price_blind: bool = False) -> str:
     account = "\n".join(_account_lines(view, price_blind=price_blind))
     groups = exclusive_lines(market.market for market in view.markets)
     price = "outcomes" if price_blind else "price of YES, or of each outcome"
-    header, text = f"markets, as id | question | category | {price} | volume | closes:", ""
+    header, text = f"markets, as id | question | category | {price} | volume | planned end of trading:", ""
     for level in _LEVELS:
         lines = [_market_line(market, level, price_blind=price_blind) for market in view.markets]
         text = "\n".join((account, "", header, *lines, *groups))
@@ -93,18 +86,25 @@ def view_text(view: CohortView, *, price_blind: bool = False) -> str:
     return text
 
 
-def _rules(methodology: Methodology) -> str:
+def _rules(view: CohortView) -> str:
+    methodology = view.methodology
     share = f"{MAX_SHARE:.0%} of your cash"
     cap = (
         f"All bets of an answer together are at most {share}, and all of them are booked or none"
         if methodology.cap == "batch"
-        else f"Each bet is at most {share}, of what the bets before it have left, and each is booked by itself"
+        else f"Each bet is at most {share} after the bets before it, and is booked by itself"
     )
-    fees = " The venue's fees come on top." if methodology.fees else " There are no fees."
+    fees = f" The venue's fees come on top{_highest_fee(view)}." if methodology.fees else " There are no fees."
     return (
         f"A bet is at least ${MIN_BET_USD:g}. {cap}. You hold at most one position a market and side; betting on it "
         f"again adds to it. Closed markets are neither bought nor sold.{fees} There is never new money."
     )
+
+
+def _highest_fee(view: CohortView) -> str:
+    fees = {each.market.fees for each in view.markets if each.market.fees is not None}
+    most = max(fees, key=lambda each: each.share_usd(0.5), default=None)
+    return "" if most is None else f", {'at most ' * (len(fees) > 1)}{most.words}"
 
 
 def _account_lines(view: CohortView, *, price_blind: bool) -> Iterator[str]:
@@ -150,7 +150,8 @@ def _market_line(market: CohortMarket, level: tuple[int, int, int], *, price_bli
     said = market.market
     volume = "-" if said.volume_usd is None else _short_usd(said.volume_usd)
     closes = "-" if said.closes_at is None else f"{said.closes_at:%Y-%m-%d}"
-    state = " | closed" if said.closed else "" if market.in_universe else " | not among this week's, to sell only"
+    left = " | not among this week's markets: you can only sell it"
+    state = " | closed" if said.closed else "" if market.in_universe else left
     question = _cut(title_line(said.question).replace("|", "/"), question_bytes)
     priced = _outcomes(market, label_bytes, outcomes, price_blind=price_blind)
     state += f" | {OTHER_WORDS}" if said.is_other else ""

@@ -16,7 +16,7 @@ from predibot.agents.prompts.render import (
 )
 from predibot.contracts import Context
 from predibot.domain.event import Event, EventView, LeftOut, Market, MarketRef, OrderTerms
-from predibot.domain.price import PricePoint, Quote
+from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.games.dollar_per_event import DollarPerEvent
 from tests.agents.scripted import FENCE
 from tests.golden import Golden
@@ -50,6 +50,7 @@ def lanterns(markets: int) -> Event:
             volume_usd=48_000.0 - 1_900 * number,
             volume_24h_usd=None if number == 2 else 700.0 - 30 * number,
             exclusive_group="lanterns",
+            fees=FeeSchedule(0.05),
             orders=OrderTerms(True, 0.001, 5.0),
             is_other=False,
             opened_at=NOW - timedelta(days=40 if number % 5 else 12),
@@ -68,6 +69,12 @@ def history(market_id: str) -> tuple[PricePoint, ...]:
     return tuple(PricePoint(NOW - timedelta(days=20.5 - day), round(draws.uniform(0.01, 0.4), 3)) for day in days)
 
 
+def research_report(markets: int) -> str:
+    """Return a report that gives a probability for each market and a bet on the first."""
+    others = (f"{market.question} 0.1, no bet." for market in lanterns(markets).markets[1:])
+    return "\n".join(("Aldermoor: probability of YES 0.4, confidence 6, a bet of $0.2 on YES.", *others))
+
+
 def texts(markets: int) -> dict[str, str]:
     """Return every packaged prompt on events; `decide-2` as an agent has it, at once, and for a report."""
     first = Context(NOW, EventView(lanterns(markets)), DollarPerEvent(), random.Random(0), history=history)
@@ -79,7 +86,7 @@ def texts(markets: int) -> dict[str, str]:
         "decide-2-at-once": one_shot_prompt(second, FENCE, reasoned),
         "one_shot": one_shot_prompt(first, FENCE, form),
         "report": report_prompt(first, FENCE, form),
-        "extract": extract_prompt(first, FENCE, form, "Aldermoor 0.4, bet 0.2. The rest as the prices have it."),
+        "extract": extract_prompt(first, FENCE, form, research_report(markets)),
     }
 
 

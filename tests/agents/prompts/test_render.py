@@ -18,7 +18,7 @@ from predibot.agents.prompts.render import (
     report_prompt,
 )
 from predibot.domain.event import OTHER_WORDS, Event, LeftOut, OrderTerms
-from predibot.domain.price import PricePoint
+from predibot.domain.price import FeeSchedule, PricePoint
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.form import SCHEMA
 from predibot.games.dollar_per_event.words import MAX_RULES_CHARACTERS, markets_json
@@ -76,10 +76,11 @@ def test_a_prompt_with_a_hole_never_reaches_a_model(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_says_what_counts_and_that_only_a_difference_above_the_costs_is_worth_a_bet(name: str) -> None:
     prompt = prompts(rain("m1"))[name]
-    assert "what your bets gain" in prompt and "how much nearer your probabilities are to what happens" in prompt
-    assert "above the price by more than the costs" in prompt and "below the price by more than the costs" in prompt
+    assert "what your bets gain" in prompt and "nearer your probabilities come to what happens" in prompt
+    assert "A share of YES costs the ask and a share of NO one minus the bid" in prompt
+    assert "only if your probability of that side is above what its share costs" in prompt
     assert "from 0, a pure guess, to 10, no doubt at all" in prompt
-    assert "why its price is wrong, or why it is right where you bet nothing" in prompt
+    assert "why its price is wrong, or why you bet nothing" in prompt
     assert "why its price is wrong" not in prompts(rain("m1"), price_blind=True)[name]
 
 
@@ -94,7 +95,8 @@ def test_decide_2_asks_for_reasons_before_the_number_in_words_and_schema() -> No
             prompt.index(each)
             for each in (
                 "Time: how long", "No change: how it ends", "Say which cases you count", "the strongest case for YES",
-                "the exact words of the rules", "Begin each entry with its rationale", "first its rationale", handed_in,
+                "exactly what the rules ask", "Begin each entry with its rationale", "For every market: its rationale",
+                handed_in,
             )
         ]  # fmt: skip
         assert places == sorted(places)
@@ -106,7 +108,7 @@ def test_decide_2_asks_for_reasons_before_the_number_in_words_and_schema() -> No
 
 def test_the_tool_that_hands_in_an_answer_asks_why_the_price_is_wrong_too() -> None:
     entry = SCHEMA.parameters["properties"]["market_decisions"]["items"]["properties"]
-    assert "why it is right where you bet nothing" in entry["rationale"]["description"]
+    assert "or why you bet nothing" in entry["rationale"]["description"]
     assert "0, a pure guess" in entry["confidence"]["description"]
 
 
@@ -116,7 +118,7 @@ def test_a_prompt_says_date_event_markets_prices_and_the_dollar(name: str) -> No
     prompt = prompts(event)[name]
     for said in (
         "2026-01-05T12:00Z", "Will it rain?", "any drop counts", "market id: m2", "Rain in m2?", "Yes / No",
-        "price of YES now: 0.4 (bid 0.39, ask 0.41)", "$1", "A negative bet buys NO", '"price_yes": 0.4',
+        "price of YES now: 0.4 (bid 0.39, ask 0.41)", "$1", "A negative bet buys NO",
     ):  # fmt: skip
         assert said.casefold() in prompt.casefold()
     assert "{{" not in prompt
@@ -148,14 +150,14 @@ def test_facts_are_shown_where_they_are_known_and_what_is_not_shown_is_told() ->
     event = replace(rain(), markets=markets, left_out=left_out)
     for prompt, is_blind in ((prompts(event)["one_shot"], False), (prompts(event, price_blind=True)["one_shot"], True)):
         for said in (
-            "what a share of YES pays on average, in dollars", "these add up to 1: the probabilities",
-            "opened: 2026-01-02\ncloses: 2026-01-06T18:00Z, 30 hours left\n",
-            "traded, in the venue's money: 1,234 in all, 0 in a day\n", "T12:00Z, which was 4 days ago",
+            "what you expect a share of YES to pay on average, in dollars", "these chances add up to 1: that of YES",
+            "opened: 2026-01-02\nplanned end of trading: 2026-01-06T18:00Z, in 30 hours\n",
+            "traded, in the venue's money: 1,234 in all, 0 in the last day\n", "T12:00Z, 4 days ago",
             "not shown: 1 more open market of this event\n", "not shown: 2 more open markets of this event\n",
             "not shown: 7 more open markets of this event; of these and m1, m2 at most one is YES",
         ):  # fmt: skip
             assert said in prompt
-        assert prompt.count("opened: ") == prompt.count("traded, ") == 1 and prompt.count("closes: ") == 2
+        assert prompt.count("opened: ") == prompt.count("traded, ") == 1 and prompt.count("end of trading: ") == 2
         assert ("0.0412" in prompt) is not is_blind and "0.3\n" not in prompt
     assert "add up to 1" not in prompts(rain("m1", "m2"))["decide"]
 
@@ -167,6 +169,32 @@ def test_rules_that_several_markets_share_are_said_once() -> None:
     assert prompt.count(shared) == 1
     assert prompt.count("rules: those of market m1") == 2
     assert prompts(replace(rain(), description=shared, markets=markets))["decide"].count(shared) == 1
+    towns, rest = ("Ada Bay", "Borg", "Cold $1 Ferry"), "So does snow that melts before it is measured."
+    own = tuple(
+        replace(
+            market,
+            question=f"Will it rain in {town}?",
+            description=f"Any drop in {town} counts as rain. {rest} {town}!",
+        )
+        for town, market in zip(towns, markets, strict=True)
+    )
+    prompt = prompts(replace(rain(), markets=own))["decide"]
+    assert prompt.count("counts as rain") == 1
+    assert "rules: those of market m1 with “Borg” in the place of “Ada Bay”\n" in prompt
+    assert "rules: those of market m1 with “Cold $1 Ferry” in the place of “Ada Bay”\n" in prompt
+    other = replace(own[1], description=own[1].description.replace("Borg!", "Ada Bay!"))
+    assert other.description in prompts(replace(rain(), markets=(own[0], other)))["decide"]
+
+
+@pytest.mark.parametrize("is_blind", [False, True])
+def test_the_fee_of_the_venue_is_shown_as_it_is_charged_where_it_states_one(is_blind: bool) -> None:
+    priced, free, silent = rain("m1", "m2", "m3").markets
+    markets = (replace(priced, fees=FeeSchedule(0.05)), replace(free, fees=FeeSchedule(0.0)), silent)
+    prompt = prompts(replace(rain(), markets=markets), price_blind=is_blind)["decide"]
+    told = "fee of the venue: 0.05 * c * (1 - c) dollars for a share that costs c, 0.0125 at c = 0.5\n"
+    assert prompt.count(told) == prompt.count("fee of the venue: none\n") == 1 and prompt.count("fee of the") == 2
+    both = replace(rain("m1", "m2"), markets=tuple(replace(each, fees=FeeSchedule(0.05)) for each in (priced, free)))
+    assert prompts(both)["decide"].count(told) == 1
 
 
 def test_a_price_blind_prompt_shows_no_price_anywhere() -> None:
@@ -179,7 +207,7 @@ def test_a_price_blind_prompt_shows_no_price_anywhere() -> None:
     assert "0.4" not in blind
     assert "price_yes" not in blind
     assert "price of YES" not in blind
-    assert "price" not in markets_json(event, price_blind=True)
+    assert "price" not in markets_json(event)
     seen = context(event)
     assert "0.4567" in decide_prompt(seen, FENCE, seen.form(), min_searches=1, min_pages=1)
 
@@ -212,7 +240,7 @@ def test_rules_are_bounded() -> None:
 
 @given(st.text(max_size=50))
 def test_the_json_block_says_the_markets_and_cannot_be_left(question: str) -> None:
-    text = markets_json(titled(question), price_blind=False)
+    text = markets_json(titled(question))
     assert "`" not in text
     assert "\n" not in text
     assert json.loads(text)["markets"][0]["id"] == "m1"

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from predibot.domain.event import OTHER_WORDS
-from predibot.domain.price import Price
+from predibot.domain.price import FeeSchedule, Price
 from predibot.games.weekly_cohort.view import CohortView
 from predibot.games.weekly_cohort.words import VIEW_TOKENS, cohort_words, tokens_bound, view_text
 from tests.games.weekly_cohort.world import NOW, SUNDAY, V1, V2, Player, a_market, bets, named
@@ -136,12 +136,13 @@ def test_the_market_of_all_that_is_not_named_is_shown_as_such() -> None:
     text = shown(
         Player().view(a_market("512", is_other=True, exclusive_group="g"), a_market("513", exclusive_group="g"))
     )
-    assert text.endswith("\nat most one of these markets is YES: 512, 513>>")
+    assert text.endswith("\nat most one of these markets is YES>>")
     assert text.count(OTHER_WORDS) == text.count(f"| - | {OTHER_WORDS}\n513 |") == 1
 
 
 def test_what_counts_is_said_and_when_a_side_is_worth_its_price() -> None:
-    view = Player().view(a_market("512"))
+    view = Player().view(a_market("512", fees=FeeSchedule(0.07)), a_market("513", fees=FeeSchedule(0.0)))
     said = cohort_words(view, price_blind=False, untrusted=str).objective
     assert "what the account is worth when everything is settled: make that as large as you can" in said
-    assert "two Brier scores" in said and "more probable than its price says by more than a trade costs" in said
+    assert "Two Brier scores" in said and "only if your probability of it is above what it costs" in said
+    assert "come on top, at most 0.07 * c * (1 - c) dollars" in cohort_words(view, price_blind=False, untrusted=str).ask
