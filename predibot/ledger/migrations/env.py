@@ -1,8 +1,11 @@
 """What alembic runs: it migrates on the connection it is handed, inside that connection's transaction."""
 
+import sqlmodel
 from alembic import context
 
 from predibot.ledger.schema.tables import Row
+
+__all__ = ["sqlmodel"]
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -5,16 +5,16 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 from sqlalchemy.dialects import sqlite
+from sqlmodel import SQLModel
 
-from predibot.ledger.schema.tables import Row
 
-
-def table_of(model: type[Row]) -> Table:
+def table_of(model: type[SQLModel]) -> Table:
     """Return the table behind a row class."""
-    return model.__table__
+    table: Table = model.__table__  # type: ignore[attr-defined]
+    return table
 
 
-def insert_new(connection: Connection, model: type[Row], rows: Sequence[Mapping[str, Any]]) -> int:
+def insert_new(connection: Connection, model: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert the rows that break no unique constraint, and return how many went in."""
     return len(insert_rows(connection, table_of(model), rows))
 
@@ -28,7 +28,7 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
     return [*connection.execute(statement, [dict(row) for row in rows]).scalars()]
 
 
-def insert_one(connection: Connection, model: type[Row], row: Mapping[str, Any]) -> int | None:
+def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any]) -> int | None:
     """Insert one row and return its id, or None where a unique constraint finds it there already."""
     table = table_of(model)
     statement = _insert(connection, table).on_conflict_do_nothing().returning(table.c.id)

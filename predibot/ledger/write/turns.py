@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, Text, bindparam, delete, func, insert, literal, select, update
+from sqlmodel import SQLModel
 
 from predibot.domain.account_past import CASH, PastAllocation, asset_name
 from predibot.domain.clock import EPOCH
@@ -20,7 +21,6 @@ from predibot.ledger.schema.tables import (
     FillRow,
     OrderRow,
     ResolutionRow,
-    Row,
     RunRow,
     TurnRow,
 )
@@ -142,7 +142,7 @@ def end_orders(connection: Connection, ended: Sequence[tuple[PendingOrder, Booke
 
 
 def add_decision_rows(
-    connection: Connection, model: type[Row], decision_id: int, rows: Iterable[dict[str, Any]], *, first: int = 1
+    connection: Connection, model: type[SQLModel], decision_id: int, rows: Iterable[dict[str, Any]], *, first: int = 1
 ) -> None:
     """Store parts of a decision, numbered in order where the table has numbers."""
     numbered = "number" in table_of(model).c
