@@ -150,13 +150,10 @@ def select(
     event come most traded first.
 
     Args:
-        events: A venue's list.
-        rules: The recipe's rules.
         as_of: The run's instant; later quotes are ignored.
         only_event_id: An event named by the user. Then only it is considered, and the
             rules about its end, category, volume, rank and duplicates are waived.
         embed: Turns texts into vectors, for `embeddings`.
-        money_sign: The sign of the venue's currency.
         flat: Why markets are not played for their prices, by id, by `history_days` and `min_range`.
     """
     if rules.only and only_event_id is None:
@@ -253,8 +250,6 @@ def ranking_is_settled(
 
     Args:
         pages: The list so far, each page with at least one event.
-        rules: The recipe's rules.
-        as_of: The run's instant.
         listed_by: The one of `RANKINGS` that the list is roughly ordered by.
         embed: As `select` takes it.
     """
@@ -415,10 +410,7 @@ def _first_failed_rule(
     Args:
         event: With the markets that can be played.
         dropped: The reasons against the others, by id.
-        rules: The recipe's rules.
-        as_of: The run's instant.
         words: Of `exclude` and of `include`; None for an event that the user named, for which most rules are waived.
-        money_sign: The sign of the venue's currency.
     """
     if not event.markets:
         dropped_all = f"none of its {len(dropped)} markets can be played: {_group_reasons(dropped)}"

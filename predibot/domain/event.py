@@ -227,8 +227,6 @@ def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = Non
     Of more than two outcomes each has its own price; their sum is the venue's concern.
 
     Args:
-        event: The event with its markets.
-        venue: The venue of the instruments.
         quotes: As `Market.with_quotes` takes them; by default the event's own.
     """
     found = {}

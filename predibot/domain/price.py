@@ -296,7 +296,6 @@ def adjust_points(
     Args:
         points: Oldest first.
         actions: Those after `until` are ignored.
-        until: The instant.
 
     Source:
         The method of CRSP: prices before a split are divided by it; prices before an

@@ -207,11 +207,9 @@ def due_slots(
     """Return which slots are due, from the schedule, the rows and the clock alone.
 
     Args:
-        schedule: When the recipe is played.
         since: When the schedule was first seen; only later slots count.
         ended: Slots that have ended, in any order; those after `now` are
             not played again if the clock was set back.
-        now: The clock's instant.
         seed: Of the draws of the jitter.
     """
     open_slots = [slot for slot in schedule.slots(since, now) if slot not in ended]

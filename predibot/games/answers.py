@@ -156,7 +156,6 @@ def read_json(text: str, fields: Collection[str]) -> object:
     """Return the value of a text that is JSON and nothing else.
 
     Args:
-        text: The answer.
         fields: The game's fields; a message may repeat no other name, which may be a stranger's words.
 
     Raises:

@@ -152,7 +152,6 @@ class Game(Protocol):
         Args:
             subject: One of `subjects`.
             events: With quotes of the decision's instant.
-            venue: The venue of the instruments.
             account: The bot's account; None in a game without accounts.
             past: What else is known of the account.
 
@@ -175,10 +174,8 @@ class Game(Protocol):
 
         Args:
             answer: A bot's answer, still unchecked.
-            view: The view it was given about.
             account: The account when the view was made.
             quotes: Current prices, which may be later than the view's.
-            fills: Sets the price of each order.
 
         Raises:
             AnswerError: If the answer breaks a rule; the message names every
@@ -289,7 +286,6 @@ class Game(Protocol):
         """Yield how an account of a cohort broke the rules of its bets.
 
         Args:
-            journal: The account's rows.
             orders: The ledger's orders by decision.
         """
         return iter(())
@@ -308,7 +304,6 @@ class Game(Protocol):
 
         Args:
             rows: Reads a file of the data set from its beginning, by its name.
-            seed: The recipe's seed.
         """
         return (), ()
 

@@ -36,12 +36,8 @@ def rebalance(
     included. Positions without a price stay. An account that owes only sells.
 
     Args:
-        account: The account before the trades.
         targets: Weights by instrument, each in [0, 1], together at most 1; the rest is cash.
         prices: Of the instruments that can be traded now.
-        fills: Sets the prices of the trades.
-        at: The instant of the journal rows.
-        follows_from: Their cause.
         frozen: The last price in dollars of each position that has none now.
 
     Returns:

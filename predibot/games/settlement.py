@@ -30,7 +30,6 @@ def settle(
     Unresolved instruments, also those with an unknown winner, give no row.
 
     Args:
-        journal: The whole journal.
         resolutions: By instrument, with `payout_yes` as the payout of a share of that
             instrument: for the NO side `Resolution.of_outcome(1)`. A payout of None
             pays back what the position cost.

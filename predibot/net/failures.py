@@ -23,7 +23,6 @@ class TryAgain(Exception):
         """Keep what a retry needs to know.
 
         Args:
-            message: What happened.
             wait_seconds: The wait that the other side asks for.
             tries: How many tries such a failure is worth; None leaves it to the retry.
             ill: Whether it speaks against the other side's health; a rate limit does not.

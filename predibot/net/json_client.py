@@ -173,7 +173,6 @@ class JsonClient(AbstractContextManager["JsonClient"]):
         """Return the whole answer to one request, whatever its status.
 
         Args:
-            seconds: For the whole exchange.
             params: Replaces the query of `url`.
             body: Sent as JSON; None sends none.
             form: Sent as fields of a form, in place of a body.

@@ -173,7 +173,6 @@ def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str
 
     Args:
         given: `clock`, `key`, `base_url` and `usd_per_call`; it gets those that it takes and that are not None.
-        hidden: Removes API keys from a text.
 
     Raises:
         PluginError: If there is none of that name, it cannot be made, or declares impossible values.

@@ -40,7 +40,6 @@ def best_passage(text: str, question: str, characters: int, *, known: str = "") 
 
     Args:
         text: One paragraph a line; another passage is read as its sentences. Longer sentences are cut between words.
-        question: The words that are looked for.
         characters: The most that the passage may have, at least 1.
         known: What is in view already; sentences without any other word are left out.
 

@@ -142,7 +142,6 @@ def skill_of(
         earlier_prices: The price ten days before each forecast, (n,), in [0, 1],
             NaN where unknown. None makes no placebo.
         pools: Forecasters made of others, which have no voice of their own when all are pooled.
-        uncertainty: How intervals are made.
 
     Raises:
         ValueError: If an argument is of another class, a length differs, or a price

@@ -133,7 +133,6 @@ class VenueClient(AbstractContextManager["VenueClient"]):
 
         Args:
             url: Without a query.
-            params: The query.
             until: The deadline of the whole work; see `until`.
             check: Raises `TryAgain` for an answer that a further try may replace.
 

@@ -104,7 +104,6 @@ def decision_complaints(
     """Yield complaints about a decision, apart from the sum of its bets.
 
     Args:
-        answer: The decision.
         lines: The forecast and the bet of each market it names.
         view: The event, with the markets the run plays.
         quotes: Current prices, by outcome.

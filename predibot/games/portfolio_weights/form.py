@@ -33,7 +33,6 @@ def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, 
     """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
 
     Args:
-        answer: The answer.
         view: The portfolio; an asset that is not named has no weight.
         terms: The rules for weights that no account can have.
         fields: The names that a complaint may repeat.

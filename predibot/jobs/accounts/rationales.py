@@ -44,7 +44,6 @@ def bot_rationales(
     Baselines are left out, unless there are only baselines: their rationales are sentences of the program.
 
     Args:
-        store: The ledger.
         recipe: Only of this recipe; None for all.
         cohort: Only of this weekly cohort; None for all.
         as_of: Later decisions are left out; None for none.

@@ -105,7 +105,6 @@ def notice_of_slot(
     """Return the notice that a slot failed, or that the recipe's slots are well again.
 
     Args:
-        recipe: Its name.
         slot_at: The instant that the schedule names.
         is_good: Whether every decision was made.
         reason: Why not. It may quote others, so the notice names only the class of the error.
@@ -176,11 +175,8 @@ def notice_of_budget(recipe: str, account: str, what: str, *, spent: float, limi
     """Return the notice that a limit of a recipe is nearly reached.
 
     Args:
-        recipe: Name of the recipe.
         account: What the limit applies to, such as `the day 2026-03-01`.
         what: The unit of `spent` and `limit`, such as `usd`.
-        spent: Amount spent.
-        limit: Most that may be spent.
     """
     share = f"{spent / limit:.0%}" if limit else "all"
     lines = (
@@ -222,8 +218,6 @@ def notice_of_day(
     """Return the summary of a recipe's last 24 hours.
 
     Args:
-        recipe: Name of the recipe.
-        until: The end of the 24 hours.
         said: Verdicts on the bots, in sentences.
         leaderboard: Its first lines.
         slots: Count of slots by status.

@@ -136,8 +136,6 @@ class Teller:
 
         Args:
             channels: Each gets every notice of the kinds in `wanted`.
-            clock: Returns the current instant.
-            hidden: Masks secrets in a text.
             ping: The watchdog, told of each slot that ended.
             wanted: Kinds that the operator chose.
             policy: Tries of one notice before it has to wait.

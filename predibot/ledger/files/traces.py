@@ -28,7 +28,6 @@ class Trace:
         """Begin a trace that hides these values.
 
         Args:
-            secrets: API keys.
             untrusted_mark: Mark of the fence around untrusted text; the first step keeps it, so that a rerun finds it.
         """
         self._untrusted_mark = untrusted_mark

@@ -28,7 +28,6 @@ def unpack_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Poin
     """Return the points of several instruments behind each other, and how many each has.
 
     Args:
-        blobs: One for each instrument.
         highest: The highest price, a dollar for an outcome.
 
     Raises:

@@ -67,7 +67,6 @@ def open_account(
         run: A run of the recipe and the game; all runs of a recipe share the account.
         subject: The instance of the game, such as a portfolio or a cohort.
         mode: Whether the run is live; a replay has an account of its own.
-        deposit_usd: The first deposit.
         methodology: The version of the game's rules, where it has several.
     """
     row = {
@@ -104,7 +103,6 @@ def claim_with_account(
     whichever run of the week makes it.
 
     Args:
-        run: The run of the slot.
         bot_id: As for `claim`, with all other arguments.
     """
     account = connection.execute(select(accounts).where(accounts.c.id == account_id).with_for_update()).one()

@@ -30,7 +30,6 @@ def draw_card(title: str, note: str, rows: Sequence[LeaderboardRow]) -> bytes:
 
     Args:
         title: Of the page; a text of others is cut and made harmless.
-        note: A line below it.
         rows: At most `MOST_BOTS`; none for a card of words only.
     """
     from matplotlib.figure import Figure

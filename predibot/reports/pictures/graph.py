@@ -95,7 +95,6 @@ def layout_graph(
     Equal graphs have equal layouts.
 
     Args:
-        graph: What is drawn.
         titles: Of its events, by id.
         chain: Events of a path to mark; left out, the longest chain of each group.
         most: Most events that are drawn; a group that does not fit is left out whole, unless it is the first.

@@ -94,7 +94,6 @@ def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
     If some bots are ranked apart, a first column `knowledge` tells the rows of both.
 
     Args:
-        evaluation: What is written.
         table: One that a screen can show alone; left out, all scores with a row for each bot or part.
     """
     return csv_of(evaluation_rows(evaluation, table))

@@ -80,8 +80,6 @@ def insider_chances(plan: EventPlan, walk: Walk, hour: int) -> Floats:
     """Return the chance of YES of each market as insiders know it.
 
     Args:
-        plan: The event.
-        walk: The event's walk.
         hour: Hours since the event's first. From a market's decision on, its last
             chance before that is repeated.
 

@@ -139,7 +139,6 @@ def account_board(
     Args:
         record: The accounts, each with one value or more.
         convention: How figures of growth and risk are made.
-        uncertainty: How intervals are made.
         currency: The currency of the record's amounts.
 
     Raises:

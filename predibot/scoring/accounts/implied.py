@@ -50,8 +50,6 @@ def implied_risk(record: AccountsRecord, account: AccountRecord, other: AccountR
     missing price is the last known one.
 
     Args:
-        record: The record of both accounts.
-        account: The account.
         other: The account to subtract, over the common slots.
     """
     if record.sectors is not None:

@@ -140,7 +140,6 @@ def resize_bets(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
     rule can bet it again.
 
     Args:
-        record: What was done.
         rule: One of `SIZINGS`.
 
     Returns:

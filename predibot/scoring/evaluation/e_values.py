@@ -221,7 +221,6 @@ def record_evidence(
     at fair prices too, and copies of a bot have the bot's e-values.
 
     Args:
-        record: The record.
         dollars: Whether the evidence of the dollars is wanted too.
         marks: The result of `record_marks`, where the caller has it.
 

@@ -72,7 +72,6 @@ def forecast_scores(
     """Return one score a forecaster, in the order of the table.
 
     Args:
-        forecasts: Of settled questions.
         uncertainty: How intervals are made; None makes none.
         adjust: Whether scores adjusted for difficulty are wanted: they cost time,
             and mean nothing for parts.

@@ -22,7 +22,6 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
     """Return what is missing from the scorecards, and why, one sentence each.
 
     Args:
-        record: The record of the scorecards.
         cards: The scorecards, in the record's order.
 
     Raises:

@@ -94,8 +94,6 @@ def brier_pairs(forecasts: Forecasts, uncertainty: Uncertainty, *, by_edge: Sequ
     Of more than `MOST_IN_PAIRS`, only those with the most forecasts are compared.
 
     Args:
-        forecasts: Forecasts with their outcomes.
-        uncertainty: How intervals are made.
         by_edge: The same pairs by their edges. What moved edges together moved squared errors too. So intervals are
             widened by D, are at least as wide as those of the edges, and p-values are at least as large. Without
             them, days and prices are ignored.
@@ -122,9 +120,6 @@ def return_pairs(
     Of more than `MOST_IN_PAIRS`, only those with the most such decisions are compared.
 
     Args:
-        record: The record.
-        returns: Its returns by a horizon.
-        uncertainty: How intervals are made.
         book: The record's book, where the caller has it.
 
     Raises:
@@ -154,8 +149,6 @@ def edge_pairs(
     Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
 
     Args:
-        record: The record.
-        uncertainty: How intervals are made.
         found: The result of `edges`, where the caller has it.
         book: The record's book, likewise.
 

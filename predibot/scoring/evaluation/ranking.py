@@ -39,7 +39,6 @@ def ranked(cards: Sequence[Scorecard], evidence: Sequence[BotEvidence]) -> tuple
     ordered by the lower end, which is best for a bot that risks nothing.
 
     Args:
-        cards: The cards of an evaluation.
         evidence: The evidence of each card, in the same order; if empty, nothing is shown of any bot.
 
     Raises:

@@ -94,7 +94,6 @@ def running_value(
     Args:
         at: Increasing instants in seconds since 1970, (n,).
         values: The account's values in dollars, (n,).
-        uncertainty: Seed and confidence of the intervals.
         most: The most points, at least 2.
         implied: The standard deviation of log growth up to a row that prices imply.
 

@@ -210,7 +210,6 @@ def scorecards(
     Only what had happened by `record.as_of` counts.
 
     Args:
-        record: The record.
         horizons_days: Times after each decision in units of 24 hours.
         max_gap_seconds: The greatest age of an observation that counts as a price.
         convention: How the Sharpe ratio is made.

@@ -129,8 +129,6 @@ def growth_estimate(drawn: DrawnCurves, curve: int, implied: float = 0.0) -> Est
     all returns are alike and prices imply nothing, or if the account lost everything.
 
     Args:
-        drawn: The curves.
-        curve: Its number.
         implied: The standard deviation of its log growth that prices imply.
     """
     return _growth(drawn, float(drawn.growth[curve]), drawn.drawn_growth[:, curve], implied)
@@ -152,8 +150,6 @@ def sharpe_estimate(
     that have not happened, so the deviation is unknown.
 
     Args:
-        drawn: The curves.
-        curve: Its number.
         sharpe: Its annual ratio.
         per_period: Periods a year.
         rate: The annual return without risk.

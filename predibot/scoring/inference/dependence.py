@@ -60,7 +60,6 @@ def dependence_by_day(gained: Floats, day: Ints, days: int) -> tuple[Floats, Int
     Args:
         gained: The contribution of each event on a day, (cells,).
         day: That day, (cells,), from zero.
-        days: The number of days.
     """
     gained = np.where(np.abs(gained) > NO_MOVE, gained, 0.0)
     total, squares = np.bincount(day, gained, days), np.bincount(day, gained**2, days)

@@ -37,7 +37,6 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
 
     Args:
         sums: The sums of each cluster and its number of rows.
-        n: The number of rows.
         spread: The spread of the mean.
         confidence: The share of such intervals that should hold the truth.
     """
@@ -87,7 +86,6 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
 
     Args:
         sums: The squared errors of each cluster, and its number of forecasts.
-        n: The number of forecasts.
         variance: The variance of the sum of squared errors that the forecasts imply.
         confidence: The share of such intervals that should hold the truth.
     """

@@ -167,7 +167,6 @@ def variances(held: ShareLots, cells: int, *, ends: Ints, exclusion: Exclusion |
 
     Args:
         held: Holdings in order of time within each market of a cell.
-        cells: The number of cells.
         ends: For each, the first later holding of its market bought after it ended, (k,).
         exclusion: Groups that exclude each other; then all holdings must end at one instant.
     """

@@ -54,7 +54,6 @@ def expand_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
 
     Args:
         sums: Of at least two clusters that differ.
-        n: The number of rows.
         confidence: The share of such intervals that should hold the truth.
 
     Source:

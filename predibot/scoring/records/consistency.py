@@ -64,7 +64,6 @@ def consistency_of(record: TrackRecord, uncertainty: Uncertainty) -> tuple[Consi
 
     Args:
         record: With replicates joined. Only its scored decisions count.
-        uncertainty: How intervals are made.
     """
     rows = _Answers.of(record)
     found = []

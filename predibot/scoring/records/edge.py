@@ -78,7 +78,6 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     count.
 
     Args:
-        record: The record.
         max_gap_seconds: The greatest age of a last price.
 
     Raises:

@@ -48,7 +48,6 @@ def forecasts_by(
     """Return the forecasts with each forecaster in each bin of a number as one of its own, and these.
 
     Args:
-        forecasts: Of settled questions.
         values: The number that is binned, such as the lead time, (n,); rows with NaN are left out.
         edges: Rising limits between bins; a limit is in the upper bin.
         names: The names of the bins, one more than edges; by default made of the edges.

@@ -50,7 +50,6 @@ def horizon_returns(
     end early.
 
     Args:
-        record: The record.
         horizons_days: Distinct times after the decision in units of 24 hours, above zero.
         max_gap_seconds: The greatest age of a horizon's price.
 
@@ -103,7 +102,6 @@ def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, 
     """Return the last price of each market observed within (after, at], NaN for none.
 
     Args:
-        record: The record.
         market: Rows of markets, (q,).
         at: As of when, (q,), never later than the evaluation: so nothing later is seen.
         after: An observation must be strictly later than this, (q,).

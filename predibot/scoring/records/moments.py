@@ -42,7 +42,6 @@ class Moments:
             subject: Its subject, (m,).
             asked: A number for its subject and slot, (m,).
             at: Its instant in seconds, (m,).
-            bots: The number of bots.
         """
         at = np.rint(at * 1e6)
         cells, cell = np.unique(asked * bots + bot, return_inverse=True)

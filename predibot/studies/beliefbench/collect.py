@@ -119,8 +119,6 @@ def collect_pairs(
 
     Args:
         source: As `archive:FOLDER`, or the address of a ledger.
-        folder: For the data set.
-        caller: Gives settings, clock and progress.
         as_of: Nothing later is read; left out, the last snapshot of an archive, or now for a ledger.
         seed: Of the draw of the pairs that are kept.
         most: How many are kept of each domain and label.

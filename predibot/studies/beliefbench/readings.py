@@ -50,8 +50,6 @@ def pair_tables(
     """Return the tables of a run over pairs, the latest by default.
 
     Args:
-        store: The ledger.
-        run_key: The key of the run.
         people: A CSV file with the columns pair, rater and label.
         votes: A CSV file with the columns pair, candidate, rater and vote.
 

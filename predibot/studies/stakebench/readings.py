@@ -54,8 +54,6 @@ def run_tables(
     """Return the tables of a run of text tasks, the latest by default.
 
     Args:
-        store: The ledger.
-        run_key: The key of the run.
         pairs: Bots to compare, each as `A:B`.
         families: A CSV of bot, family and, where it is known, billions of parameters; left out: what the names of
             models say.

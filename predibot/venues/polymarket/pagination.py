@@ -78,11 +78,9 @@ def pages(
     A short page is not the end: only a missing `next_cursor` is.
 
     Args:
-        client: Makes the requests.
         url: The list, such as `.../events/keyset`.
         field: The field of the objects, `events` or `markets`.
         order: The camelCase field to order by, highest first; only a hint.
-        params: Filters.
         deadline_seconds: For the whole list; each page adds `PAGE_SECONDS`.
 
     Raises:

@@ -46,7 +46,6 @@ def read_plain(body: bytes, names: Sequence[str], wanted: Sequence[str]) -> tupl
     Args:
         body: The lines below the first, each with a newline.
         names: The columns, each once.
-        wanted: The columns of numbers.
     """
     text = np.frombuffer(body, np.uint8)
     if not names or names[0] != "date" or not text.size or text[-1] != _NEWLINE or text.max() > 127 or b'"' in body:

@@ -40,7 +40,6 @@ class StockVenue(Venue):
         """Take a folder that was read.
 
         Args:
-            folder: The folder.
             live_at: The instant at which a provider's closes were added to it; None for a past.
             notes: What these closes lack.
         """

@@ -313,7 +313,6 @@ def list_rationales(
     """Return what bots with accounts said by an instant, by recipe, game, mode, venue, bot and slot; void runs apart.
 
     Args:
-        connection: To the ledger.
         recipe: Only of this recipe; None for all.
         subject: Only of this game instance, such as a week's cohort; None for all.
         as_of: Later decisions are left out.

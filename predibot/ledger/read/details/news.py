@@ -116,7 +116,6 @@ def list_shown(
     read by one bot; `market_id` is then that of the event's only market, or missing. Runs that are void are left out.
 
     Args:
-        connection: To the ledger.
         market: Only what is of this market, by its id; empty for all.
         since: Only of slots from this instant on.
         until: Only of slots before this instant.

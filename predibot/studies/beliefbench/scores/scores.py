@@ -79,7 +79,6 @@ def pair_scores(
         true: The true labels, shape (n,).
         events: The events of each pair, words or whole numbers, shape (n, 2).
         seed: Equal seeds give equal intervals.
-        resamples: Number of draws.
 
     Raises:
         ValueError: If lengths differ, or a label is none.

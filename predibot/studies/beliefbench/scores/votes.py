@@ -44,7 +44,6 @@ def vote_table(candidates: Mapping[str, Mapping[str, Candidate]], votes: Votes) 
 
     Args:
         candidates: By pair and id.
-        votes: Of those candidates.
     """
     shares: dict[str, list[tuple[str, str, float, float]]] = {}
     for rater, of_pair in votes.items():

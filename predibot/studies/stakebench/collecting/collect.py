@@ -247,7 +247,6 @@ def collect_platform(
     Args:
         platform: One of `PLATFORMS`.
         folder: For raw answers and the data set.
-        caller: Gives settings, clock and progress.
         salt: The file with the salt of exported ids; left out, `SALT`.
         markets: At most so many are taken; None for all.
         into: A folder for the data set of several platforms, in which this one's rows are put in place of older ones.

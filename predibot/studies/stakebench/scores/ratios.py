@@ -83,7 +83,6 @@ def macro_estimate(
         splits: Whole numbers from zero, shape (n,).
         markets: Words or whole numbers, shape (n,); a market lies in one split.
         minus: Subtracted in each split, such as a baseline or the lowest quartile.
-        resamples: Number of draws.
 
     Raises:
         ValueError: If lengths differ, or a split is negative.
