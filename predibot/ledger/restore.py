@@ -6,41 +6,32 @@ the first wrong one is refused with its place.
 """
 
 import json
-import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import cache
 from itertools import compress, groupby
 from operator import not_
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
 from sqlalchemy import Connection, select, update
 from sqlalchemy.exc import DataError, IntegrityError
 
 from predibot.domain.account import ACCOUNT_SUBJECTS
-from predibot.domain.clock import parse_instant
 from predibot.domain.event import Market
 from predibot.domain.price import Instrument, PricePoint, Quote
-from predibot.domain.untrusted_text import has_too_many_values
 from predibot.errors import RunConflict, UsageError
 from predibot.games.accounts import account_of
 from predibot.games.cohorts import Member, cohort_start
 from predibot.ledger.care.table_rows import batches
-from predibot.ledger.read.export import TABLES, export_table, export_types
-from predibot.ledger.schema.column_types import UNSTORABLE, Instant, Prose
+from predibot.ledger.export_rows import ExportRow, RowError, Values, check_row, first_line
+from predibot.ledger.read.export import TABLES, export_table
 from predibot.ledger.schema.natural_keys import REFERS_TO, NamedColumn, key_of
 from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.upsert import insert_rows
 from predibot.ledger.schema.values import (
-    FIRST_INSTANT,
-    LAST_INSTANT,
     event_from_json,
-    json_columns,
-    largest_value,
 )
 from predibot.ledger.write.accounts import journal, read_journal
 from predibot.ledger.write.claims import tasks
@@ -60,12 +51,7 @@ _ROWS_AT_ONCE = 500
 _POINTS_AT_ONCE = 5_000
 _CHARACTERS_AT_ONCE = 2**20
 _MONEY_TOLERANCE_USD = 1e-5
-MAX_ROW_VALUES = 1_000_000
-"""Values of JSON in a row, or cells of CSV; an event's payload has two for each field of each market."""
-MAX_EVENT_VALUES = 250_000
-"""Values of a frozen event, which has some fifty a market; each wrong one makes an error message."""
 _SOURCES: tuple[ObservationSource, ...] = ("history", "quote")
-_WHOLE = re.compile(r"-?[0-9]{1,19}")
 _MISSING: Mapping[str, str] = {
     "runs": "there is no run {0!r} with void {1} in the export",
     "events": "there is no event {1!r} of {0!r} in the export",
@@ -75,36 +61,8 @@ _MISSING: Mapping[str, str] = {
     "accounts": "there is no account of {4!r} in the export",
 }
 """Messages for a natural key without a row."""
-_ADDED: Mapping[str, Mapping[str, Any]] = {
-    "runs": {"deadline_at": None},
-    "fills": {"order_number": None, "model": None},
-    "quotes": {"depth_json": None},
-    "news": {"url": None},
-    **{table: {"methodology": ""} for table in ("accounts", "journal", "valuations", "marks", "turns")},
-}
-"""Defaults for columns that older exports lack."""
 _TABLES = Row.metadata.tables
-
-Values = dict[str, Any]
 Key = tuple[Any, ...]
-
-
-class RowError(ValueError):
-    """A row cannot be put back; the message has its place and the reason."""
-
-    def __init__(self, place: str, reason: str) -> None:
-        """Make a sentence of place and reason."""
-        super().__init__(f"{place}: {reason}")
-
-
-class ExportRow(NamedTuple):
-    """A row of an export, with its place there."""
-
-    place: str
-    cells: Mapping[str, Any]
-    """Values as in JSON or Parquet, or texts."""
-    is_text: bool = False
-    """Whether all cells are texts; an empty one then also stands for a missing value."""
 
 
 class CheckedRow(NamedTuple):
@@ -167,7 +125,7 @@ class Restorer:
             RowRefused: If a row is malformed, or refers to a row that is not there.
             RunConflict: If the ledger has another run of the same key.
         """
-        checked = (CheckedRow(row.place, _check_row(table, row)) for row in rows)
+        checked = (CheckedRow(row.place, check_row(table, row)) for row in rows)
         if table == "observations":
             return self._put_observations(checked)
         if table == "runs":
@@ -361,7 +319,7 @@ class Restorer:
         try:
             event = event_from_json(values["event_json"], values["payload"])
         except ValueError as error:
-            raise RowError(row.place, f"event_json is no event: {_first_line(error)}") from None
+            raise RowError(row.place, f"event_json is no event: {first_line(error)}") from None
         if event.id != (event_id := values["event_id"]):
             raise RowError(row.place, f"event_json is of event {event.id[:60]!r}, not of {event_id[:60]!r}")
         for market in event.markets:
@@ -424,7 +382,7 @@ class Restorer:
         try:
             resolution_of(SimpleNamespace(**row.values))
         except (ValueError, TypeError) as error:
-            raise RowError(row.place, _first_line(error)) from None
+            raise RowError(row.place, first_line(error)) from None
 
     def _check_cohort(self, row: CheckedRow) -> None:
         values, venue = row.values, self._venues[row.values["run"], row.values["void"]]
@@ -435,7 +393,7 @@ class Restorer:
             load_stored_game(values["game"], "{}", values["methodology"])
             [Member(**member) for member in json.loads(values["line_up"])]
         except (UsageError, ValueError, TypeError) as error:
-            raise RowError(row.place, f"it is no cohort: {_first_line(error)}") from None
+            raise RowError(row.place, f"it is no cohort: {first_line(error)}") from None
 
     def _check_account(self, row: CheckedRow) -> None:
         if (kind := row.values["subject_kind"]) not in ACCOUNT_SUBJECTS:
@@ -464,7 +422,7 @@ class Restorer:
             # Insert one by one, to name the refused one.
             if len(rows) > 1:
                 return [number for row in rows for number in self._insert(table, [row])]
-            raise RowError(rows[0].place, f"the database refuses it: {_first_line(error.orig or error)}") from None
+            raise RowError(rows[0].place, f"the database refuses it: {first_line(error.orig or error)}") from None
 
 
 _CHECKS: Mapping[str, Callable[[Restorer, CheckedRow], None]] = {
@@ -506,100 +464,3 @@ def _price_point(row: CheckedRow, instrument: Instrument) -> tuple[str, PricePoi
     if source not in _SOURCES:
         raise RowError(row.place, f"source is {source[:40]!r}; it is 'history' or 'quote'")
     return source, PricePoint(row.values["at"], price)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
-
-
-class _Column(NamedTuple):
-    name: str
-    kind: type
-    nullable: bool
-    prose: bool
-
-
-@cache
-def _columns(table: str) -> tuple[_Column, ...]:
-    nullable = {each.name for each in export_table(table).columns if each.is_nullable}
-    found = []
-    for name, type_ in export_types(table).items():
-        if name == "late":
-            # It follows from the other columns.
-            continue
-        kind = Instant if isinstance(type_, Instant) else type_.python_type
-        found.append(_Column(name, kind, name in nullable, isinstance(type_, Prose)))
-    return tuple(found)
-
-
-def _check_row(table: str, row: ExportRow) -> Values:
-    """Return the typed values of a row; refuse one that lacks a value, or has a wrong type."""
-    values: Values = {}
-    added = _ADDED.get(table, {})
-    for column in _columns(table):
-        cell = row.cells.get(column.name)
-        if cell is None or (row.is_text and cell == "" and (column.nullable or column.kind is not str)):
-            if column.name in added:
-                values[column.name] = added[column.name]
-            elif column.name not in row.cells:
-                raise RowError(row.place, f"it has no {column.name}; export again with this predibot, not --canonical")
-            elif not column.nullable:
-                raise RowError(row.place, f"{column.name} is empty")
-            else:
-                values[column.name] = None
-            continue
-        try:
-            values[column.name] = _parse_cell(column, cell)
-        except ValidationError as error:
-            raise RowError(row.place, f"{column.name}: {error.errors(include_url=False)[0]['msg']}") from None
-        except (ValueError, OverflowError) as error:
-            is_long = isinstance(cell, int) and cell.bit_length() > 256
-            shown = "a very large number" if is_long else repr(cell)[:60]
-            raise RowError(row.place, f"{column.name} is {shown}: {_first_line(error)}") from None
-    return values
-
-
-def _parse_cell(column: _Column, cell: Any) -> Any:
-    if column.kind is int:
-        return _parse_whole(cell)
-    if column.kind is float:
-        number = _parse_number(cell)
-        if abs(number) > (most := largest_value(column.name)):
-            raise ValueError(f"it must be at most {most:,.0f}")
-        return number
-    if not isinstance(cell, str):
-        raise ValueError("it must be a text")
-    if column.kind is Instant:
-        instant = parse_instant(cell)
-        # A page may be older than computers.
-        if column.name != "published_at" and not FIRST_INSTANT <= instant < LAST_INSTANT:
-            raise ValueError("it must be in the years 1970 to 2999")
-        return instant
-    if not column.prose and UNSTORABLE.search(cell):
-        raise ValueError("it holds a character that cannot be stored")
-    most = MAX_EVENT_VALUES if column.name == "event_json" else MAX_ROW_VALUES
-    if column.name.endswith("_json") and has_too_many_values(cell, most):
-        raise ValueError(f"it holds more than {most:,} values")
-    if column.name in json_columns():
-        json_columns()[column.name].validate_json(cell)
-    if column.name == "knowledge_cutoff":
-        date.fromisoformat(cell)
-    return cell
-
-
-def _parse_whole(cell: Any) -> int:
-    if isinstance(cell, str) and _WHOLE.fullmatch(cell):
-        cell = int(cell)
-    if isinstance(cell, bool) or not isinstance(cell, int) or not -(2**63) <= cell < 2**63:
-        raise ValueError("it must be a whole number of 64 bits")
-    return cell
-
-
-def _parse_number(cell: Any) -> float:
-    is_text = isinstance(cell, str) and cell.isascii() and "_" not in cell
-    if not is_text and (isinstance(cell, bool) or not isinstance(cell, int | float)):
-        raise ValueError("it must be a number")
-    number = float(cell)
-    if not math.isfinite(number):
-        raise ValueError("it must be a finite number")
-    return number

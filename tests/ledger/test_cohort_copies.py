@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from predibot.ledger.export_rows import RowError
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
-from predibot.ledger.restore import RowError
 from predibot.ledger.store import Store
 from tests.ledger.cohorts_by_hand import SUNDAY, VENUE, WEEK, Weeks, bets
 from tests.ledger.read.test_export import canonical

@@ -13,8 +13,9 @@ from predibot.domain.decision import Source
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.errors import RunConflict
+from predibot.ledger.export_rows import ExportRow, RowError
 from predibot.ledger.read.export import TABLES, export_rows
-from predibot.ledger.restore import ExportRow, Restorer, RowError
+from predibot.ledger.restore import Restorer
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.news import add_news

@@ -20,8 +20,9 @@ from predibot.jobs.export import FORMATS, Format
 from predibot.jobs.score_files.table import BadRow, Columns
 from predibot.jobs.score_files.table_file import open_table_file, table_process
 from predibot.jobs.score_files.table_reader import unique_object
+from predibot.ledger.export_rows import MAX_ROW_VALUES, ExportRow, RowError
 from predibot.ledger.read.export import ADDED_TABLES, TABLES, export_columns
-from predibot.ledger.restore import MAX_ROW_VALUES, ExportRow, Restorer, RowError
+from predibot.ledger.restore import Restorer
 from predibot.ledger.store import Store
 from predibot.plain_file import open_plain
 from predibot.research.pages.parser_process import ParserProcess

@@ -29,7 +29,7 @@ from predibot.ledger.read.model_knowledge import (
     run_is_live,
 )
 from predibot.ledger.read.row_filter import is_bot, runs_in
-from predibot.ledger.schema.column_types import to_microseconds
+from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.events import events, instruments, markets
@@ -43,7 +43,6 @@ from predibot.scoring.standing import BASELINES
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_MICROSECONDS = 1e6
 _DAY_MICROSECONDS = 86_400 * 1_000_000
 _MOST_USD = 1e9
 _MONEY_TOLERANCE_USD = 1e-5
@@ -107,11 +106,11 @@ def track_record(
     asked_decision, asked_market = _questions(run, event, market_rows, asked_of.rows)
     places = _index_of(event_rows, event)
     record = TrackRecord(
-        as_of=at / _MICROSECONDS,
+        as_of=at / MICROSECONDS,
         bots=names,
         decision_bot=bot_index,
         decision_status=head["status"].astype(np.int8),
-        decided_at=head["decided_at"] / _MICROSECONDS,
+        decided_at=head["decided_at"] / MICROSECONDS,
         decision_day=(slot // _DAY_MICROSECONDS).astype(np.int64),
         decision_event=places,
         decision_cost_usd=head["cost_usd"].copy(),
@@ -128,7 +127,7 @@ def track_record(
         observation_at=observed[1],
         observation_price_yes=observed[2],
         decision_knowledge=knowledge,
-        decision_slot=slot / _MICROSECONDS,
+        decision_slot=slot / MICROSECONDS,
         decision_run=run,
         decision_category=category,
         categories=categories,
@@ -167,7 +166,7 @@ def _check_numbers(
         ("a bid", bet["bid"], 0.0, 1.0),
         ("an ask", bet["ask"], 0.0, 1.0),
         ("a payout", payout, 0.0, 1.0),
-        ("the instant of a settlement", settled_at, 0.0, last / _MICROSECONDS),
+        ("the instant of a settlement", settled_at, 0.0, last / MICROSECONDS),
     ):
         # NaN, a missing value, passes.
         if ((values < low) | (values > high)).any():
@@ -248,8 +247,8 @@ def read_settlements(
     where = np.searchsorted(market_rows, found["market_row"])
     # The last revision is assigned last.
     payout[where] = found["payout_yes"]
-    settled_at[where] = found["settled_at"] / _MICROSECONDS
-    known_at[where] = found["effective_at"] / _MICROSECONDS
+    settled_at[where] = found["settled_at"] / MICROSECONDS
+    known_at[where] = found["effective_at"] / MICROSECONDS
     # A market voided without a payout has no outcome.
     settled_at[np.isnan(payout)] = np.nan
     return payout, settled_at, np.fmax(settled_at, known_at)
@@ -273,7 +272,7 @@ def _deciders(head: Columns, live: NDArray[np.bool_], event_of_market: Ints, set
         event=event,
         opened_model=head["opened"] == 1.0,
         is_live=live,
-        decided_at=head["decided_at"] / _MICROSECONDS,
+        decided_at=head["decided_at"] / MICROSECONDS,
         event_settled_at=_ended_at(event, event_of_market, settled_at),
     )
 
@@ -374,6 +373,6 @@ def read_observations(
         raise ValueError("prices are of a market that is not there")
     points, sizes = unpack_points([path.points for path in paths])
     market = np.repeat(np.searchsorted(market_rows, [path.market_row for path in paths]), sizes)
-    at, price = points["at"] / _MICROSECONDS, points["price"].copy()
+    at, price = points["at"] / MICROSECONDS, points["price"].copy()
     known = points["at"] <= to_microseconds(as_of)
     return (market, at, price) if known.all() else (market[known], at[known], price[known])

@@ -12,6 +12,8 @@ from predibot.domain.clock import EPOCH
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """PostgreSQL takes no NUL, and half a surrogate pair is no UTF-8."""
+MICROSECONDS = 1e6
+"""In a second."""
 _MICROSECOND = timedelta(microseconds=1)
 
 

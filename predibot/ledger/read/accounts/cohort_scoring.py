@@ -12,14 +12,14 @@ from predibot.domain.decision import STATUSES
 from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.games.positions import list_resolved_bets
 from predibot.ledger.read.accounts.cohorts import MemberAccount, StoredCohort, cohorts_as_of
-from predibot.ledger.read.accounts.scoring import (
+from predibot.ledger.read.accounts.decisions import (
     HELD_BY_SYSTEM,
     count_statuses,
     decisions_of_accounts,
     join_decisions,
-    price_deviations,
     sum_costs,
 )
+from predibot.ledger.read.accounts.slot_prices import price_deviations
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.schema.column_types import to_microseconds
 from predibot.ledger.write.accounts import accounts

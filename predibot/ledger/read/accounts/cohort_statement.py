@@ -22,7 +22,7 @@ from predibot.ledger.read.accounts.cohorts import (
     read_cohorts,
     read_universe,
 )
-from predibot.ledger.read.accounts.scoring import join_decisions
+from predibot.ledger.read.accounts.decisions import join_decisions
 from predibot.ledger.schema.column_types import from_microseconds
 from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.accounts import accounts, journal, marks

@@ -3,58 +3,40 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, and_, case, func, literal, or_, select
+from sqlalchemy import Connection, Row, and_, case, func, or_, select
 
-from predibot.domain.account import JournalRow
-from predibot.domain.decision import STATUSES
-from predibot.domain.price import EQUITY, Instrument
 from predibot.games.cohorts import COHORT
 from predibot.ledger.read.accounts.as_of import AccountAsOf, accounts_as_of
+from predibot.ledger.read.accounts.decisions import count_statuses, decisions_of_accounts, join_decisions, sum_costs
+from predibot.ledger.read.accounts.slot_prices import (
+    TradedInstruments,
+    add_payouts,
+    market_numbers,
+    observed_prices,
+    read_instruments,
+)
 from predibot.ledger.read.columns import Columns, read_columns
 from predibot.ledger.read.event_facts import read_run_markets
-from predibot.ledger.read.model_knowledge import (
-    Deciders,
-    add_pooled_costs,
-    knowledge_of_decisions,
-    pooled_decisions,
-    run_is_live,
-)
 from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.schema.column_types import from_microseconds, to_microseconds
-from predibot.ledger.schema.packed_points import unpack_points
-from predibot.ledger.schema.tables import TurnRow
-from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.accounts import accounts, journal, marks, valuations
 from predibot.ledger.write.claims import subjects, tasks
-from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions, orders
-from predibot.ledger.write.events import instruments, markets, run_events
-from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.decisions import bots, decisions, orders
+from predibot.ledger.write.events import markets, run_events
 from predibot.ledger.write.runs import runs
-from predibot.scoring.accounts.implied import implied_risk
+from predibot.ledger.write.turns import turns
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.replicates import join_accounts
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
 from predibot.scoring.records.knowledge import KNOWLEDGE
 from predibot.scoring.records.part import EVERYTHING, Part
 
-turns = table_of(TurnRow)
-
-_MICROSECONDS = 1e6
-_LONGEST = timedelta(days=730)
-"""Prices are read for every day up to so long after the last booking."""
-
-HELD_BY_SYSTEM = len(STATUSES)
-"""Status code of a decision that the system made, because the bot's answer could not be used."""
-
-
-_Name = TypeVar("_Name")
 _Group = tuple[str, str, str, str]
 """Recipe, game, mode and subject, within which accounts may be compared."""
 _Targets = Mapping[int, tuple[Ints, Floats]]
@@ -231,55 +213,6 @@ def _index_targets(targets: Columns, rows: Ints) -> _Targets:
     }
 
 
-def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Columns:
-    """Return the decisions of accounts, by account and then by time.
-
-    `status` is an index into `STATUSES`, or `HELD_BY_SYSTEM`. `knowledge`, what the models behind it can have known, is
-    an index into `KNOWLEDGE`. All bots are read for it, because one may pool another.
-    """
-    status = case(
-        # Recorded without a usable answer: the system held.
-        (and_(decisions.c.reason_kind == "answer", decisions.c.status == "recorded"), HELD_BY_SYSTEM),
-        *((decisions.c.status == name, number) for number, name in enumerate(STATUSES)),
-    )
-    statement = (
-        select(accounts.c.id.label("account_id"), status.label("status"), decisions.c.cost_usd)
-        .add_columns(decisions.c.cost_known_usd, decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
-        .add_columns(OPENED_MODEL.label("opened"), run_is_live(connection).label("live"), literal(0).label("knowledge"))
-        .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))
-        .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
-        .order_by(accounts.c.id, decisions.c.decided_at)
-    )
-    found = read_columns(connection, statement, nullable="cost_usd")
-    made = Deciders(
-        bot_row=found["bot_id"].astype(np.int64),
-        event=found["subject_row"].astype(np.int64),
-        opened_model=found["opened"] == 1.0,
-        is_live=found["live"] == 1.0,
-        decided_at=found["decided_at"] / _MICROSECONDS,
-        # A portfolio never ends.
-        event_settled_at=np.full(len(found), np.inf),
-    )
-    if len(found):
-        pooled = pooled_decisions(connection, made)
-        found["knowledge"] = knowledge_of_decisions(connection, made, pooled)
-        for name in ("cost_usd", "cost_known_usd"):
-            add_pooled_costs(found[name], pooled)
-    return found[np.isin(found["account_id"], own)]
-
-
-def count_statuses(status: Floats) -> Mapping[str, int]:
-    """Return the number of decisions by status; what the system held has failed."""
-    counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
-    found = dict(zip(STATUSES, counts, strict=False))
-    return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}
-
-
-def sum_costs(costs_usd: Floats) -> float | None:
-    """Return the cost of decisions together; None where a part is unknown."""
-    return None if np.isnan(costs_usd).any() else float(costs_usd.sum())
-
-
 def _count_pending(connection: Connection, own: list[int], as_of: datetime) -> Mapping[int, int]:
     statement = (
         select(accounts.c.id, func.count())
@@ -290,23 +223,6 @@ def _count_pending(connection: Connection, own: list[int], as_of: datetime) -> M
         .group_by(accounts.c.id)
     )
     return {row: number for row, number in connection.execute(statement)}
-
-
-def join_decisions() -> Any:
-    """Return accounts joined with their decisions: their bot's on their subject, in runs they had turns in."""
-    return (
-        accounts.join(turns, turns.c.account_id == accounts.c.id)
-        .join(runs, runs.c.id == turns.c.run_id)
-        .join(bots, and_(bots.c.run_id == runs.c.id, bots.c.name == accounts.c.bot))
-        .join(
-            decisions,
-            and_(
-                decisions.c.run_id == runs.c.id,
-                decisions.c.bot_id == bots.c.id,
-                decisions.c.subject_row == accounts.c.subject_row,
-            ),
-        )
-    )
 
 
 def _account_record_group(
@@ -324,12 +240,12 @@ def _account_record_group(
     folded = {each.id: _fold_account(ledger, each.id) for each in named}
     rows = np.unique(np.concatenate([found.instruments for found in folded.values()]))
     numbered = _index_targets(ledger.targets, rows)
-    traded = _instruments(connection, rows)
+    traded = read_instruments(connection, rows)
     prices, settled = _prices(connection, traded, at, ledger, own, slots, as_of)
     found = tuple(_account_record(each, ledger, folded[each.id], slots, rows, numbered) for each in named)
     instants = tuple(from_microseconds(int(slot)) for slot in slots)
     if not traded.are_shares:
-        numbers = _market_numbers(connection, ledger.groups, traded)
+        numbers = market_numbers(connection, ledger.groups, traded)
         return AccountsRecord(*group, instants, traded.names, traded.outcome, prices, found, *numbers, settled=settled)
     # Shares are counted as before all splits, so that holdings of one slot can be priced at another.
     factors = _split_factors(connection, list(own), rows, at, as_of)
@@ -470,116 +386,9 @@ def _account_record(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Instruments:
-    """Instruments in the order of their rows, (i,) each."""
-
-    rows: Ints
-    names: tuple[str, ...]
-    outcome: Ints
-    """1 for YES, -1 for NO, 0 for any other."""
-    market: Ints
-    """-1 without a market."""
-    are_shares: bool
-
-
-def _instruments(connection: Connection, rows: Ints) -> _Instruments:
-    named = (instruments.c.instrument_id, instruments.c.side, instruments.c.market_row, instruments.c.kind)
-    statement = select(instruments.c.id, *named).where(instruments.c.id.in_(rows.tolist()))
-    by_id = {row.id: row for row in connection.execute(statement)}
-    found = [by_id[row] for row in rows.tolist()]
-    return _Instruments(
-        rows,
-        tuple(row.instrument_id for row in found),
-        np.array([{"YES": 1, "NO": -1}.get(row.side or "", 0) for row in found], dtype=np.int64),
-        np.array([-1 if row.market_row is None else row.market_row for row in found], dtype=np.int64),
-        any(row.kind == EQUITY for row in found),
-    )
-
-
-def price_deviations(
-    connection: Connection,
-    venue: str,
-    journals: Mapping[_Name, Sequence[tuple[Sequence[JournalRow], float]]],
-    as_of: datetime,
-) -> Mapping[_Name, float]:
-    """Return by name how far results may deviate by the prices of what bots held.
-
-    Args:
-        journals: Journals of each bot's accounts, each with the weight of a dollar in it.
-    """
-    rows = [
-        row for of in journals.values() for own, _ in of for row in own if row.instrument is not None and row.shares
-    ]
-    if not rows:
-        return dict.fromkeys(journals, 0.0)
-    held = {row.instrument for row in rows}
-    named = (instruments.c.id, instruments.c.venue, instruments.c.kind, instruments.c.instrument_id)
-    statement = select(*named).where(instruments.c.venue == venue)
-    row_of = {name: row for row, *of in connection.execute(statement) if (name := Instrument(*of)) in held}
-    ids = np.array(sorted(row_of.values()), dtype=np.int64)
-    column = {name: int(np.searchsorted(ids, row)) for name, row in row_of.items()}
-    at = _instants([row.at for row in rows], as_of)
-    place = {instant: number for number, instant in enumerate(at)}
-    micro = np.array([to_microseconds(instant) for instant in at], dtype=np.float64)
-    traded = _instruments(connection, ids)
-    observed = _observed_prices(connection, traded, micro, as_of)
-    prices, settled = _add_payouts(connection, observed, traded, micro, as_of)
-    for row in rows:
-        if row.kind == "fill" and row.instrument in column and np.isnan(prices[place[row.at], column[row.instrument]]):
-            prices[place[row.at], column[row.instrument]] = abs(row.cash_usd / row.shares)
-    numbers = _market_numbers(connection, read_run_markets(connection, venue).groups, traded)
-    record = AccountsRecord("", "", "", "", at, traded.names, traded.outcome, prices, (), *numbers, settled=settled)
-    found = {}
-    for bot, of in journals.items():
-        added = np.zeros(prices.shape)
-        for own, part in of:
-            for row in own:
-                if row.instrument in column and row.shares:
-                    added[place[row.at], column[row.instrument]] += row.shares * part
-        shares = np.cumsum(added, axis=0)
-        # One account that is always worth a dollar.
-        cash = 1.0 - (shares * np.nan_to_num(record.known_prices)).sum(axis=1)
-        every, nothing = np.arange(len(at)), np.zeros(len(at))
-        as_one = AccountRecord("", "", every, nothing, np.arange(ids.size), shares, cash, shares, cash)
-        found[bot] = implied_risk(record, as_one).deviation
-    return found
-
-
-def _instants(booked: Sequence[datetime], as_of: datetime) -> tuple[datetime, ...]:
-    """Return when something was booked, and every midnight after the first."""
-    first, days = min(booked), set(booked)
-    at = first.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    while at <= min(as_of, max(booked) + _LONGEST):
-        days.add(at)
-        at += timedelta(days=1)
-    return tuple(sorted({*days, *([as_of] if as_of > max(booked) else [])}))
-
-
-def _market_numbers(
-    connection: Connection, groups: Mapping[int, tuple[int, str]], traded: _Instruments
-) -> tuple[Ints, Ints, Ints]:
-    """Return the numbers of market, event and exclusive group of each instrument, (i,) each.
-
-    An outcome that is none of two sides has its own number for a market, and the outcomes of its market exclude each
-    other.
-    """
-    market, outcome = traded.market, traded.outcome
-    statement = select(markets.c.id, markets.c.event_row).where(markets.c.id.in_(np.unique(market).tolist()))
-    events = {row: event for row, event in connection.execute(statement)}
-    keys = [groups.get(row) if side else (row, "") for row, side in zip(market.tolist(), outcome.tolist(), strict=True)]
-    number = {each: place for place, each in enumerate(dict.fromkeys(keys)) if each is not None}
-    alone = np.arange(market.size)
-    return (
-        np.where(outcome != 0, market, -1 - alone),
-        np.array([events.get(row, -1 - place) for place, row in enumerate(market.tolist())], dtype=np.int64),
-        np.array([-1 if each is None else number[each] for each in keys], dtype=np.int64),
-    )
-
-
 def _prices(
     connection: Connection,
-    traded: _Instruments,
+    traded: TradedInstruments,
     at: Floats,
     ledger: _Ledger,
     own: Mapping[int, Columns],
@@ -590,7 +399,7 @@ def _prices(
 
     A payout goes before a mark, and a mark before an observed price.
     """
-    prices = _observed_prices(connection, traded, at, as_of)
+    prices = observed_prices(connection, traded, at, as_of)
     sides = list(zip(traded.market.tolist(), traded.outcome.tolist(), strict=True))
     place = {each: number for number, each in enumerate(sides)}
     other = np.array([place.get((each, -side), -1) if side else -1 for each, side in sides], dtype=np.int64)
@@ -608,56 +417,4 @@ def _prices(
         prices[slot[both], other[column[both]]] = 1.0 - price[both]
     for slot, column, price in seen:
         prices[slot, column] = price
-    return _add_payouts(connection, prices, traded, at, as_of)
-
-
-def _observed_prices(connection: Connection, traded: _Instruments, at: Floats, as_of: datetime) -> Floats:
-    market, outcome = traded.market, traded.outcome
-    prices = np.full((at.size, market.size), np.nan)
-    listed = np.unique(market[market >= 0])
-    statement = (
-        select(instruments.c.market_row, price_paths.c.points)
-        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
-        .where(instruments.c.side == "YES", instruments.c.market_row.in_(listed.tolist()))
-        .order_by(price_paths.c.instrument_row)
-    )
-    paths = connection.execute(statement).all()
-    points, sizes = unpack_points([path.points for path in paths])
-    known = points["at"] <= to_microseconds(as_of)
-    of_market = np.repeat(np.array([path.market_row for path in paths], dtype=np.int64), sizes)[known]
-    asked = np.flatnonzero(market >= 0)
-    yes = as_of_prices(
-        of_market,
-        points["at"][known] / _MICROSECONDS,
-        points["price"][known].astype(np.float64),
-        np.tile(market[asked], at.size),
-        np.repeat(at / _MICROSECONDS, asked.size),
-        max_gap_seconds=MAX_GAP_SECONDS,
-    ).reshape(at.size, asked.size)
-    prices[:, asked] = np.where(outcome[asked] < 0, 1.0 - yes, yes)
-    return prices
-
-
-def _add_payouts(
-    connection: Connection, prices: Floats, traded: _Instruments, at: Floats, as_of: datetime
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return prices with payouts from the slot on at which they were effective, and where they are payouts.
-
-    Later revisions replace earlier ones.
-    """
-    settled = np.zeros(prices.shape, np.bool_)
-    listed = np.unique(traded.market[traded.market >= 0]).tolist()
-    statement = (
-        select(resolutions.c.market_row, resolutions.c.effective_at, resolutions.c.payout_yes)
-        .where(resolutions.c.market_row.in_(listed), resolutions.c.effective_at <= as_of)
-        .order_by(resolutions.c.effective_at, resolutions.c.revision)
-    )
-    numbers: defaultdict[int, list[int]] = defaultdict(list)
-    for number, row in enumerate(traded.market.tolist()):
-        numbers[row].append(number)
-    for row, effective_at, payout in read_columns(connection, statement, nullable="payout_yes").tolist():
-        for number in numbers[int(row)]:
-            # A market voided without a payout gives a share no price.
-            prices[at >= effective_at, number] = 1.0 - payout if traded.outcome[number] < 0 else payout
-            settled[at >= effective_at, number] = True
-    return prices, settled
+    return add_payouts(connection, prices, traded, at, as_of)

@@ -16,19 +16,16 @@ from predibot.domain.price import EQUITY, SIDES, Side
 from predibot.games.accounts import account_of
 from predibot.ledger.read.accounts.as_of import accounts_as_of
 from predibot.ledger.read.accounts.cohort_statement import CohortAccountPositions
-from predibot.ledger.read.accounts.scoring import join_decisions
+from predibot.ledger.read.accounts.decisions import join_decisions
 from predibot.ledger.read.row_filter import is_bot
-from predibot.ledger.schema.tables import TurnRow
-from predibot.ledger.schema.upsert import table_of
 from predibot.ledger.write.accounts import accounts, journal, valuations
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bots, decisions, fills, orders
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs
+from predibot.ledger.write.turns import turns
 from predibot.scoring.accounts.rationale import Factor, FactorShares, factor_shares, factors_named
-
-turns = table_of(TurnRow)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,94 @@
+"""Decisions of accounts: their status, what they cost, and who made them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, and_, case, literal, select
+
+from predibot.domain.decision import STATUSES
+from predibot.ledger.read.columns import Columns, read_columns
+from predibot.ledger.read.model_knowledge import (
+    Deciders,
+    add_pooled_costs,
+    knowledge_of_decisions,
+    pooled_decisions,
+    run_is_live,
+)
+from predibot.ledger.schema.column_types import MICROSECONDS
+from predibot.ledger.write.accounts import accounts
+from predibot.ledger.write.claims import subjects
+from predibot.ledger.write.decisions import OPENED_MODEL, bots, decisions
+from predibot.ledger.write.runs import runs
+from predibot.ledger.write.turns import turns
+from predibot.scoring.arguments import Floats
+
+HELD_BY_SYSTEM = len(STATUSES)
+"""Status code of a decision that the system made, because the bot's answer could not be used."""
+
+
+def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int], as_of: datetime) -> Columns:
+    """Return the decisions of accounts, by account and then by time.
+
+    `status` is an index into `STATUSES`, or `HELD_BY_SYSTEM`. `knowledge`, what the models behind it can have known, is
+    an index into `KNOWLEDGE`. All bots are read for it, because one may pool another.
+    """
+    status = case(
+        # Recorded without a usable answer: the system held.
+        (and_(decisions.c.reason_kind == "answer", decisions.c.status == "recorded"), HELD_BY_SYSTEM),
+        *((decisions.c.status == name, number) for number, name in enumerate(STATUSES)),
+    )
+    statement = (
+        select(accounts.c.id.label("account_id"), status.label("status"), decisions.c.cost_usd)
+        .add_columns(decisions.c.cost_known_usd, decisions.c.bot_id, decisions.c.subject_row, decisions.c.decided_at)
+        .add_columns(OPENED_MODEL.label("opened"), run_is_live(connection).label("live"), literal(0).label("knowledge"))
+        .select_from(join_decisions().join(subjects, subjects.c.id == accounts.c.subject_row))
+        .where(subjects.c.venue == venue, decisions.c.decided_at <= as_of, runs.c.voided_at.is_(None))
+        .order_by(accounts.c.id, decisions.c.decided_at)
+    )
+    found = read_columns(connection, statement, nullable="cost_usd")
+    made = Deciders(
+        bot_row=found["bot_id"].astype(np.int64),
+        event=found["subject_row"].astype(np.int64),
+        opened_model=found["opened"] == 1.0,
+        is_live=found["live"] == 1.0,
+        decided_at=found["decided_at"] / MICROSECONDS,
+        # A portfolio never ends.
+        event_settled_at=np.full(len(found), np.inf),
+    )
+    if len(found):
+        pooled = pooled_decisions(connection, made)
+        found["knowledge"] = knowledge_of_decisions(connection, made, pooled)
+        for name in ("cost_usd", "cost_known_usd"):
+            add_pooled_costs(found[name], pooled)
+    return found[np.isin(found["account_id"], own)]
+
+
+def count_statuses(status: Floats) -> Mapping[str, int]:
+    """Return the number of decisions by status; what the system held has failed."""
+    counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
+    found = dict(zip(STATUSES, counts, strict=False))
+    return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}
+
+
+def sum_costs(costs_usd: Floats) -> float | None:
+    """Return the cost of decisions together; None where a part is unknown."""
+    return None if np.isnan(costs_usd).any() else float(costs_usd.sum())
+
+
+def join_decisions() -> Any:
+    """Return accounts joined with their decisions: their bot's on their subject, in runs they had turns in."""
+    return (
+        accounts.join(turns, turns.c.account_id == accounts.c.id)
+        .join(runs, runs.c.id == turns.c.run_id)
+        .join(bots, and_(bots.c.run_id == runs.c.id, bots.c.name == accounts.c.bot))
+        .join(
+            decisions,
+            and_(
+                decisions.c.run_id == runs.c.id,
+                decisions.c.bot_id == bots.c.id,
+                decisions.c.subject_row == accounts.c.subject_row,
+            ),
+        )
+    )
