@@ -123,7 +123,7 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
                         "another process took over the schedules of this ledger, as this one gave no sign of life"
                     )
                 if is_idle and next_at != said_at:
-                    caller.say(f"next: {short_instant(next_at)}")
+                    caller.say(_next_text(next_at, service.next_run_at))
                     said_at = next_at
                 seconds = min((next_at - caller.clock()).total_seconds(), LONGEST_WAIT.total_seconds())
                 ending.wait(service, max(seconds, 0.0))
@@ -131,6 +131,12 @@ def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, term
             ending.finish(service, terms.grace_seconds)
             terms.on_look()
     return tuple(ended)
+
+
+def _next_text(next_at: datetime, run_at: datetime | None) -> str:
+    """Return what a service does next: a run, or before it new prices."""
+    run = "no run, as all recipes are paused" if run_at is None else f"the run of {short_instant(run_at)}"
+    return f"next: {run}" if next_at == run_at else f"next: {run}; prices are looked up at {short_instant(next_at)}"
 
 
 def _look(service: ScheduleService, caller: Caller, *, is_patient: bool) -> datetime:
@@ -332,7 +338,9 @@ def play_slot(
             # Its clock is its own, so that the run is the one of `decide --as-of`.
             past = open_past(chosen.venue, settings, caller.clock)
             as_of, request = simulated_instant(recipe, slot_at, past, store), recipe.request
-            caller.say(f"{recipe.name}: it is {short_instant(as_of)} in the simulated world, which goes on at each run")
+            caller.say(
+                f"{recipe.name}: it is {short_instant(as_of)} in the simulated world, each run plays its next day"
+            )
         with (
             open_venue(
                 chosen.venue,

@@ -133,12 +133,13 @@ def _show_plan(
     from predibot.reports.figures import things
     from predibot.reports.terminal.dry_run import (
         cost_document,
+        most_text,
         print_cohort,
         print_cost,
         print_requests,
         request_documents,
     )
-    from predibot.reports.terminal.terminal import print_selection, texts_of
+    from predibot.reports.terminal.terminal import print_line, print_selection, texts_of
 
     plan = preview(request, caller, venue=venue, as_of=as_of)
     names, view, count = plan.bots, plan.selection, plan.decisions
@@ -148,11 +149,15 @@ def _show_plan(
         output.print_document({**view.document(), **document, "asks": request_documents(plan.asked)}, exit_code=DONE)
         return
     console = output.report_console()
-    print_selection(console, view, every=every)
+    texts = texts_of(view.selected)
+    what = things(len(texts), "text") if texts else things(len(view.selected), "event")
+    cost = most_text(plan.cost)
+    print_line(
+        console, f"would decide: {', '.join(names)} on {what}, {things(count, 'decision')}, {cost}; nothing stored"
+    )
     print_cost(console, plan.cost)
     print_requests(console, plan.asked)
     if plan.cohort is not None:
         print_cohort(console, plan.cohort)
-    texts = texts_of(view.selected)
-    what = things(len(texts), "text") if texts else f"{len(view.selected)} events"
-    console.print(f"would decide: {', '.join(names)} on {what}, {count} decisions; nothing stored")
+    console.print()
+    print_selection(console, view, most=None if every else 0)

@@ -20,7 +20,7 @@ def select(
     """Read the venue's list and apply the recipe's rules; nothing is stored."""
     from predibot.api.plan import select as select_events
     from predibot.jobs.deciding.open_run import RunRequest
-    from predibot.reports.terminal.terminal import print_selection
+    from predibot.reports.terminal.terminal import SHOWN_PASSED_OVER, print_selection
 
     caller = output.caller(verbose=verbose)
     request = RunRequest.read(recipe, limits.overrides(events))
@@ -29,4 +29,4 @@ def select(
     if json:
         output.print_document(view.document())
     else:
-        print_selection(output.report_console(), view, every=all_passed_over)
+        print_selection(output.report_console(), view, most=None if all_passed_over else SHOWN_PASSED_OVER)

@@ -13,7 +13,7 @@ def trace(
         str | None,
         typer.Argument(
             metavar="DECISION",
-            help="its number, its RUN_KEY/BOT/EVENT_ID, or how its trace's SHA-256 begins",
+            help="its number, a BOT for its latest, RUN_KEY/BOT/EVENT_ID, or how its trace's SHA-256 begins",
         ),
     ] = None,
     cost: Annotated[bool, typer.Option("--cost", help="sum tokens, time and cost by bot and kind of step")] = False,

@@ -23,9 +23,12 @@ from predibot.ledger.read.decision_traces import (
     TracedDecision,
     decisions_with_traces,
     find_decisions,
+    latest_of_bot,
     latest_traces,
     numbered_decision,
 )
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import LedgerForecast, select_forecasts
 from predibot.ledger.store import Store
 
 LEAST_PREFIX = 6
@@ -41,6 +44,8 @@ class DecisionTrace:
 
     decision: TracedDecision
     trace: StoredTrace
+    forecasts: tuple[LedgerForecast, ...] = ()
+    """What it said of each market, its bets, and what the markets paid; none of a decision on no event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class UsageReport:
 
 
 def read_trace(store: Store, asked: str) -> DecisionTrace:
-    """Return the trace of `RUN_KEY/BOT/EVENT_ID`, or the one whose SHA-256 has this prefix.
+    """Return the trace of a decision, which is named as in `find_decision`.
 
     Raises:
         UsageError: If there is no such decision, it has no trace, or the trace cannot be read.
@@ -87,7 +92,10 @@ def read_trace(store: Store, asked: str) -> DecisionTrace:
     decision = find_decision(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
-    return DecisionTrace(decision, Traces(store).read(decision.trace_sha256))
+    steps = Traces(store).read(decision.trace_sha256)
+    asked = RowFilter(rows=(decision.number,), void=True)
+    with store.read() as connection:
+        return DecisionTrace(decision, steps, select_forecasts(connection, asked))
 
 
 def latest_decisions(store: Store) -> tuple[TracedDecision, ...]:
@@ -97,13 +105,19 @@ def latest_decisions(store: Store) -> tuple[TracedDecision, ...]:
 
 
 def find_decision(store: Store, asked: str) -> TracedDecision:
-    """Return the decision of this number, `RUN_KEY/BOT/EVENT_ID`, or whose trace's SHA-256 has this prefix."""
+    """Return a decision by its number, a bot's name for its latest with a trace, `RUN_KEY/BOT/EVENT_ID`, or a prefix.
+
+    The prefix is that of the trace's SHA-256.
+    """
     if asked.isascii() and asked.isdigit() and len(asked) <= _MOST_DIGITS:
         with store.read() as connection:
             found = numbered_decision(connection, int(asked))
         # A digest may begin with digits alone.
         if found is not None or len(asked) < LEAST_PREFIX:
             return found or _no_decision(asked)
+    with store.read() as connection:
+        if (latest := latest_of_bot(connection, asked)) is not None:
+            return latest
     return _find_by_digest(store, asked) if _DIGEST.fullmatch(asked.casefold()) else _find_by_name(store, asked)
 
 
@@ -130,7 +144,10 @@ def usage_of_traces(store: Store, traced: Sequence[tuple[str, str]]) -> UsageRep
 
 
 def _no_decision(number: str) -> NoReturn:
-    raise UsageError(f"there is no decision {number} in this ledger. `predibot trace` lists the latest")
+    raise UsageError(
+        f"there is no decision {number} in this ledger; one that failed and was tried again has another number. "
+        "`predibot trace` lists the latest"
+    )
 
 
 def _find_by_digest(store: Store, prefix: str) -> TracedDecision:
@@ -148,8 +165,8 @@ def _find_by_name(store: Store, name: str) -> TracedDecision:
     run, *rest = name.rsplit("/", 2)
     if len(rest) != 2:
         raise UsageError(
-            f"{name[:100]!r} names no decision. Write RUN_KEY/BOT/EVENT_ID, as `predibot export --table decisions` "
-            f"names them, or the first {LEAST_PREFIX} or more characters of a trace's SHA-256"
+            f"{name[:100]!r} names no decision or bot with a trace. Write RUN_KEY/BOT/EVENT_ID, as `predibot export "
+            f"--table decisions` names them, or the first {LEAST_PREFIX} or more characters of a trace's SHA-256"
         )
     with store.read() as connection:
         found = find_decisions(connection, run, *rest)

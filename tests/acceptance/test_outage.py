@@ -122,7 +122,7 @@ def test_what_failed_for_good_is_said_to_and_can_be_forced(predibot: Predibot, p
     assert "the next call tries 2 failed decisions again" in predibot("decide", name, *WORLD).out
     for _ in range(3):
         said = predibot("decide", name, *WORLD, "--retry", "failed")
-    assert "2 decisions failed for good; --retry failed tries once more" in said.out
+    assert "2 decisions failed for good; the same command with --retry failed tries once more" in said.out
     document = predibot("decide", name, *WORLD, "--json").document
     assert document["totals"]["failed_for_good"] == 2
     assert {each["next_try_at"] for each in agents_of(document)} == {None}

@@ -93,7 +93,10 @@ def test_a_slot_that_is_not_done_is_a_problem_until_a_later_one_is(store: Store,
     status = found(store, 1.1)
     assert status.problems == ()
     quiet = "No service runs: the run of daily at 2026-11-24T12:05Z begins only if `predibot schedule` runs."
-    assert (headline(status), headline(replace(status, schedules=()))) == (quiet, "Nothing to look at.")
+    assert (headline(status), headline(replace(status, schedules=()))) == (
+        quiet,
+        "All is well: nothing needs attention.",
+    )
 
 
 def test_a_slot_that_nobody_began_is_a_problem_and_a_paused_recipe_is_none(store: Store, recipe: str) -> None:

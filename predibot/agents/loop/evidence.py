@@ -253,9 +253,9 @@ class Research:
         wanted = []
         searches, pages = self.min_searches - len(self.queries), self.min_pages - len(self.board.pages)
         if searches > 0 and self.toolbox.web_search is not None and len(self.empty_queries) < FAILED_TRIES:
-            wanted.append(f"search {searches} more times, in different words")
+            wanted.append(f"search {searches} more time{'' if searches == 1 else 's'}, in different words")
         if pages > 0 and self.toolbox.visit_webpage is not None and len(self.unread_pages) < FAILED_TRIES:
-            wanted.append(f"read {pages} more pages")
+            wanted.append(f"read {pages} more page{'' if pages == 1 else 's'}")
         return f"not yet: {' and '.join(wanted)}, then hand in the answer" if wanted else None
 
     @property

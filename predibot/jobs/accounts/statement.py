@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from shlex import quote
 
 from predibot.domain.spelling import did_you_mean
 from predibot.domain.trace import ModelStep
@@ -16,6 +17,8 @@ from predibot.ledger.read.accounts.statement import (
     names_of_accounts,
     statement_of,
 )
+from predibot.ledger.read.row_filter import RowFilter
+from predibot.ledger.read.rows_for_python import count_decisions
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.rationale import Factor
@@ -58,7 +61,9 @@ def account_statements(
             known = names_of_accounts(connection)
             of = "" if recipe is None else f" in recipe {recipe!r}"
             of += "" if cohort is None else f" in a cohort {cohort!r}"
-            hint = did_you_mean(bot, known) if known else "Play a game that has accounts, such as portfolio_weights"
+            hint = did_you_mean(bot, known) if known else "Only games such as portfolio_weights have accounts"
+            if bot not in known and count_decisions(connection, RowFilter(bots=(bot,))):
+                hint = f"It played without one: `predibot report --bot {quote(bot)}` shows its open positions"
             raise UsageError(f"no bot {bot!r} has an account{of}. {hint}")
         with store.blame_rows():
             found = [statement_of(connection, name, as_of or LAST_INSTANT) for name in named]

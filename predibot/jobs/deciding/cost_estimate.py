@@ -223,7 +223,7 @@ def _basis(talks: Sequence[_TalkCost], searches_usd: float) -> str:
     names = dict.fromkeys(talk.model for talk in talks)
     if len(names) == 1 and math.isfinite(talks[0].calls):
         tokens = int(max(talk.input_tokens for talk in talks))
-        return f"{sum(talk.calls for talk in talks):g} calls of at most {tokens:,} tokens each a decision"
+        return f"{sum(talk.calls for talk in talks):g} calls of at most {tokens:,} tokens a decision"
     each = (_model_basis([talk for talk in talks if talk.model == name]) for name in names)
     return f"{' and '.join(each) or 'its searches'} a decision"
 

@@ -22,6 +22,7 @@ from predibot.jobs.worst_decisions import WorstDecision, instant_of, with_reason
 from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.bots import evidence_of_bot, list_decision_results
 from predibot.ledger.read.details.decisions import list_markets
+from predibot.ledger.read.event_lists import OpenPosition, open_positions
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
@@ -159,6 +160,8 @@ class BotHistory:
     """How its stakes are spread over groups of related events."""
     titles: Mapping[str, str]
     """Titles of the events it staked on, by id; untrusted text."""
+    positions: tuple[OpenPosition, ...] = ()
+    """Its bets on markets that are not settled, the largest stake first."""
 
 
 def bot_history(
@@ -189,6 +192,7 @@ def bot_history(
         decisions = list_decision_results(connection, row_filter)
         listed = list_markets(connection, venue)
         gathered = evidence_of_bot(connection, bot)
+        positions = tuple(open_positions(connection, row_filter))
         best = with_reasons(connection, venue, largest_gains(record, most))
         worst = with_reasons(connection, venue, largest_losses(record, most))
         if related is None:
@@ -225,6 +229,7 @@ def bot_history(
         coherence=coherence_of(record, [each.question for each in listed], bot, question.uncertainty),
         exposures=spread,
         titles={each.event_id: each.title for each in listed if each.event_id in staked_on},
+        positions=positions,
     )
 
 

@@ -14,6 +14,7 @@ from predibot.errors import UsageError
 from predibot.jobs.schedule.lock import ServiceLock
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
+from predibot.ledger.write.runs import read_runs
 from predibot.ledger.write.slots import (
     SlotResult,
     begin_slot,
@@ -109,17 +110,26 @@ def play_slot_once(
 
 
 def simulated_instant(recipe: ScheduledRecipe, slot_at: datetime, past: Past, store: Store) -> datetime:
-    """Return the instant of an invented world that a slot plays: the first one, then `every` later at each slot.
+    """Return the instant of an invented world that a slot plays: `every` later at each slot.
 
-    Missed slots are not counted, so that no day of the world is left out.
+    The first slot plays `every` after what the recipe has played before, by hand or in a replay, or the first instant
+    of the world. Missed slots are not counted, so that no day of the world is left out.
 
     Raises:
         UsageError: If the world has ended by then.
     """
     rows = store.run_read(partial(read_slots, recipe=recipe.name))
-    began_at = next((row.started_at for row in rows if row.slot_at == slot_at), None)
-    earlier = [row for row in rows if row.started_at and (began_at is None or row.started_at < began_at)]
-    instant = past.first_at + len(earlier) * recipe.request.recipe.every
+    started = {row.slot_at: row.started_at for row in rows if row.started_at}
+    began_at, first_at = started.get(slot_at), min(started.values(), default=None)
+    earlier = sum(began_at is None or at < began_at for at in started.values())
+    before = [
+        run.as_of
+        for run in store.run_read(read_runs)
+        if (run.recipe, run.venue) == (recipe.name, recipe.request.recipe.venue)
+        and run.voided_at is None
+        and (first_at is None or run.created_at < first_at)
+    ]
+    instant = max(before, default=past.first_at) + (earlier + bool(before)) * recipe.request.recipe.every
     if instant > past.last_at:
         raise UsageError(
             f"the simulated world ends at {short_instant(past.last_at)}, and its last day is played. Name another "

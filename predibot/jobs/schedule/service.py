@@ -82,6 +82,8 @@ class ScheduleService:
         """By argument: the recipe as it was last readable."""
         self._problems: dict[str, str] = {}
         """By argument: what the log last said to be wrong with the recipe; empty for nothing."""
+        self._next_runs: dict[str, datetime] = {}
+        """By argument: when the recipe is played next, as of the last look; nothing of a paused one."""
         for argument in arguments:
             recipe = ScheduledRecipe.read(argument)
             if other := next((known for known, each in self._recipes.items() if each.name == recipe.name), None):
@@ -94,6 +96,11 @@ class ScheduleService:
     def processes(self) -> tuple[Child, ...]:
         """Return the processes that run."""
         return tuple(each.process for each in self._running.values())
+
+    @property
+    def next_run_at(self) -> datetime | None:
+        """Return when a recipe is played next, as of the last look; None if all are paused."""
+        return min(self._next_runs.values(), default=None)
 
     def look(self) -> datetime:
         """Start what is due, store what was missed and what ended, and return when to look again."""
@@ -130,8 +137,9 @@ class ScheduleService:
         self._miss(recipe, due.missed, rows, now)
         self._forget(recipe, stored, rows, now)
         tries = [row.next_try_at for row in rows if row.next_try_at is not None and row.next_try_at > now]
-        next_at = min([due.next_at, *tries])
+        self._next_runs[argument] = next_at = min([due.next_at, *tries])
         if stored.paused_at is not None:
+            del self._next_runs[argument]
             reason = pause_reason(stored.paused_at)
             self._store.run_write(partial(miss_slots, recipe=name, slots=due.play, reason=reason, now=now))
             return next_at

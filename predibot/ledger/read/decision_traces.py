@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select
 from predibot.domain.decision import ReasonKind
 from predibot.ledger.write.claims import attempts, subjects
 from predibot.ledger.write.decisions import bots, decisions
+from predibot.ledger.write.events import events
 from predibot.ledger.write.runs import PROMPT_SHA256, is_late, runs, with_decisions
 
 
@@ -35,6 +36,10 @@ class TracedDecision:
     """Whether its run was voided, and it is in no score."""
     prompt_sha256: str = ""
     """Digest of the prompt of the user's own; empty for the packaged one."""
+    title: str = ""
+    """Of its event; untrusted, and empty for a decision on no event."""
+    tries: int = 1
+    """How often it was tried; the trace is of the last one."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -56,6 +61,12 @@ def latest_traces(connection: Connection, most: int) -> tuple[TracedDecision, ..
     return tuple(sorted(found, key=attrgetter("number"), reverse=True))
 
 
+def latest_of_bot(connection: Connection, bot: str) -> TracedDecision | None:
+    """Return the decision of a bot with a trace that was stored last; None without one."""
+    newest = with_decisions(func.max(decisions.c.id)).where(bots.c.name == bot, decisions.c.trace_sha256.is_not(None))
+    return next(iter(_traced(connection, [decisions.c.id == newest.scalar_subquery()])), None)
+
+
 def numbered_decision(connection: Connection, number: int) -> TracedDecision | None:
     """Return the decision of this number; None without one."""
     return next(iter(_traced(connection, [decisions.c.id == number])), None)
@@ -68,6 +79,7 @@ def find_decisions(connection: Connection, run: str, bot: str, event_id: str) ->
 
 
 def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tuple[TracedDecision, ...]:
+    tries = select(func.count()).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
     statement = (
         with_decisions(
             runs.c.key,
@@ -80,16 +92,20 @@ def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tup
             is_late(),
             decisions.c.id,
             runs.c.voided_at.is_not(None),
+            func.coalesce(events.c.title, ""),
+            tries,
             bots.c.arguments_json,
             decisions.c.notes_json,
         )
+        .outerjoin(events, events.c.id == subjects.c.event_row)
         .where(*chosen)
         .order_by(runs.c.voided_at.is_(None), decisions.c.id)
     )
     found = []
     for *values, arguments_json, notes_json in connection.execute(statement):
         prompt = json.loads(arguments_json).get(PROMPT_SHA256, "")
-        found.append(TracedDecision(*(*values, prompt, tuple(json.loads(notes_json)))))
+        *known, title, count = values
+        found.append(TracedDecision(*(*known, prompt, title, count, tuple(json.loads(notes_json)))))
     return tuple(found)
 
 

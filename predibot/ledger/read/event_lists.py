@@ -142,6 +142,12 @@ class OpenPosition:
         return None if self.price_now is None else self.shares * self.price_now - self.staked_usd
 
 
+def total_gain_usd(positions: Sequence[OpenPosition]) -> float | None:
+    """Return what positions have gained by the last prices; None if no price of theirs is stored."""
+    known = [each.gain_usd for each in positions if each.gain_usd is not None]
+    return sum(known) if known else None
+
+
 def open_positions(connection: Connection, row_filter: RowFilter) -> Sequence[OpenPosition]:
     """Return the open positions of some decisions that are in scores, the largest stake first."""
     cost = case((bets.c.sign > 0.0, bets.c.price_yes), else_=1.0 - bets.c.price_yes)

@@ -21,18 +21,24 @@ UNKNOWN = "unknown"
 
 
 def print_cost(console: Console, cost: RunCost) -> None:
-    """Print the most that each bot and all together can cost; nothing if no bot has a model."""
+    """Print the most that each bot with a model and all together can cost; nothing if no bot has one."""
     if all(bot.basis == NO_MODEL for bot in cost.bots):
         return
-    rows = [(plain(bot.bot), figures.count(bot.decisions), _usd(bot.usd), bot.basis) for bot in cost.bots]
-    known = f"{UNKNOWN}, at most {figures.cost_usd(cost.known_usd)} of it known"
-    decisions, most = sum(bot.decisions for bot in cost.bots), known if cost.usd is None else _usd(cost.usd)
-    rows.append(("all", figures.count(decisions), most, cost.basis))
+    bots = [bot for bot in cost.bots if bot.basis != NO_MODEL]
+    rows = [(plain(bot.bot), figures.count(bot.decisions), _usd(bot.usd), bot.basis) for bot in bots]
+    rows.append(("all", figures.count(sum(bot.decisions for bot in bots)), _usd(cost.usd), cost.basis))
     columns = (Column("bot", kind="key"), Column("decisions"), Column("at most"), Column("by", kind="text"))
     print_grid(console, Table("Worst case", columns, tuple(rows)))
     for bot in cost.bots:
         if bot.advice:
             console.print(f"{plain(bot.bot)}: {plain(bot.advice)}", markup=False, highlight=False)
+
+
+def most_text(cost: RunCost) -> str:
+    """Return the most that all bots together can cost."""
+    if cost.usd is not None:
+        return f"for at most {figures.cost_usd(cost.usd)}"
+    return f"at a cost that is unknown, at most {figures.cost_usd(cost.known_usd)} of it known"
 
 
 def cost_document(cost: RunCost) -> Document:

@@ -177,10 +177,11 @@ def _print_below_boards(
         first = figures.instant(evaluation.first_results_at)
         print_line(console, f"Nothing has settled yet; first results about {first}, earlier where a market settles.")
     if found := missing(evaluation):
-        room = min(console.width, 80) - len("Missing: , and 9 more.")
+        room = min(console.width, 80) - len("Missing: ; --explain names 9 more gaps.")
         fits = sum(len(", ".join(found[:n])) <= room for n in range(2, len(found) + 1))
         listed = found if shown.full or shown.explain else found[: 1 + fits]
-        more = f", and {len(found) - len(listed)} more" if len(found) > len(listed) else ""
+        left = figures.things(len(found) - len(listed), "more gap")
+        more = f"; --explain names {left}" if len(found) > len(listed) else ""
         print_line(console, f"Missing: {plain(', '.join(listed))}{more}.")
     if lacks_prices(evaluation):
         print_line(console, "No price is tracked yet: `predibot evaluate` collects prices and outcomes, and scores.")

@@ -34,7 +34,7 @@ def headline(status: LedgerStatus) -> str:
         return f"{figures.things(len(status.problems), 'thing')} to look at."
     due = [(each.next_at, each.recipe) for each in status.schedules if each.next_at and not each.stored.paused_at]
     if status.is_service_alive or not due:
-        return "Nothing to look at."
+        return "All is well: nothing needs attention."
     at, recipe = min(due)
     return f"No service runs: the run of {recipe} at {figures.instant(at)} begins only if `predibot schedule` runs."
 
@@ -47,10 +47,10 @@ def _state(each: ScheduleStatus) -> str:
 
 _COLUMNS = (
     Column("recipe", "recipe", kind="key"),
-    Column("last", "slots.last.slot_at", figures.instant, kind="key"),
+    Column("last run", "slots.last.slot_at", figures.instant, kind="key"),
     Column("status", "", _state, 0, kind="key"),
     Column("late", "slots.last.late", lambda late: figures.duration(max(late.total_seconds(), 0.0)), 1),
-    Column("next", "next_at", figures.instant, 0, kind="key"),
+    Column("next run", "next_at", figures.instant, 0, kind="key"),
     Column("missed", "slots.counts", lambda counts: figures.count(counts.get("missed", 0))),
     Column("cost", "cost", lambda cost: figures.short_cost_usd(cost.known_usd) + "+?" * bool(cost.unknown), 2),
 )
@@ -87,5 +87,5 @@ def status_lines(status: LedgerStatus) -> Iterator[str]:
             f"{figures.cost_usd(held.set_aside_usd)} set aside; who goes on with those runs takes them over."
         )
     limits = [each for each in status.schedules if each.day_limits is not None and each.day_limits.usd is not None]
-    of = ", ".join(f"{figures.cost_usd(each.day_limits.usd)} for {each.recipe}" for each in limits if each.day_limits)
+    of = ", ".join(f"${each.day_limits.usd:,.2f} for {each.recipe}" for each in limits if each.day_limits)
     yield f"Spent today: {figures.cost_usd(status.spent.usd)}" + (f" of {of}." if of else ".")

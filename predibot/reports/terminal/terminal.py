@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 100
 _BLANKS = re.compile(r" +$", re.MULTILINE)
 _SHOWN_NOTES = 12
-_SHOWN_PASSED_OVER = 10
+SHOWN_PASSED_OVER = 10
 _TITLE_CELLS = 80
 _REMARK_CELLS = 30
 _MESSAGE_CELLS = 200
@@ -86,16 +86,17 @@ def print_decisions(console: Console, view: "DecideView") -> None:
         print_line(console, "next: `predibot evaluate` looks up prices and outcomes, and scores the bots")
 
 
-def print_selection(console: Console, view: "SelectionView", *, every: bool = False) -> None:
+def print_selection(console: Console, view: "SelectionView", *, most: int | None = SHOWN_PASSED_OVER) -> None:
     """Print the events that are played, those passed over with rule and reason, and the notes.
 
-    Unless `every`, ten of those passed over are shown and the others counted by rule, and texts of a data set are
-    counted by task.
+    Args:
+        most: How many of those passed over are shown; all are counted by rule, and texts of a data set by task. None
+            lists every one.
     """
     print_line(console, f"as of {figures.instant(view.as_of)}, {plain(view.venue)}")
     console.print()
     texts = texts_of(view.selected)
-    if texts and not every:
+    if texts and most is not None:
         tasks = Counter(each.item for each in texts).items()
         print_grid(console, table_of(f"Selected: {figures.things(len(texts), 'text')}", _TEXT_COLUMNS, tasks))
         print_line(console, "--all lists them")
@@ -106,11 +107,12 @@ def print_selection(console: Console, view: "SelectionView", *, every: bool = Fa
         print_line(console, "no event selected")
     if view.passed_over:
         console.print()
-        print_grid(console, _passed_over_grid(view.passed_over, every=every))
-        if not every and len(view.passed_over) > _SHOWN_PASSED_OVER:
+        if most != 0:
+            print_grid(console, _passed_over_grid(view.passed_over, most))
+        if most is not None and len(view.passed_over) > most:
             rules = Counter(plain(event.rule) for event in view.passed_over)
             counts = ", ".join(f"{rule} {count:,}" for rule, count in rules.most_common())
-            print_line(console, f"all {len(view.passed_over):,} by rule: {counts}; --all lists them")
+            print_line(console, f"passed over, all {len(view.passed_over):,} by rule: {counts}; --all lists them")
     print_notes(console, view.notes)
 
 
@@ -183,15 +185,14 @@ def _chosen_grid(events: "Sequence[ChosenView]") -> Table:
     return table_of(title, columns, events)
 
 
-def _passed_over_grid(events: Sequence[PassedOver], *, every: bool) -> Table:
+def _passed_over_grid(events: Sequence[PassedOver], most: int | None) -> Table:
     columns = (
         _EVENT,
         _TITLE,
         Column("rule", "rule", kind="text"),
         Column("reason", "reason", within(_MESSAGE_CELLS), kind="text"),
     )
-    shown = events if every else events[:_SHOWN_PASSED_OVER]
-    return table_of(f"Passed over: {figures.things(len(events), 'event')}", columns, shown)
+    return table_of(f"Passed over: {figures.things(len(events), 'event')}", columns, events[:most])
 
 
 def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
@@ -219,7 +220,7 @@ def _outcomes(decisions: "Sequence[DecisionView]") -> Iterator[str]:
     if skipped := of["skipped"]:
         before = Counter(outcome_of(decision.stored_status, decision.reason_kind) for decision in skipped)
         said = ", ".join(f"{n:,} {outcome}" for outcome, n in before.items())
-        again = "; try again with --retry failed" if before[outcome_of("failed", "answer")] else ""
+        again = "; the same command with --retry failed tries again" if before[outcome_of("failed", "answer")] else ""
         yield f"{len(skipped):,} before: {said}{again}"
 
 
@@ -230,20 +231,21 @@ def _lacks_answer(decision: "DecisionView") -> bool:
 def _retry_lines(decisions: "Sequence[DecisionView]") -> Iterator[str]:
     """Yield when failed decisions, and abstentions for a passing reason, are tried again."""
     failed = [decision for decision in decisions if decision.stored_status == "failed"]
+    retry = "the same command with --retry failed"
     # Those of earlier calls are in the line of their bot.
     if unread := sum(_lacks_answer(decision) and decision.status == "failed" for decision in failed):
-        yield f"{figures.things(unread, 'decision')} failed by unreadable answers; --retry failed tries again"
+        yield f"{figures.things(unread, 'decision')} failed by unreadable answers; {retry} tries again"
     failed = [decision for decision in failed if not _lacks_answer(decision)]
     for_good = sum(decision.failed_for_good for decision in failed)
     due = Counter(decision.next_try_at for decision in failed if not decision.failed_for_good)
     if for_good:
-        yield f"{figures.things(for_good, 'decision')} failed for good; --retry failed tries once more"
+        yield f"{figures.things(for_good, 'decision')} failed for good; {retry} tries once more"
     if at_once := due.pop(None, 0):
         yield f"the next call tries {figures.things(at_once, 'failed decision')} again"
     if due:
         first = figures.instant(min(filter(None, due)))
         waiting = figures.things(due.total(), "failed decision")
-        yield f"the next try of {waiting} is due at {first}; --retry failed tries now"
+        yield f"the next try of {waiting} is due at {first}; {retry} tries now"
     lacking = Counter(decision.reason_kind for decision in decisions if decision.stored_status == "abstained")
     for kind in ABSTENTION_KINDS:
         if lacking[kind] and kind != "bot":

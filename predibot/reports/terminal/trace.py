@@ -24,14 +24,17 @@ from predibot.domain.trace import (
 )
 from predibot.jobs.read_traces import ALL, DecisionTrace, StepUsage, UsageReport
 from predibot.ledger.read.decision_traces import TracedDecision
+from predibot.ledger.read.rows_for_python import LedgerForecast
 from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line, print_numbered
-from predibot.reports.terminal.text import plain
+from predibot.reports.terminal.text import plain, within
 
 _SHORT_CELLS = 240
+_TITLE_CELLS = 26
+_SHOWN_MARKETS = 5
 _SHOWN_FIELDS = ("result", "complaint", "message", "error", "query", "url", "code", "title", "sha256")
 """Fields that are shown of a step without a form of its own, in this order."""
 
@@ -40,7 +43,17 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
     """Print whose decision it is, then every step; texts are shortened unless `full`."""
     decision = trace.decision
     print_line(console, f"{plain(decision.name)}: {_status(decision)} {plain(decision.message)}".rstrip(), style="bold")
-    print_line(console, f"trace {decision.trace_sha256}, {len(trace.trace.steps)} steps", style="dim")
+    if decision.title:
+        print_line(console, plain(decision.title))
+    # Markets with a bet come first, the largest before others.
+    for each in sorted(trace.forecasts, key=lambda each: -abs(each.booked_usd or 0.0))[:_SHOWN_MARKETS]:
+        print_line(console, f"  {market_line(each)}")
+    if (more := len(trace.forecasts) - _SHOWN_MARKETS) > 0:
+        print_line(console, f"  and {figures.things(more, 'more market')}, which --json names")
+    tries = f", of the last of {decision.tries} tries; no earlier one is kept" * (decision.tries > 1)
+    print_line(
+        console, f"trace {decision.trace_sha256}, {figures.things(len(trace.trace.steps), 'step')}{tries}", "dim"
+    )
     if decision.prompt_sha256:
         named = choice_of(decision.prompt_sha256) or f"of its own {plain(decision.prompt_sha256)}"
         print_line(console, f"prompt {named}", style="dim")
@@ -55,6 +68,15 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
             for line in _lines(text, full=full):
                 print_line(console, f"   {label}: {line}" if label else f"   {line}")
                 label = ""
+
+
+def market_line(each: LedgerForecast) -> str:
+    """Return a market with the price, what a bot said and bet, and how it ended."""
+    price = "" if each.price_yes is None else f", price {figures.probability(each.price_yes)}"
+    side = "YES" if (each.booked_usd or 0.0) > 0.0 else "NO"
+    bet = f"bet {figures.usd(abs(each.booked_usd))} on {side}" if each.booked_usd else "no bet"
+    end = "open" if each.settled_at is None else f"paid {figures.probability(each.payout_yes)}"
+    return f"forecast {figures.probability(each.probability)}{price}, {bet}, {end}: {plain(each.question)}"
 
 
 def print_latest(console: Console, latest: Sequence[TracedDecision]) -> None:
@@ -87,7 +109,12 @@ def usage_document(report: UsageReport) -> Document:
 
 def trace_document(trace: DecisionTrace) -> Document:
     """Return what `trace --json` prints: the steps as they are stored; NaN and infinities become text."""
-    return {"decision": document(trace.decision), "steps": [_finite(row) for row in trace.trace.rows()]}
+    forecasts = [document(each) for each in trace.forecasts]
+    return {
+        "decision": document(trace.decision),
+        "forecasts": forecasts,
+        "steps": [_finite(row) for row in trace.trace.rows()],
+    }
 
 
 def _finite(value: Any) -> Any:
@@ -112,9 +139,10 @@ def _cost(row: StepUsage) -> str:
 
 _LATEST = (
     Column("#", "number", str),
-    Column("run", "run", kind="key"),
+    Column("run", "run", drop=2, kind="key"),
     Column("bot", "bot", kind="key"),
-    Column("event", "event_id", kind="key"),
+    Column("event", "event_id", drop=1, kind="key"),
+    Column("title", "title", within(_TITLE_CELLS, figures.MISSING), kind="text"),
     Column("status", "", _status, kind="key"),
 )
 _USED = (

@@ -157,16 +157,18 @@ VERDICTS: Mapping[Finding, str] = {
     Finding.WORSE_THAN_THE_PRICE: "trails price",
     Finding.CANNOT_BE_TOLD: "not proven",
     Finding.NEVER_DIFFERED: "equals price",
-    Finding.TOO_FEW_EVENTS: "too few yet",
+    Finding.TOO_FEW_EVENTS: "too few events",
     Finding.NOTHING_YET: "nothing yet",
 }
 """The verdict on a bot beside the price, in a word or two."""
+PAIRS_AT = "--table pairs"
+"""Where a terminal compares bots on what both were asked."""
 PAIR_VERDICTS: Mapping[Finding, str] = {
     Finding.FIRST_IS_BETTER: "the first",
     Finding.SECOND_IS_BETTER: "the second",
     Finding.CANNOT_BE_TOLD: "can't tell",
     Finding.NEVER_DIFFERED: "no difference",
-    Finding.TOO_FEW_EVENTS: "too few yet",
+    Finding.TOO_FEW_EVENTS: "too few events",
     Finding.NOTHING_YET: "nothing yet",
 }
 """Which of two is better."""
@@ -183,9 +185,9 @@ def _only_by_interval(row: LeaderboardRow) -> bool:
     return row.edge_low > 0.0 or row.edge_high < 0.0
 
 
-def conclusions(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
+def conclusions(rows: Sequence[LeaderboardRow], pairs_at: str = PAIRS_AT) -> tuple[str, ...]:
     """Return all that may be said of the rows: the verdicts, then the caveats."""
-    return (*verdict_sentences(rows), *caveats(rows))
+    return (*verdict_sentences(rows), *caveats(rows, pairs_at))
 
 
 def verdict_sentences(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
@@ -195,7 +197,8 @@ def verdict_sentences(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
     undecided = _bots((*found[Finding.CANNOT_BE_TOLD], *found[Finding.TOO_FEW_EVENTS]), rows)
     closest = _closest_to_proof(undecided)
     hopeful = max((row for row in undecided if (row.edge or 0.0) > 0.0), key=_evidence_of, default=None)
-    outlook = _outlook(hopeful, closest=None if ahead else closest)
+    is_known = hopeful is not None and more_events(hopeful.verdict) != figures.MISSING
+    outlook = _outlook(hopeful, closest=None if ahead else closest) if is_known or not ahead else ""
     worse_than_price = f"{_list(worse)} {_be(worse)} worse than the price." if worse else ""
     behind = [row.bot for row in undecided if hopeful is None or (row is closest and not (row.edge or 0.0) > 0.0)]
     not_ahead = f"{_list(behind)} {_be(behind)} not ahead of the price so far"
@@ -223,11 +226,20 @@ def _closest_to_proof(undecided: Sequence[LeaderboardRow]) -> LeaderboardRow | N
     return max((row for row in undecided if _evidence_text(row) != _NO_EVIDENCE), key=_evidence_of, default=None)
 
 
-def caveats(rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
-    """Return what limits the verdicts, a short sentence each."""
+def caveats(rows: Sequence[LeaderboardRow], pairs_at: str = PAIRS_AT) -> tuple[str, ...]:
+    """Return what limits the verdicts, a short sentence each.
+
+    Args:
+        pairs_at: Where bots are compared on what both were asked, such as a page or an option.
+    """
     found = _by_finding(rows)
     unproven = found[Finding.CANNOT_BE_TOLD]
-    return (*_interval_sentence(unproven), *_dependence_sentence(unproven), *_coverage_sentence(rows), *_few(found))
+    return (
+        *_interval_sentence(unproven),
+        *_dependence_sentence(unproven),
+        *_coverage_sentence(rows, pairs_at),
+        *_few(found),
+    )
 
 
 def _by_finding(rows: Sequence[LeaderboardRow]) -> Mapping[Finding, Sequence[LeaderboardRow]]:
@@ -249,14 +261,11 @@ def _dependence_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
         yield f"Events of {_list([*like])} moved like {like_many}."
 
 
-def _coverage_sentence(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
+def _coverage_sentence(rows: Sequence[LeaderboardRow], pairs_at: str) -> Iterator[str]:
     """Yield that bots were asked different parts of the board."""
-    part = sorted(row.slots for row in rows if 0 < row.slots < row.board_slots)
-    if part:
-        least, most = figures.count(part[0]), figures.count(part[-1])
-        asked = least if least == most else f"{least} to {most}"
-        of = figures.count(max(row.board_slots for row in rows))
-        yield f"Not all were asked the same ({asked} of {of}): see pairs."
+    if any(0 < row.slots < row.board_slots for row in rows):
+        of = figures.things(max(row.board_slots for row in rows), "question")
+        yield f"Not all were asked all {of}: see {pairs_at}."
 
 
 def _few(found: Mapping[Finding, Sequence[LeaderboardRow]]) -> Iterator[str]:
@@ -282,9 +291,12 @@ def _outlook(hopeful: LeaderboardRow | None, closest: LeaderboardRow | None) -> 
 
 
 def _ahead_sentence(ahead: Sequence[LeaderboardRow]) -> str:
+    is_open = any(row.edge_low is not None and row.edge_low <= 0.0 for row in ahead)
+    rule = f"{BEATS_FROM:.0f} is proof, even where the interval of the edge holds 0" if is_open else ""
     if len(ahead) == 1:
-        return f"{ahead[0].bot} beats the price: E = {_evidence_text(ahead[0])}."
-    return f"{_list([f'{row.bot} (E = {_evidence_text(row)})' for row in ahead])} beat the price."
+        return f"{ahead[0].bot} beats the price: E = {_evidence_text(ahead[0])}{', and ' * is_open}{rule}."
+    listed = _list([f"{row.bot} (E = {_evidence_text(row)})" for row in ahead])
+    return f"{listed} beat the price{': ' * is_open}{rule}."
 
 
 def _evidence_of(row: LeaderboardRow) -> float:

@@ -192,7 +192,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ),
         Column("Brier", "brier", figures.short_score, 7, "mean squared error of its forecasts; 0 is perfect"),
         Column("price", "market_brier", figures.short_score, 6, "that of the price"),
-        Column("now", "quote_return_now", figures.short_percent, 4, "return until now, at the quote"),
+        Column("return", "quote_return_now", figures.short_percent, 4, "return until now, at the quote"),
         Column("answers", "answered_share", figures.percent, 1, "share of the markets asked about that were answered"),
         Column("cost", "cost_usd", figures.short_cost_usd, 3, "of its decisions, and of those it pools or waits for"),
         Column("edge over time", "curve", partial(figures.sparkline, cells=_CURVE_CELLS), 2, kind="key"),

@@ -25,7 +25,8 @@ def summary_of(evaluation: Evaluation, most: int) -> tuple[Sequence[str], Sequen
         for rank, bot, edge, events, verdict in cells
     ]
     more = len(rows) - most
-    return conclusions(rows), [*lines, *([f"and {more} more: predibot report"] if more > 0 else [])]
+    lines += [f"and {figures.things(more, 'more bot')}: predibot report"] if more > 0 else []
+    return conclusions(rows, "`predibot report --table pairs`"), lines
 
 
 _COLUMNS = (

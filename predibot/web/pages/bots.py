@@ -18,7 +18,7 @@ from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.bots import bot_setup, count_setups, newest_traces
-from predibot.ledger.read.event_lists import open_positions
+from predibot.ledger.read.event_lists import total_gain_usd
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import count_decisions, sort_decisions
 from predibot.ledger.write.runs import PROMPT_SHA256
@@ -88,7 +88,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
     # The sum of edges is told as a mean, on the scale of all other edges.
     pictures = [picture for file, picture in bot_pictures(history) if file != "edge"]
     drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache))]
-    positions = cache.read(open_positions, asked)
+    positions = history.positions
     latest = cache.read(list_decisions, replace(asked, items=items), limit=_LATEST)
     (newest,) = cache.read(list_decisions, asked, limit=1)
     steps, prompt, setup = cache.compute("set up", name, lambda: _costs_and_setup(cache, name))
@@ -107,7 +107,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
                 "bets": sum(each.bets for each in positions),
                 "markets": len(positions),
                 "staked_usd": sum(each.staked_usd for each in positions),
-                "gain_usd": sum(each.gain_usd or 0.0 for each in positions),
+                "gain_usd": total_gain_usd(positions),
             },
             "newest": newest.decision,
             "latest": latest,

@@ -145,7 +145,7 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
             ),
             "chart": _edge_chart(cache, found, history),
             "rankings": [
-                (name, _grouped(lines_of(ranking)), conclusions(leaderboard(ranking)))
+                (name, _grouped(lines_of(ranking)), conclusions(leaderboard(ranking), "Compare"))
                 for name, ranking in found.rankings.items()
                 if leaderboard(ranking)
             ],

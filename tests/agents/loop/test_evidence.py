@@ -71,7 +71,7 @@ def test_a_search_that_returns_something_at_last_is_no_failure_any_more() -> Non
     looked = research(toolbox(lambda _query: next(answers)), searches=FAILED_TRIES + 1, pages=0)
     for number in [*range(FAILED_TRIES)] * 2:
         looked.search({"query": f"rain {number}"})
-    assert looked.missing() == "not yet: search 1 more times, in different words, then hand in the answer"
+    assert looked.missing() == "not yet: search 1 more time, in different words, then hand in the answer"
 
 
 def test_a_page_that_returns_something_at_last_is_no_failure_any_more() -> None:
@@ -79,7 +79,7 @@ def test_a_page_that_returns_something_at_last_is_no_failure_any_more() -> None:
     looked = research(toolbox(page=lambda *_: next(texts)), searches=0, pages=FAILED_TRIES + 1)
     for number in [*range(FAILED_TRIES)] * 2:
         looked.visit({"url": f"http://a.example/{number}"})
-    assert looked.missing() == "not yet: read 1 more pages, then hand in the answer"
+    assert looked.missing() == "not yet: read 1 more page, then hand in the answer"
 
 
 def test_failed_pages_do_not_excuse_searches() -> None:

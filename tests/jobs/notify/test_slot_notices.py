@@ -307,8 +307,8 @@ def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(serv
         "market_price and always_half are not ahead of the price so far.",
         "On fewer than 30 events nothing is proven.",
         "# bot          edge events verdict",
-        "– market_price  0.0      2 too few yet",
-        "– always_half  -148      2 too few yet```",
+        "– market_price  0.0      2 too few events",
+        "– always_half  -148      2 too few events```",
     ]
 
 

@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from predibot.api.schedule import pause
 from predibot.config import Settings
+from predibot.contracts import Past
 from predibot.domain.clock import parse_instant
 from predibot.errors import UsageError
 from predibot.jobs.caller import Caller
 from predibot.jobs.schedule.lock import ServiceLock
-from predibot.jobs.schedule.scheduled_recipe import RETRY_PAUSE, ScheduledRecipe, play_slot_once
+from predibot.jobs.schedule.scheduled_recipe import RETRY_PAUSE, ScheduledRecipe, play_slot_once, simulated_instant
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
@@ -29,6 +32,7 @@ from predibot.ledger.write.slots import (
     read_schedules,
     read_slots,
 )
+from tests.ledger.by_hand import a_run
 
 NOON = parse_instant("2026-11-22T12:00Z")
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -184,11 +188,28 @@ def test_a_broken_recipe_is_told_of_and_the_last_good_one_goes_on(world: World) 
     assert world.played == [NOON + 5 * MINUTE, NOON + 3 * HOUR + 5 * MINUTE]
 
 
+def test_a_simulated_world_goes_on_after_the_days_that_were_played_by_hand(world: World) -> None:
+    recipe = ScheduledRecipe.read(str(world.recipe))
+    past = cast(Past, SimpleNamespace(first_at=NOON, last_at=NOON + 3 * DAY))
+
+    def plays(slot: datetime) -> datetime:
+        world.store.run_write(partial(begin_slot, recipe="daily", slot_at=slot, now=slot))
+        return simulated_instant(recipe, slot, past, world.store)
+
+    by_hand = {"as_of": NOON + HOUR, "venue": "sandbox", "created_at": NOON - HOUR}
+    a_run(world.store, **by_hand)
+    a_run(world.store, key="other@2026-03-01T00:00Z", recipe="other", **{**by_hand, "as_of": NOON + 2 * DAY})
+    assert [plays(NOON + days * DAY) for days in (0, 1, 0)] == [NOON + HOUR + days * DAY for days in (1, 2, 1)]
+    with pytest.raises(UsageError, match="the simulated world ends"):
+        plays(NOON + 2 * DAY)
+
+
 def test_prices_are_tracked_between_slots(world: World) -> None:
     service = world.service()
     service.look()
     while world.now < NOON + DAY:
         world.now = max(service.look(), world.now + MINUTE)
+        assert service.next_run_at == NOON + 5 * MINUTE + (world.now > NOON + 5 * MINUTE) * DAY
     hours = [(after - before) / HOUR for before, after in zip(world.tracked, world.tracked[1:], strict=False)]
     assert 4 <= len(world.tracked) <= 6
     assert all(4.0 <= each < 4.1 for each in hours)

@@ -114,7 +114,7 @@ def test_ten_events_passed_over_are_shown_and_the_rest_counted_by_rule() -> None
     view = SelectionView(AS_OF, "archive", (), events)
     brief, whole = screen(100), screen(100)
     print_selection(brief, view)
-    print_selection(whole, view, every=True)
+    print_selection(whole, view, most=None)
     assert "title 9 " in shown(brief) and "title 10" not in shown(brief)
     assert "all 25 by rule: exclude 16, ends_within_days 9; --all lists them" in shown(brief)
     assert "title 24" in shown(whole) and "--all" not in shown(whole)
@@ -128,7 +128,7 @@ def test_texts_of_a_data_set_are_counted_by_task_and_listed_if_asked() -> None:
     view = SelectionView(AS_OF, "comments:all", (*texts, ChosenView("O2/polymarket/crypto", "O2", 0, None)), ())
     brief, whole = screen(100), screen(100)
     print_selection(brief, view)
-    print_selection(whole, view, every=True)
+    print_selection(whole, view, most=None)
     assert "Selected: 3,000 texts" in shown(brief)
     assert re.search(r"^G2 +1,500", shown(brief), re.MULTILINE)
     assert len(shown(brief).splitlines()) < 12
@@ -198,9 +198,10 @@ def test_what_may_be_tried_again_is_said_with_when_and_how() -> None:
     print_decisions(console, decided(*waiting, for_good, at_once, lacking, own))
     assert shown(console).splitlines() == [
         "a: 2 decisions failed (down), 4 before: 2 failed, 2 abstained",
-        "1 decision failed for good; --retry failed tries once more",
+        "1 decision failed for good; the same command with --retry failed tries once more",
         "the next call tries 1 failed decision again",
-        "the next try of 2 failed decisions is due at 2026-02-13T20:00Z; --retry failed tries now",
+        "the next try of 2 failed decisions is due at 2026-02-13T20:00Z; "
+        "the same command with --retry failed tries now",
         "1 decision abstained for want of members; --retry abstained asks again",
     ]
 
@@ -210,10 +211,13 @@ def test_who_failed_by_unreadable_answers_is_told_how_to_try_again() -> None:
     failed = DecisionView("a", "1", "skipped", stored_status="failed", reason_kind="answer", failed_for_good=True)
     print_decisions(before, decided(*(replace(failed, event_id=str(n)) for n in range(5))))
     print_decisions(now, decided(replace(failed, status="failed", message="cut off")))
-    assert shown(before) == "a: 5 before: 5 failed (unreadable answers); try again with --retry failed\n"
+    assert (
+        shown(before)
+        == "a: 5 before: 5 failed (unreadable answers); the same command with --retry failed tries again\n"
+    )
     assert shown(now).splitlines() == [
         "a: 1 decision failed (cut off)",
-        "1 decision failed by unreadable answers; --retry failed tries again",
+        "1 decision failed by unreadable answers; the same command with --retry failed tries again",
     ]
 
 

@@ -101,8 +101,8 @@ def test_bots_that_were_asked_other_questions_are_said_to_be() -> None:
         replace(LAZY, bot=bot, edge=replace(LAZY.edge, n=n, board_n=200))
         for bot, n in (("few", 50), ("more", 120), ("all", 200))
     )
-    assert ("Not all were asked the same (50 to 120 of 200): see pairs.") in said(all_of_it, more, few)
-    assert "asked the same" not in said(all_of_it)
+    assert "Not all were asked all 200 questions: see --table pairs." in said(all_of_it, more, few)
+    assert "asked all" not in said(all_of_it)
 
 
 def test_nobody_is_ranked_below_thirty_events_nor_by_them() -> None:

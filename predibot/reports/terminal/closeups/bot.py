@@ -8,13 +8,14 @@ from predibot.jobs.histories.bot import BotHistory, ScoredBot
 from predibot.reports import figures
 from predibot.reports.document import Document, document, json_value
 from predibot.reports.terminal.closeups.beliefs import coherence_document, exposure_document
-from predibot.reports.terminal.closeups.rows import bot_grids, head_lines
+from predibot.reports.terminal.closeups.rows import bot_grids, head_lines, positions_grid
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.worst import print_worst, worst_documents
 from predibot.reports.views.evaluation_json import evaluation_document
 from predibot.scoring.metrics.calibration import CalibrationBins
 
+_OF_POSITION = "event_id question side bets staked_usd shares price_then price_now gain_usd"
 _CELLS = 41
 """Width of the axis from 0 to 100%: a cell for each 2.5%."""
 _SAID, _HAPPENED, _BOTH = "◇", "●", "◆"
@@ -72,6 +73,9 @@ def print_bot(console: Console, history: BotHistory) -> None:
     """Print everything about a bot."""
     for line in head_lines(history):
         print_line(console, line)
+    if history.positions:
+        console.print()
+        print_grid(console, positions_grid(history.positions))
     for grid in bot_grids(history):
         console.print()
         print_grid(console, grid)
@@ -115,6 +119,7 @@ def bot_document(history: BotHistory) -> Document:
         ],
         "coherence": coherence_document(history.coherence),
         "exposure": exposure_document(history.exposures, history.titles),
+        "open_positions": [document(each, _OF_POSITION) for each in history.positions],
         "days": json_value(history.days),
         "best": worst_documents(history.best),
         "worst": worst_documents(history.worst),

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from predibot.jobs.histories.bot import AccountHistory, BotHistory, CohortsHistory, ScoredBot
+from predibot.ledger.read.event_lists import OpenPosition, total_gain_usd
 from predibot.reports import figures
 from predibot.reports.table import Column, Table, ends, table_of
 from predibot.reports.terminal.closeups.beliefs import coherence_grids, exposure_grid
@@ -24,9 +25,11 @@ from predibot.scoring.records.losses import DayGain
 
 _CURVE_ROWS = 10
 _NAME_CELLS = 24
+_QUESTION_CELLS = 36
 _MESSAGE_CELLS = 100
 _REASONS = 10
 _MOVES = 5
+_POSITIONS = 10
 _BAND = "95%: what the sum would vary in, were it looked at on that day alone."
 
 
@@ -87,6 +90,17 @@ def bot_grids(history: BotHistory) -> Iterator[Table]:
         yield _cohorts(cohorts)
     if history.unanswered:
         yield unanswered_grid(history)
+
+
+def positions_grid(positions: Sequence[OpenPosition]) -> Table:
+    """Return the bets on markets that are not settled, joined by market and side."""
+    gain, bets = total_gain_usd(positions), sum(each.bets for each in positions)
+    by_price = "not priced since" if gain is None else f"{figures.gain_usd(gain)} by the last prices"
+    staked = figures.usd(sum(each.staked_usd for each in positions))
+    more = len(positions) - _POSITIONS
+    below = ["Prices are of the side that was bought, without fees and spread.", *[f"{more} more: --json"] * (more > 0)]
+    title = f"Open positions: {figures.things(bets, 'bet')} of {staked} in all, {by_price}"
+    return table_of(title, _OPEN, positions[:_POSITIONS], below)
 
 
 def unanswered_grid(history: BotHistory) -> Table:
@@ -191,7 +205,8 @@ def _curve(scored: ScoredBot, apart: str) -> Table:
     ]
     where = "quote, with fees" if name == GAIN_AT_QUOTE else "mid"
     below = (
-        f"Sums over what was asked, edge in thousandths of Brier; gain of a dollar a decision, at the {where}. {_BAND}"
+        "Sums over all questions, not means: edge in thousandths of Brier; gain of a dollar a decision, at the "
+        f"{where}. {_BAND}"
     )
     return table_of(f"Curve{apart}", _CURVE, rows, [below])
 
@@ -316,9 +331,9 @@ _OF_POINT = ends(partial(figures.interval, decimals=2))
 _CURVE = (
     replace(_SLOT, of="point.slot_at"),
     Column("events", "point.clusters", figures.count),
-    Column("edge", "edge.total", figures.thousandths),
+    Column("sum of edge", "edge.total", figures.thousandths),
     Column("95% of it", "edge", ends(figures.thousandths_interval)),
-    Column("gain", "gain.total", figures.gain_usd),
+    Column("sum of gain", "gain.total", figures.gain_usd),
     Column("95% of that", "gain", _OF_POINT),
 )
 _VALUES = (
@@ -374,6 +389,15 @@ _COHORTS = (
     Column("won", "won", figures.count),
     Column("lost", "lost", figures.count),
     Column("cancelled", "cancelled", figures.count),
+)
+_OPEN = (
+    Column("market", "question", within(_QUESTION_CELLS), kind="text"),
+    Column("side", "side", kind="key"),
+    Column("bets", "bets", figures.count),
+    Column("staked", "staked_usd", figures.usd),
+    Column("price then", "price_then", figures.probability),
+    Column("now", "price_now", figures.probability),
+    Column("so far", "gain_usd", figures.gain_usd),
 )
 _UNANSWERED = (
     Column("status", "status", kind="key"),
