@@ -25,7 +25,7 @@ from predibot.scoring.records.losses import DayGain
 
 _CURVE_ROWS = 10
 _NAME_CELLS = 24
-_QUESTION_CELLS = 36
+_QUESTION_CELLS = 31
 _MESSAGE_CELLS = 100
 _REASONS = 10
 _MOVES = 5
