@@ -217,6 +217,8 @@ class SampleStep:
     """Why it has no forecast; empty where it has one."""
     probabilities: Mapping[str, float] = field(default_factory=dict)
     """Of YES by market id."""
+    label: str = field(default="", metadata=_LEFT_OUT)
+    """In a game of labels."""
 
 
 @dataclass(frozen=True, slots=True)

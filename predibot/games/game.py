@@ -188,6 +188,11 @@ class Game(Protocol):
         return ("tools", "news", "other bots")
 
     @property
+    def pooled_by(self) -> str:
+        """Return the strategy that makes one answer of those of a bot's samples; it takes members and min_share."""
+        return "ensemble"
+
+    @property
     def view_fields(self) -> Mapping[str, bool]:
         """Return the names of `Words.parts`, and whether a prompt without the whole view must have them."""
         return {}

@@ -289,16 +289,24 @@ def _samples_of(bot: BotSpec, table: BotTable, game: Game, path: KeyPath, where:
     if not bot.needs.models:
         what = f"strategy {table.strategy!r} asks no model, so its samples would be the same. Take 'samples' out"
         raise where.error((*path, "samples"), what)
+    if bot.needs.members:
+        what = f"strategy {table.strategy!r} reads what other bots said. Sample those, and take 'samples' out here"
+        raise where.error((*path, "samples"), what)
     if table.replicates > 1:
         raise where.error((*path, "samples"), "'samples' and 'replicates' do not go together; take one of them out")
     names = sample_names(bot.name, wanted.samples)
     if not is_name(split_replicate(names[0])[0]):
         raise where.error(_name_path(table, path), f"the name {bot.name!r} is too long for samples. Shorten it")
-    pooling = {"members": names, "pool": wanted.pool, "min_share": wanted.min_share}
+    pooling: dict[str, object] = {"members": names, "min_share": wanted.min_share}
+    if "pool" in argument_names(game.pooled_by):
+        pooling["pool"] = wanted.pool
     try:
-        pool = BotSpec(bot.name, spec_of("ensemble", pooling).playing(game.name))
+        pool = BotSpec(bot.name, spec_of(game.pooled_by, pooling).playing(game.name))
     except PluginError:
-        what = f"game {game.name!r} has nothing that samples could be pooled into. Take 'samples' out"
+        why = "has nothing that samples could be pooled into"
+        if game.cohorts is not None:
+            why = "gives each sample an account of its own, and what is right in one is not in another"
+        what = f"game {game.name!r} {why}. Take 'samples' out, or write 'replicates' in its place"
         raise where.error((*path, "samples"), what) from None
     return (pool, *(_sample(bot, name, number) for number, name in enumerate(names)))
 

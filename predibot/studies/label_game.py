@@ -121,6 +121,7 @@ class LabelGame(Game):
     model_settings: ClassVar = ModelSettings(temperature=0.0)
     offers: ClassVar = ("other bots",)
     """A judge reads another bot's reasons."""
+    pooled_by: ClassVar = "label_vote"
     repairs: ClassVar = 0
     """An unreadable label is a miss and is not asked for again."""
     item: ClassVar[Any]

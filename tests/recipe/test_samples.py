@@ -41,6 +41,12 @@ def test_how_they_are_pooled_is_said_beside_them_and_an_ensemble_keeps_its_own_k
     assert (own.members, own.strategy.arguments["samples"]) == ((), 4)
 
 
+@pytest.mark.parametrize("game", ["stakebench", "beliefbench"])
+def test_labels_are_sampled_too(game: str) -> None:
+    bots = parse(f'game = "{game}"\n{AGENT.replace("tool_agent", "one_shot")}samples = 2').bots
+    assert [each.name for each in bots] == ["x", "x.sample#1", "x.sample#2"] and bots[0].pools_samples
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -53,7 +59,11 @@ def test_how_they_are_pooled_is_said_beside_them_and_an_ensemble_keeps_its_own_k
         (f"{OTHER}samples = 2", "strategy 'market_price' asks no model, so its samples would be the same"),
         (f'{AGENT}samples = 2\n{OTHER}name = "x.sample"', "two bots are named 'x.sample'"),
         (AGENT.replace('"x"', f'"{"x" * 76}"') + "samples = 2", "is too long for samples"),
-        (f'game = "weekly_cohort"\n{AGENT.replace("tool_agent", "one_shot")}samples = 2', "pooled into"),
+        (f'game = "weekly_cohort"\n{AGENT.replace("tool_agent", "one_shot")}samples = 2', "an account of its own"),
+        (
+            'game = "beliefbench"\n[[bots]]\nstrategy = "reasoning_judge"\nmodel = "x/y"\nof = "z"\nsamples = 2',
+            "strategy 'reasoning_judge' reads what other bots said",
+        ),
     ],
 )
 def test_what_cannot_be_sampled_or_pooled_is_refused(text: str, said: str) -> None:

@@ -51,7 +51,8 @@ def sample_steps(context: Context) -> Iterator[SampleStep]:
         if decision is None:
             yield SampleStep(name, *context.undecided.get(name, ("missing", "it has not decided")))
         else:
-            yield SampleStep(name, "recorded", "", {each.market_id: each.probability for each in decision.forecasts})
+            chances = {each.market_id: each.probability for each in decision.forecasts}
+            yield SampleStep(name, "recorded", "", chances, next((each.label for each in decision.labels), ""))
 
 
 def too_few_samples(bot: BotSpec, context: Context) -> str:

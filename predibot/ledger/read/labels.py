@@ -17,8 +17,9 @@ from predibot.ledger.write.runs import StoredRun, read_runs, runs, with_decision
 
 
 def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
-    """Return name, model, cutoff and members of a run's bots in order of entry; members' answers are shown to it."""
-    statement: Select[Any] = select(bots.c.name, bots.c.model, bots.c.knowledge_cutoff, bots.c.members_json)
+    """Return name, strategy, model, cutoff and members of a run's bots in order of entry; it reads members' answers."""
+    columns = (bots.c.name, bots.c.strategy, bots.c.model, bots.c.knowledge_cutoff, bots.c.members_json)
+    statement: Select[Any] = select(*columns)
     return connection.execute(statement.where(bots.c.run_id == run_id).order_by(bots.c.id)).all()
 
 

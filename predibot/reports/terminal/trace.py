@@ -191,7 +191,9 @@ def step_heading(step: Step) -> str:
 
 
 def forecasts_of_sample(step: SampleStep) -> str:
-    """Return the forecasts of a sample in words, empty where it has none."""
+    """Return the label or the forecasts of a sample in words, empty where it has none."""
+    if step.label:
+        return step.label
     if len(step.probabilities) == 1:
         return figures.probability(next(iter(step.probabilities.values())))
     return ", ".join(f"{market_id} {figures.probability(each)}" for market_id, each in step.probabilities.items())

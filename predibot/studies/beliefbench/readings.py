@@ -24,6 +24,7 @@ from predibot.studies.beliefbench.scores.graphs import LabelGraph, graph_table, 
 from predibot.studies.beliefbench.scores.scores import UNREAD
 from predibot.studies.beliefbench.scores.tables import Judgement, PairFact, PairReadings, beliefbench_tables
 from predibot.studies.beliefbench.scores.votes import candidates_of, vote_table
+from predibot.studies.label_game import LabelGame
 
 GAME = "beliefbench"
 FIRST = ("all", "reasons", "raters", "people", "weights", "votes")
@@ -81,7 +82,9 @@ def _read_run(connection: Connection, run_key: str | None) -> PairRun:
     run = find_run(connection, GAME, run_key, venue="pairs")
     items = {name: PairItem.from_json(payload) for name, payload in frozen_items(connection, run.id)}
     bots = {bot.name: bot for bot in labelling_bots(connection, run.id)}
-    members = {name: json.loads(bot.members_json or "[]") for name, bot in bots.items()}
+    # A pool reads members' labels too, and gives one of a pair.
+    judging = {name: bot for name, bot in bots.items() if bot.strategy != LabelGame.pooled_by}
+    members = {name: json.loads(bot.members_json or "[]") for name, bot in judging.items()}
     judges = {name: Judgement(own[0], {}) for name, own in members.items() if own}
     answers = read_answers(connection, run.id, judges)
     said = {

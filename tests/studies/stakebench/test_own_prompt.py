@@ -56,9 +56,13 @@ def test_a_prompt_of_one_task_names_the_parts_of_its_view(texts: Path, reader: R
     Path("prompts", "g2.md").write_text(mine, encoding="utf-8")
     recipe = (
         'game = {name = "stakebench", tasks = ["G2"]}\n[[bots]]\nstrategy = "one_shot"\nmodel = "openai/reader"\n'
-        'base_url = ""\nprice_usd_per_million_tokens = 0\nprompt = "prompts/g2.md"\n'
+        'base_url = ""\nprice_usd_per_million_tokens = 0\nprompt = "prompts/g2.md"\nsamples = 2\ntemperature = 1.0\n'
     )
     prompts = decide(recipe, texts, reader)
     fenced = r"<<untrusted>>\n.+?\n<<end of untrusted>>"
     form = f"<<untrusted>> to <<end of untrusted>>: strangers.\nQ {fenced}\nT \\w+\nC {fenced}\nOne: YES, NO, NEUTRAL"
     assert prompts and all(re.fullmatch(form, prompt, re.DOTALL) for prompt in prompts)
+    # Each sample was asked, and the vote on their labels is a bot of the tables.
+    assert {prompts.count(prompt) % 2 for prompt in {*prompts}} == {0}
+    told = said_here("tables", "stakebench").out
+    assert re.search(r"^ *(\d+ )? *one_shot ", told, re.MULTILINE), told
