@@ -22,7 +22,7 @@ from tests import decisions
 AT = SANDBOX_OPENS_AT
 TALKING = (
     *("anchored", "calibrated", "code_agent", "deep_research", "ensemble", "one_shot", "reasoning_judge"),
-    "tool_agent",
+    *("label_vote", "tool_agent"),
 )
 """Those that need a model, or other bots; what they hand in is held to the same rules elsewhere."""
 ALONE = tuple(name for name in strategy_names() if name not in TALKING and FIRST_GAME in spec_of(name).games)
