@@ -1,8 +1,9 @@
 """A chart of lines over time: axes, bands, names at line ends, and what each point says, as coordinates for SVG."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from statistics import median
@@ -21,7 +22,11 @@ _NAME_HEIGHT = 15.0
 _MOST_NAMES = 18
 _CUT_AT = 4.0
 """The scale reaches so many times as far as the median line; what lies farther off has an arrow."""
-_SHORT_DAYS = 15.0
+_NEAR, _WIDE = 1.5, 3.0
+"""It reaches so many times as far again for the last values of lines, and for the interval of the leading line."""
+_SAME = 1.5
+"""Lines that are nowhere farther apart hide each other."""
+_DOT = 9.0
 _STEPS_DAYS = (1, 2, 7, 14, 28, 91, 182, 365, 730, 1_825, 3_650)
 _MOST_TICKS = 8
 LineKind = Literal["line", "dots", "price"]
@@ -52,7 +57,7 @@ class Line:
     colour: str = ""
     """The class of its colour, as `LedgerCache.colour` returns it."""
     kind: LineKind = "line"
-    """`dots` are not connected; `price` has its ground filled and no points to point at."""
+    """`dots` are not connected; `price` has no points to point at, and its ground filled where zero is in sight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,11 @@ class DrawnLine:
     """Points of an SVG polygon; empty without intervals."""
     hits: tuple[tuple[float, float, str, bool], ...]
     """x, y, words and whether it is hollow of each point to point at; those off the scale lie at its edge."""
+    is_lead: bool
+    """Whether its band is seen without being pointed at."""
+    is_area: bool
+    hides: int
+    """How many lines of other colours before it lie in the same place."""
     arrows: tuple[tuple[float, float], ...]
     """Where it leaves the scale: x, and y of the upper or the lower edge."""
     label: tuple[float, str] | None
@@ -87,7 +97,7 @@ class DrawnLine:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines over time in a box of 960 by 320."""
+    """Lines over time in a box of 960 by 320, which is stretched to the room there is."""
 
     title: str
     about: str
@@ -102,8 +112,8 @@ class Chart:
     """x and text of each tick of time."""
     marks: tuple[tuple[float, str], ...]
     """x and words of each mark."""
-    is_short: bool
-    """Whether it is of so few days that all of them fit into a narrow window."""
+    names: tuple[tuple[str, str], ...]
+    """Name and colour of each line; empty for a single one that is named by the title."""
 
 
 def chart_of(
@@ -123,29 +133,72 @@ def chart_of(
     if not shown or not any(each.points[0].at < each.points[-1].at for each in shown):
         return None
     first, last = min(instants), max(instants)
-    low, high = scale.ends or _ends(shown, scale)
+    lead = next((each for each in shown if each.kind == "line" and len(each.points) > 1 and _is_wide(each)), None)
+    low, high = scale.ends or _ends(shown, scale, _interval(lead))
     has_names = [each.name for each in shown] != [title]
-    right = _RIGHT_OF_NAMES if has_names else _RIGHT
+    dotted = [each for each in shown if each.kind == "dots"]
+    # Dots are seldom at the right end: their names stand below.
+    right = _RIGHT_OF_NAMES if has_names and not dotted else _RIGHT
     frame = _Frame(first, last, low, high, right)
-    names = _name_places(shown, frame) if has_names else {}
+    places = _name_places(shown, frame) if has_names and not dotted else {}
     step = max(1, math.ceil(sum(len(each.points) for each in shown if each.kind != "price") / _MOST_HITS))
+    room = min(_DOT, 0.45 * (right - LEFT) * 86_400.0 / (last - first) / max(len(dotted), 1))
+    drawn = list[DrawnLine]()
+    for number, each in enumerate(shown):
+        # Dots of one day lie side by side.
+        aside = room * dotted.index(each) if each.kind == "dots" else 0.0
+        found = _series(each, frame, scale, step, each.name if has_names else "", places.get(number), aside)
+        is_lead = each is lead and all(low <= end <= high for end in _interval(each))
+        drawn.append(replace(found, is_lead=is_lead, hides=_hidden(found, drawn)))
+    ticks = list(_value_ticks(low, high))
     return Chart(
         title,
         _about(shown, unit, scale),
         unit,
         right,
+        tuple(drawn),
         tuple(
-            _series(each, frame, scale, step, each.name if has_names else "", names.get(number))
-            for number, each in enumerate(shown)
-        ),
-        tuple(
-            (frame.y(value), scale.write(value) if value else "0", value == scale.level)
-            for value in _value_ticks(low, high)
+            (frame.y(value), text, value == scale.level)
+            for value, text in zip(ticks, _tick_texts(ticks, scale), strict=True)
         ),
         tuple((frame.x(at), text) for at, text in time_ticks(first, last)),
         tuple((frame.x(at), one_line(words)) for at, words in marks if first <= at <= last),
-        last - first <= _SHORT_DAYS * 86_400.0,
+        tuple((one_line(each.name), each.colour) for each in shown) if has_names else (),
     )
+
+
+def _interval(line: Line | None) -> tuple[float, ...]:
+    """Return the ends of the interval of the last point; () without."""
+    last = line.points[-1] if line else None
+    return () if last is None or last.low is None or last.high is None else (last.low, last.high)
+
+
+def _is_wide(line: Line) -> bool:
+    ends = _interval(line)
+    return bool(ends) and ends[0] < ends[1]
+
+
+def _hidden(line: DrawnLine, before: Sequence[DrawnLine]) -> int:
+    """Return how many lines of other colours a line would hide."""
+
+    def points(each: DrawnLine) -> list[tuple[float, ...]]:
+        return [tuple(map(float, pair.split(","))) for pair in each.line.split()]
+
+    own = points(line)
+    return sum(
+        each.kind == line.kind == "line"
+        and each.colour != line.colour
+        and each.line.count(" ") == line.line.count(" ")
+        and all(abs(x - u) < 1.0 and abs(y - v) < _SAME for (x, y), (u, v) in zip(own, points(each), strict=True))
+        for each in before
+    )
+
+
+def _tick_texts(ticks: Sequence[float], scale: Scale) -> list[str]:
+    """Return the values at the axis, without decimals that are 0 in all of them."""
+    texts = [scale.write(value) if value else "0" for value in ticks]
+    whole = [re.sub(r"\.0+$", "", each) for each in texts]
+    return whole if all("." not in each for each in whole) else texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,21 +219,31 @@ class _Frame:
         return min(max(value, self.low), self.high)
 
 
-def _ends(lines: Sequence[Line], scale: Scale) -> tuple[float, float]:
-    """Return the ends of the scale: those of all values, unless some lie much farther off than most lines do."""
+def _ends(lines: Sequence[Line], scale: Scale, interval: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the scale: those of all values, unless some lie much farther off than most lines do.
+
+    Args:
+        lines: With one point at least each.
+        scale: Of the axis.
+        interval: The last one of the leading line, which is shown if it is not too wide.
+    """
     values = [point.value for each in lines for point in each.points]
     level = scale.level if scale.level is not None else median(values)
     reaches = [max(abs(point.value - level) for point in each.points) for each in lines]
     # Flat lines say nothing of how far the others should be seen.
     usual = median([each for each in reaches if each] or [0.0])
     reach = max(_CUT_AT * usual, *(1.2 * (each.points[-1].value - level) for each in lines))
-    # Of the first line alone the interval is shown without being asked for.
-    shown = next(each.points[-1] for each in lines if len(each.points) > 1)
-    lasts = [end for end in (shown.low, shown.high) if end is not None]
+    lasts = [abs(each.points[-1].value - level) for each in lines]
+    reach = max(reach, *(each for each in lasts if each <= _NEAR * reach))
+    widest = max((abs(end - level) for end in interval), default=0.0)
     if len(lines) == 1:
-        reach = max(reach, *(abs(end - level) for end in (*values, *lasts)))
-    low = max(min(level, *values, *lasts), level - reach)
-    high = min(max(level, *values, *lasts), level + reach)
+        reach = max(reach, widest, *reaches)
+    elif widest <= _WIDE * reach or not reach:
+        reach = max(reach, widest)
+    else:
+        interval = ()
+    low = max(min(level, *values, *interval), level - reach)
+    high = min(max(level, *values, *interval), level + reach)
     step = _value_step(low, high)
     low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     return (low, high) if low < high else (low - step, high + step)
@@ -224,15 +287,17 @@ def time_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
 
 
 def _series(
-    each: Line, frame: _Frame, scale: Scale, step: int, name: str, label: tuple[float, str] | None
+    each: Line, frame: _Frame, scale: Scale, step: int, name: str, label: tuple[float, str] | None, aside: float
 ) -> DrawnLine:
+    """Return a line as it is drawn, its dots so far to the right of their instants; what hides it is not looked at."""
     points = thin_out(each.points, _MOST_POINTS)
     known = [(point, point.low, point.high) for point in points if point.low is not None and point.high is not None]
     upper = [f"{frame.x(point.at)},{frame.y(high)}" for point, _, high in known]
     lower = [f"{frame.x(point.at)},{frame.y(low)}" for point, low, _ in reversed(known)]
     pointed = () if each.kind == "price" else thin_out(points, max(2, len(each.points) // step))
     line = [f"{frame.x(point.at)},{frame.y(point.value)}" for point in points]
-    if each.kind == "price":
+    is_area = each.kind == "price" and frame.low == 0.0
+    if is_area:
         line = [f"{frame.x(points[0].at)},{BOTTOM}", *line, f"{frame.x(points[-1].at)},{BOTTOM}"]
     return DrawnLine(
         one_line(each.name),
@@ -242,9 +307,17 @@ def _series(
         " ".join(line),
         " ".join((*upper, *lower)) if len(known) > 1 else "",
         tuple(
-            (frame.x(point.at), frame.y(frame.inside(point.value)), _words(name, point, scale), point.is_hollow)
+            (
+                round(min(frame.x(point.at) + aside, frame.right), 1),
+                frame.y(frame.inside(point.value)),
+                _words(name, point, scale),
+                point.is_hollow,
+            )
             for point in pointed
         ),
+        False,
+        is_area,
+        0,
         tuple(_arrows(points, frame)),
         label,
     )

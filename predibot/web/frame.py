@@ -87,7 +87,7 @@ def banner(cache: LedgerCache) -> str:
     newest = max(counted, key=lambda run: run.slot_at)
     venue = venue_or_defaults(newest.venue)
     if venue.invented:
-        return "A simulated world: its events, prices and news are invented."
+        return "A simulated world: events, prices and news are invented."
     if not venue.live:
         return "A replay: the bots decided on the past, as of each day shown."
     age = cache.clock() - newest.as_of

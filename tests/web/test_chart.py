@@ -1,6 +1,7 @@
 """Charts of lines over time: their scale, their names, and what their points say."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -45,15 +46,38 @@ def test_what_lies_far_off_is_cut_with_an_arrow_and_the_others_can_be_told_apart
 def test_on_the_second_day_the_axis_holds_the_interval_and_a_line_of_one_day_is_a_dot() -> None:
     wide = Line("a", [ChartPoint(0.0, 0.5, -30.0, 30.0), ChartPoint(DAY, 0.4, -14.0, 15.0)])
     found = chart_of([wide], "a", "", SCALE)
-    assert found is not None and found.is_short
+    assert found is not None
     band = [float(each.split(",")[1]) for each in found.series[0].band.split()]
     assert TOP <= band[1] < band[2] <= BOTTOM, "the last interval is inside; the first, wider one is cut"
     assert band[2] - band[1] > 0.7 * (BOTTOM - TOP)
     several = chart_of([line("a", 1, 2), line("b", 1, -7), Line("late", [ChartPoint(DAY, 1.0)])], "", "", SCALE)
     assert several is not None and not any(each.arrows for each in several.series)
     assert [each.kind for each in several.series] == ["line", "line", "dots"]
-    long = chart_of([line("a", *range(20))], "a", "", SCALE)
-    assert long is not None and not long.is_short
+
+
+def test_lines_in_one_place_are_told_apart_and_the_interval_of_the_first_is_drawn_where_it_fits() -> None:
+    def leading(reach: float) -> list[tuple[bool, int]]:
+        first = Line("a", [ChartPoint(0.0, 1.0), ChartPoint(DAY, 2.0, 2.0 - reach, 2.0 + reach)], "c1")
+        others = [replace(line(name, 1, 2), colour=name) for name in ("c2", "c3", "c1")]
+        found = chart_of([first, *others, line("apart", 1, -1)], "", "", SCALE)
+        assert found is not None
+        return [(each.is_lead, each.hides) for each in found.series]
+
+    assert leading(3.0) == [(True, 0), (False, 1), (False, 2), (False, 2), (False, 0)]
+    assert not any(is_lead for is_lead, _ in leading(300.0)), "it would fill the chart, and is seen by pointing"
+
+
+def test_dots_of_a_day_lie_side_by_side_and_their_names_below() -> None:
+    dots = [Line(name, [ChartPoint(DAY / 2, 0.5)], name, "dots") for name in ("c1", "c2")]
+    price = Line("price", [ChartPoint(0.0, 0.4), ChartPoint(9 * DAY, 0.6)], kind="price")
+    found = chart_of([price, *dots], "", "", Scale("{:.2f}".format, None, (0.0, 1.0)))
+    assert found is not None
+    (x, y, _, _), (beside, same, _, _) = (each.hits[0] for each in found.series[1:])
+    assert y == same and beside == round(x + 9.0, 1)
+    assert found.names == (("price", ""), ("c1", "c1"), ("c2", "c2"))
+    assert [each.label for each in found.series] == [None] * 3 and found.series[0].is_area
+    zoomed = chart_of([price, *dots], "", "", Scale("{:.2f}".format, None, (0.35, 0.65)))
+    assert zoomed is not None and not zoomed.series[0].is_area
 
 
 def test_names_at_line_ends_do_not_cover_each_other_and_those_of_others_are_cut() -> None:

@@ -82,7 +82,7 @@ def test_the_page_links_only_to_plain_addresses_and_shows_prices_around_the_news
     assert links.outside == ['https://n.example/?a=1&b="2"']
     assert links.scripts == ["/static/page.js"]
     assert "javascript:" not in "".join(links.found)
-    assert re.findall(r'<td class="number">(.*?)</td>', text) == ["0.25", "–", "0.25", "0.50"]
+    assert re.findall(r'<td class="number" data-h="[^"]*">(.*?)</td>', text) == ["0.25", "–", "0.25", "0.50"]
 
 
 @ONE_DATABASE

@@ -419,7 +419,7 @@ def test_a_bot_is_shown_with_the_rows_of_its_close_up(browser: TestClient, playe
 def test_today_tells_what_was_decided_and_settled_last(browser: TestClient) -> None:
     page = browser.get("/today").text
     assert "No decision is under way." in page and "No schedule is stored" in page
-    settled = re.findall(r'<tr><td><time datetime="([^"]*)"', page.partition("Settled lately</h2>")[2])
+    settled = re.findall(r'<tr><td data-h="settled"><time datetime="([^"]*)"', page.partition("Settled lately</h2>")[2])
     assert settled == sorted(settled, reverse=True) and len(settled) == 15
     surprises = page.partition("Surprises</h2>")[2].partition("Settled lately</h2>")[0]
     assert "Paper Lanterns" in surprises and "random_bet" not in surprises
@@ -537,4 +537,4 @@ def test_shares_are_called_by_their_tickers_and_have_no_outcome(of_stocks: str) 
     # Closes lie around its news, and are no probabilities.
     assert re.search(r'<text class="tick"[^>]*>\$\d+', news)
     assert re.search(r'<line class="mark"[^>]*><title>\w', news)
-    assert min(map(float, re.findall(r'<td class="number">([\d.]+)</td>', news))) > 1.0
+    assert min(map(float, re.findall(r'<td class="number" data-h="[^"]*">([\d.]+)</td>', news))) > 1.0

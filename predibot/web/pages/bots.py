@@ -37,7 +37,7 @@ from predibot.web.drawing import Bars, bars_of, curves_of
 from predibot.web.frame import colour
 from predibot.web.pages.events import price_chart
 from predibot.web.pages.leaderboard import lines_of, mean_point
-from predibot.web.pages.page import PAGE, WebPage
+from predibot.web.pages.page import PAGE, WebPage, alike
 from predibot.web.reliability import reliability_of
 
 _TRACES = 100
@@ -101,7 +101,10 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
                 each for ranking in ranked.rankings.values() for each in lines_of(ranking) if each.row.bot == name
             ],
             "counts": counts,
-            "reasons": sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
+            "reasons": alike(
+                sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
+                lambda each: (each.status, each.message),
+            ),
             "positions": positions[:PAGE],
             "open": {
                 "bets": sum(each.bets for each in positions),

@@ -1,5 +1,6 @@
 """The pages of events: a list of them, and one with its prices, forecasts and related events."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from predibot.domain.replicates import split_replicate
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, revisions_of
 from predibot.ledger.read.details.news import news_of_event
@@ -21,7 +23,7 @@ from predibot.web import frame
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.pages.graph import related_edges
-from predibot.web.pages.page import WebPage, paginate, records
+from predibot.web.pages.page import WebPage, alike, paginate, records
 
 _RELATED = 20
 _BOTS = 100
@@ -32,6 +34,8 @@ _UNANSWERED = 50
 _DOTS = 180
 """The newest forecasts of all markets together are drawn, one a bot and day."""
 _NEWS = 200
+_CLOSE = 0.3
+"""Prices and forecasts that lie so close together have an axis of their own."""
 
 
 def events_page(cache: LedgerCache, q: str = "", category: str = "", page_: int = 1) -> WebPage:
@@ -112,7 +116,10 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
                 for market_id, rows in panels
             ],
             "revisions": cache.store.run_read(lambda connection: revisions_of(connection, id)),
-            "unanswered": [each for each in own if each.status != "recorded"][:_UNANSWERED],
+            "unanswered": alike(
+                [each for each in own if each.status != "recorded"][:_UNANSWERED],
+                lambda each: (each.bot, each.status, each.message),
+            ),
             "labels": labels,
             "moving": related_edges(cache, id, own[0].run)[:_RELATED],
             "related": kin[:_RELATED],
@@ -196,17 +203,31 @@ def price_chart(
     Args:
         cache: The ledger, for the colours.
         prices: Instants and prices, oldest first, in [0, 1] or of a stock in dollars.
-        dots: Of each bot, in order of time.
+        dots: Of each bot; replicates and samples are shown as one.
         title: Of the chart.
         marks: Instants in seconds since 1970 with their words.
     """
     if len(prices) < 2:
         return None
     lines = [Line("price", [ChartPoint(at.timestamp(), price) for at, price in prices], kind="price")]
-    lines += [Line(bot, own, frame.colour(cache, bot), "dots") for bot, own in dots.items()]
+    of_bot = dict[str, list[ChartPoint]]()
+    for name, own in dots.items():
+        of_bot.setdefault(split_replicate(name)[0], []).extend(own)
+    lines += [
+        Line(bot, sorted(own, key=lambda each: each.at), frame.colour(cache, bot), "dots")
+        for bot, own in of_bot.items()
+    ]
+    values = [price for _, price in prices] + [each.value for own in dots.values() for each in own]
     is_probability = max(price for _, price in prices) <= 1.0
-    scale = Scale(figures.percent, None, (0.0, 1.0)) if is_probability else Scale(figures.usd, None)
+    scale = Scale(figures.percent, None, _ends(values)) if is_probability else Scale(figures.usd, None)
     return chart_of(lines, title, "price of YES", scale, marks)
+
+
+def _ends(probabilities: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis: 0 and 1, or what lies near the values where they are close together."""
+    low, high = max(min(probabilities) - 0.02, 0.0), min(max(probabilities) + 0.02, 1.0)
+    low, high = math.floor(low * 20.0) / 20.0, math.ceil(high * 20.0) / 20.0
+    return (low, high) if high - low <= _CLOSE else (0.0, 1.0)
 
 
 def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[RelatedEvent, ...]]:

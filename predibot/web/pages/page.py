@@ -1,10 +1,10 @@
 """What pages are made of: templates, parts of long lists, and downloads as CSV."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Row
 
@@ -14,6 +14,7 @@ from predibot.reports.table import Table
 PAGE = 50
 """Rows of a list."""
 Rows = Iterator[Mapping[str, Any]]
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,19 @@ def paginate(rows: Sequence[Any], number: int, path: str, **asked: object) -> di
     """Return the rows of a part of a list, with the same; the whole list is `rows`."""
     part = pagination(len(rows), number, path, **asked)
     return {"rows": rows[(part["page"] - 1) * PAGE : part["page"] * PAGE], **part}
+
+
+def alike(rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> list[list[_Row]]:
+    """Return rows in groups of the same key, in the order of the first of each.
+
+    Examples:
+        >>> alike(["b1", "a1", "b2"], lambda each: each[0])
+        [['b1', 'b2'], ['a1']]
+    """
+    found = dict[Hashable, list[_Row]]()
+    for each in rows:
+        found.setdefault(key(each), []).append(each)
+    return list(found.values())
 
 
 def day_of(text: str) -> datetime | None:

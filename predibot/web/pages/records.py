@@ -29,7 +29,7 @@ from predibot.web.cache import LedgerCache
 from predibot.web.drawing import Dots, curves_of, dots_of
 from predibot.web.frame import colour
 from predibot.web.pages.items import item_ids
-from predibot.web.pages.page import WebPage, grids_page, paginate, records
+from predibot.web.pages.page import WebPage, alike, grids_page, paginate, records
 from predibot.web.pages.today import decisions_under_way
 
 _SLOTS = 20
@@ -162,7 +162,8 @@ def published_status_page(cache: LedgerCache) -> WebPage:
             "newest": newest,
             "tracked_until": tracked.tracked_until,
             "days": COUNTED.days,
-            "failed": sorted(found.items(), reverse=True),
+            "failed_days": len(found),
+            "failed": alike(sorted(found.items(), reverse=True), lambda each: tuple(each[1])),
         },
     )
 

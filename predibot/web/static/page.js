@@ -28,9 +28,11 @@ if (fresh) {
 
 // A chart says the point that is nearest to the pointer, and brings its line forward.
 for (const chart of document.querySelectorAll("svg.chart")) {
-  const points = [...chart.querySelectorAll(".series > circle")].map((hit) => ({
-    x: Number(hit.getAttribute("cx")), y: Number(hit.getAttribute("cy")), line: hit.parentNode, text: hit.textContent,
-  }));
+  const hits = [...chart.querySelectorAll(".series circle")];
+  const place = (hit, box) => {
+    const own = hit.getBoundingClientRect();
+    return { x: own.left + own.width / 2 - box.left, y: own.top + own.height / 2 - box.top, line: hit.closest(".series"), text: hit.textContent };
+  };
   const says = document.createElementNS(chart.namespaceURI, "text");
   says.setAttribute("class", "says");
   const forget = () => {
@@ -39,16 +41,15 @@ for (const chart of document.querySelectorAll("svg.chart")) {
     says.remove();
   };
   chart.addEventListener("pointermove", (event) => {
-    const box = chart.getBoundingClientRect(), scale = chart.viewBox.baseVal.width / box.width;
-    const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
+    const box = chart.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
     const away = (each) => Math.hypot(each.x - x, each.y - y);
-    const nearest = points.reduce((best, each) => (best && away(best) <= away(each) ? best : each), null);
+    const nearest = hits.map((hit) => place(hit, box)).reduce((best, each) => (best && away(best) <= away(each) ? best : each), null);
     forget();
     if (!nearest || away(nearest) > 60) return;
     chart.classList.add("pointed");
     nearest.line.classList.add("front");
     says.textContent = nearest.text;
-    const left = nearest.x < chart.viewBox.baseVal.width / 2;
+    const left = nearest.x < box.width / 2;
     says.setAttribute("x", nearest.x + (left ? 8 : -8));
     says.setAttribute("y", Math.max(nearest.y - 10, 12));
     says.setAttribute("text-anchor", left ? "start" : "end");
