@@ -245,7 +245,7 @@ def test_weights_of_a_portfolio(home: Path) -> None:
     (board,) = found["accounts"]
     assert [row["bot"] for row in board["leaderboard"]] == [*bots]
     for row in board["leaderboard"]:
-        asked_with(server.prompts_of(row["bot"]), "What counts is the value of the portfolio", 3)
+        asked_with(server.prompts_of(row["bot"]), "What counts is what the portfolio gains", 3)
         assert row["values_usd"] == pytest.approx([500, a_day_later, two])
         assert row["value_usd"] == pytest.approx(settled)
 
@@ -270,7 +270,7 @@ def test_weights_of_stocks(home: Path) -> None:
             "stocks", game, {"at_once": "one_shot"}, server, days=[1, 3], every="1d", at="21:05", venue="stocks:stocks"
         )
     assert set(digests_of("stocks").values()) == {digest}
-    asked_with(server.prompts_of("at_once"), "What counts is the value of the portfolio", 3)
+    asked_with(server.prompts_of("at_once"), "What counts is what the portfolio gains", 3)
     first = 1_000 * (0.5 * 110 / 100 + 0.25 + 0.25)
     (row,) = found["accounts"][0]["leaderboard"]
     assert row["values_usd"] == pytest.approx([1_000, first, first * (0.5 * 99 / 110 + 0.25 * 65 / 50 + 0.25)])

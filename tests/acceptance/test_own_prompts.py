@@ -40,7 +40,7 @@ def test_a_copied_and_changed_prompt_is_what_the_model_reads_and_makes_another_b
     assert said.code == 0, said.err
     (asked,) = provider.asked
     content = asked.body["messages"][-1]["content"]
-    assert content.startswith("Think twice.\nYou forecast real events") and "{{" not in content
+    assert content.startswith("Think twice.\nYou forecast a real event") and "{{" not in content
     assert "<<untrusted" in content
     run, (decision,) = said.document["run"]["key"], said.document["decisions"]
     digest = hashlib.sha256(MINE.read_bytes()).hexdigest()

@@ -48,10 +48,9 @@ def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
         f"Choose one label:\n{meanings}"
     )
     return words_of_label(
-        "You know how real events hang together, such as those that prediction markets ask about. You read two "
-        "of them, and say how related they are.",
-        "What counts is how near your label is to how strongly the records of both markets hang together: hit it as "
-        "often as you can, and miss it by as little as you can. An answer that is no label is wrong. Nothing is bet.",
+        "You read two events that prediction markets ask about, and say how related they are.",
+        "What counts is how near your label comes to the one that was measured on both markets: how far their prices, "
+        "tags and words go together. An answer that is no label is wrong. Nothing is bet.",
         f"# The events\n\n{_pair(item, untrusted)}",
         ask,
         LABELS,

@@ -45,7 +45,7 @@ _ACTIONS = {
     "flip": "they change over to the other side",
     "increase": "they add to what they hold",
     "decrease": "they sell a part of it, or all of it",
-    "hold": "they change nothing that counts",
+    "hold": "they change nothing, or too little to count",
 }
 _TASKS = {
     "G1": _Prompt(
