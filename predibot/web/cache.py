@@ -2,12 +2,12 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from predibot.api.relate import beliefs_in_ledger, news_in_ledger
 from predibot.domain.replicates import joined_bots
@@ -20,6 +20,7 @@ from predibot.jobs.relatedness.graph import LabelledGraph, find_graph
 from predibot.ledger.files.trace_lines import TraceLines, state_of, trace_lines
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.read.details.decisions import DecisionDetails, decision_details
+from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.event_facts import NO_CATEGORY, find_played_events
 from predibot.ledger.read.rows_for_python import (
     LedgerRun,
@@ -129,6 +130,15 @@ class LedgerCache:
         """Return the stored prices of YES, or of the stock, of an event's markets, oldest first, by market id."""
         return self.read(select_prices, (event_id,)).get(event_id, {})
 
+    def revisions(self, event_id: str) -> Sequence[Row[Any]]:
+        """Return all revisions of the resolutions of an event's markets, as `revisions_of`."""
+        return self.read(revisions_of, (event_id,)).get(event_id, ())
+
+    def refunded(self, event_id: str) -> frozenset[str]:
+        """Return the ids of the markets of an event whose last revision gave the stakes back."""
+        last = {row.market_id: row.payout_yes for row in self.revisions(event_id)}
+        return frozenset(market for market, payout_yes in last.items() if payout_yes is None)
+
     def venues(self, recipe: str = "") -> tuple[str, ...]:
         """Return the venues of the runs that count, or of those of a recipe, that of the newest first."""
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
@@ -137,10 +147,11 @@ class LedgerCache:
     def currency(self, asked: Mapping[str, str]) -> str:
         """Return the currency of a page by the `id` of its event, its `run` or `venue`, else by the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
-        found = [each.venue for each in self.read(select_events) if each.event_id == event] if event else []
         # A run has a venue of its own; that of the address counts only without a run.
-        found += [each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue))]
-        return venue_or_defaults(next(iter(found), "")).currency
+        of_runs = (each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue)))
+        name = (event and self.read(_venues_of_events).get(event)) or next(of_runs, "")
+        # Plug-ins are looked for in folders.
+        return self._cached(("currency", name), lambda: venue_or_defaults(name).currency)
 
     def categories(self, venue: str) -> tuple[str, ...]:
         """Return the categories of the events that runs at a venue decided on, in order."""
@@ -225,6 +236,11 @@ def _bots(connection: Connection, kind: str) -> tuple[str, ...]:
         names = names.where(subjects.c.kind == kind)
     found = connection.execute(names).scalars().all()
     return tuple(sorted({*found, *joined_bots(found)}))
+
+
+def _venues_of_events(connection: Connection) -> Mapping[str, str]:
+    # Of two venues with one id, that of the newest decision.
+    return {each.event_id: each.venue for each in reversed(select_events(connection))}
 
 
 def _categories(connection: Connection, venue: str) -> tuple[str, ...]:

@@ -46,7 +46,11 @@ class Templates:
     def __init__(self, address: Address, cache: LedgerCache, *, live: bool = True) -> None:
         """Set up Jinja; a template is read when it is used first."""
         self._environment = Environment(
-            loader=PackageLoader("predibot.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+            loader=PackageLoader("predibot.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            auto_reload=False,
         )
 
         @pass_context

@@ -18,7 +18,6 @@ from predibot.contracts import Progress, ProgressListener
 from predibot.errors import PredibotError, UsageError
 from predibot.ledger.cache import code_digest
 from predibot.ledger.read.accounts.statement import names_of_accounts
-from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.details.news import count_shown, list_shown_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
@@ -67,6 +66,7 @@ from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
 _SCORES_CSV, _SCORES_JSON = "data/scores.csv", "data/scores.json"
 _ASSETS = ("style.css", "icon.svg", "page.js", "search.js")
 _EVENTS_AT_ONCE = 50
+_NOTHING = frozenset[tuple[str, str]]()
 _DAYS = timedelta(days=30)
 _NO_SLUG = re.compile(r"[^A-Za-z0-9]+")
 _SLUG_CHARACTERS = 40
@@ -298,6 +298,10 @@ class _Site:
 
     def _address(self, path: str, **asked: object) -> str:
         """Return the relative address of a page from the current one; empty if the site has no such page."""
+        up = "../" * self._current_file.count("/")
+        if not asked:
+            # Most addresses of a page are those of its menu.
+            return up + found if (found := self._file_names.get((path, _NOTHING))) else ""
         kept = {name: str(value) for name, value in asked.items()}
         if kept.get("since") == self._first_day:
             del kept["since"]
@@ -309,7 +313,7 @@ class _Site:
         if kept.get("page_") == "1":
             del kept["page_"]
         found = self._file_names.get((path, frozenset(kept.items())))
-        return "" if found is None else "../" * self._current_file.count("/") + found
+        return up + found if found else ""
 
     def _write_page(self, page: _SitePage) -> None:
         self._current_file = self._file_names[page.path, frozenset(page.parameters.items())]
@@ -358,14 +362,13 @@ class _Site:
         pages = [_SitePage("/event", {"id": id}, partial(event_page, cache, id))]
         pages += [page for each in own for page in self._pages_of(each)]
         names = [self._file_names[path, frozenset(asked.items())] for path, asked, _ in pages]
-        more = cache.store.run_read(lambda connection: revisions_of(connection, id))
         made_of = [
             code,
             names,
             cache.decisions[id],
             cache.forecasts.get(id),
-            cache.price_paths.get(id),
-            more,
+            cache.prices(id),
+            cache.revisions(id),
             events_sharing_labels(cache, id),
         ]
         made_of.append(related_edges(cache, id, own[0].run))

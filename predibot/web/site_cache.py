@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, Concatenate, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -11,6 +10,8 @@ from sqlalchemy import Connection
 from predibot.jobs.histories.bot import bot_history, ranking_sums
 from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
+from predibot.ledger.read.details.events import revisions_of
+from predibot.ledger.read.event_facts import events_of_ids
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
@@ -34,7 +35,8 @@ class SiteCache(LedgerCache):
     first_version: str = ""
     decisions: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
     forecasts: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
-    price_paths: Mapping[str, Mapping[str, tuple[tuple[datetime, float], ...]]] = field(default_factory=dict)
+    of_ids: Mapping[Any, Mapping[Any, Any]] = field(default_factory=dict)
+    """What functions return that read by the ids of events."""
     kept_details: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
 
     def version(self) -> str:
@@ -47,7 +49,8 @@ class SiteCache(LedgerCache):
         asked = RowFilter(events=ids)
         with self.store.read() as connection, self.store.blame_rows():
             decisions, forecasts = select_decisions(connection, asked), select_forecasts(connection, asked)
-            self.price_paths, self.kept_details = select_prices(connection, ids), details_of(connection, asked)
+            self.of_ids = {work: work(connection, ids) for work in (select_prices, revisions_of, events_of_ids)}
+            self.kept_details = details_of(connection, asked)
         self.decisions = {**{id: [] for id in ids}, **rows_by_subject(decisions)}
         self.forecasts = rows_by_subject(forecasts)
 
@@ -61,6 +64,10 @@ class SiteCache(LedgerCache):
             id = which.event or which.subject or ""
             if id in self.decisions:
                 return cast(Value, tuple(_filter_rows(loaded[work].get(id, ()), which)))
+        if work in self.of_ids and isinstance(ids := asked[0], tuple) and self.decisions.keys() >= set(ids):
+            # A key is an id, or a venue with it.
+            found = self.of_ids[work].items()
+            return cast(Value, {key: value for key, value in found if (key if isinstance(key, str) else key[1]) in ids})
         return super().read(work, *asked, **more)
 
     def compute_on_part(
@@ -79,10 +86,6 @@ class SiteCache(LedgerCache):
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
         """Return an evaluation with all that pages need, as every page is written."""
         return super().evaluation(replace(question, wanted=TABLES_ASK), part)
-
-    def prices(self, event_id: str) -> Mapping[str, tuple[tuple[datetime, float], ...]]:
-        """Return the stored prices of an event's markets."""
-        return self.price_paths.get(event_id, {}) if event_id in self.decisions else super().prices(event_id)
 
 
 def rows_by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:

@@ -73,6 +73,25 @@ def test_a_page_of_many_is_small(many: TestClient, path: str) -> None:
     assert len(answer.content) < PAGE_BYTES
 
 
+def test_an_event_of_many_markets_is_a_page_of_bounded_length_and_cancelled_ones_gave_stakes_back(
+    tmp_path: Path,
+) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/wide.db") as store:
+        fill(store, Size(1, 2, 1, 1, 70, 2, days=2), np.random.default_rng(1))
+        with store.write() as connection:
+            connection.exec_driver_sql("UPDATE resolutions SET payout_yes = NULL")
+            connection.exec_driver_sql("DELETE FROM price_paths")
+        browser = client_of(store)
+        event, decision = browser.get("/event?id=0").text, browser.get("/decision?run=big@0&bot=bot_1&subject=0").text
+        bot = browser.get("/bot?name=bot_1").text
+        cancelled = store.run_read(lambda read: read.exec_driver_sql("SELECT count(*) FROM resolutions").scalar())
+    assert event.count("<caption>Last forecasts") == 10 and "60, by volume" in event
+    assert event.count("Cancelled: stakes were given back.") + event.count(">cancelled<") == cancelled
+    assert decision.count(">stakes back<") == cancelled
+    # A sum of prices that are missing is missing.
+    assert "not priced since" in bot and "+$0.000 by" not in bot
+
+
 def test_the_file_of_a_list_has_each_of_its_rows_once(many: TestClient) -> None:
     rows = list(csv.DictReader(io.StringIO(many.get("/decisions.csv?bot=bot_3&sort=bot").text)))
     assert len(rows) == 200 == len({(row["run"], row["subject_id"]) for row in rows})

@@ -164,6 +164,8 @@ def test_what_agents_read_is_shown_only_where_it_is_asked_for(site: Path, played
     plain, traced = contents(site), contents(folder)
     assert not any(b"How it got there" in content for content in plain.values())
     assert sum(b"How it got there" in content for content in traced.values()) > 3
+    assert sum(b"--with-traces" in content for content in plain.values()) > 3
+    assert not any(b"--with-traces" in content for content in traced.values())
     assert set(plain) < set(traced)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
+import numpy as np
 from sqlalchemy import Connection, Select, and_, select
 
 from predibot.ledger.read.outcomes import payouts
@@ -30,15 +31,8 @@ class BookedForecast:
     """In [0, 1]; None while the market is open, and where stakes were given back."""
     settled_at: datetime | None
     """None while the market is open."""
-
-    @property
-    def gain_usd(self) -> float | None:
-        """Return what the settled bet gained at the booked price; None without a bet, or while it is open."""
-        if not self.booked_usd or self.price_yes is None or self.settled_at is None:
-            return None
-        if self.payout_yes is None:
-            return 0.0
-        return float(horizon_gains([self.booked_usd], [self.price_yes], [self.payout_yes])[0])
+    gain_usd: float | None
+    """What the settled bet gained at the booked price; None without a bet, or while it is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +91,13 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
         .where(forecasts.c.decision_id.in_(bind_list(rows)))
         .order_by(forecasts.c.decision_id, forecasts.c.market_row)
     )
+    listed = connection.execute(statement).all()
+    settled = [n for n, row in enumerate(listed) if row.booked_usd and row.price_yes is not None and row.settled_at]
+    bets_usd, prices, paid = ([listed[n][column] for n in settled] for column in (3, 2, 4))
+    # Stakes that were given back gained nothing.
+    gained = horizon_gains(bets_usd, prices, [np.nan if each is None else each for each in paid])
+    gains = dict(zip(settled, np.nan_to_num(gained).tolist(), strict=True))
     found = defaultdict[int, list[BookedForecast]](list)
-    for decision, *values in connection.execute(statement):
-        found[decision].append(BookedForecast(*values))
+    for n, (decision, *values) in enumerate(listed):
+        found[decision].append(BookedForecast(*values, gains.get(n)))
     return found

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import Row
 
 from predibot.domain.replicates import split_replicate
 from predibot.errors import UsageError
-from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events, revisions_of
+from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events
 from predibot.ledger.read.details.news import news_of_event
 from predibot.ledger.read.event_facts import event_categories, events_of_ids
 from predibot.ledger.read.event_lists import list_events
@@ -21,19 +21,28 @@ from predibot.reports import figures
 from predibot.scoring.standing import BASELINES
 from predibot.web import frame
 from predibot.web.cache import LedgerCache
-from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
+from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of, thin_out
 from predibot.web.pages.graph import related_edges
 from predibot.web.pages.page import WebPage, alike, paginate, records
 
 _RELATED = 20
-_BOTS = 100
-"""The last forecasts of so many bots are listed for a market; a page is no export."""
-_FORECASTS = 40
+_PANELS = 10
+"""Markets with most volume that are shown in full; each other one has a row."""
+_OTHERS = 150
+_CHARTS = 5
+_LAST = 40
+"""Last forecasts of bots that are listed, of all markets together; a page is no export."""
+_FORECASTS = 30
 """The newest forecasts of all markets together are listed."""
 _UNANSWERED = 50
 _DOTS = 180
 """The newest forecasts of all markets together are drawn, one a bot and day."""
+_POINTS = 500
+"""Prices that are drawn, of all markets together."""
 _NEWS = 200
+_MARKS = 60
+"""The newest days with news that are drawn, in all charts together."""
+_REVISIONS = 50
 _CLOSE = 0.3
 """Prices and forecasts that lie so close together have an axis of their own."""
 
@@ -69,14 +78,17 @@ class MarketPanel:
 
     question: str
     payout_yes: float | None
-    """None while it is open."""
+    """None while it is open, and where stakes were given back."""
+    is_refunded: bool
     settled_at: datetime | None
     closes_at: datetime | None
     price: tuple[datetime, float] | None
     """The last one that is stored."""
     chart: Chart | None
     last: tuple[LedgerForecast, ...]
-    """The last forecast of each bot, the one farthest from its price first."""
+    """The last forecasts of bots, the one farthest from its price first."""
+    bots: int
+    """Number of bots with a forecast."""
     newest: tuple[LedgerForecast, ...]
     forecasts: int
     """The number of all."""
@@ -95,15 +107,24 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
     said = cache.read(select_forecasts, RowFilter(event=id))
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
-    closes = {
-        market.ref.id: market.closes_at
-        for event in cache.read(events_of_ids, (id,)).values()
-        for market in event.markets
-    }
+    frozen = {market.ref.id: market for event in cache.read(events_of_ids, (id,)).values() for market in event.markets}
     players = {each.bot for each in own if each.strategy not in BASELINES} or {each.bot for each in own}
     news, prices = cache.read(news_of_event, id, _NEWS), cache.prices(id)
     labels, kin = events_sharing_labels(cache, id)
-    panels = [(market_id, list(rows)) for market_id, rows in groupby(by_market, lambda each: each.market_id)]
+    listed = [(frozen.get(market), list(rows)) for market, rows in groupby(by_market, lambda each: each.market_id)]
+    if len(listed) > _PANELS:
+        listed.sort(key=lambda each: (each[0] and each[0].volume_usd) or 0.0, reverse=True)
+    refunded, revisions, shown = cache.refunded(id), cache.revisions(id), min(len(listed), _PANELS)
+    panels = [
+        replace(
+            _market_panel(
+                cache, rows, prices.get(rows[0].market_id, ()), news if n < _CHARTS else None, players, shown
+            ),
+            is_refunded=rows[0].market_id in refunded,
+            closes_at=None if market is None else market.closes_at,
+        )
+        for n, (market, rows) in enumerate(listed)
+    ]
     return WebPage(
         "event",
         {
@@ -111,11 +132,11 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
             "decisions": own,
             "bots": len({each.bot for each in own}),
             "forecasts": len(said),
-            "markets": [
-                _market_panel(cache, rows, prices.get(market_id, ()), news, closes.get(market_id), players, len(panels))
-                for market_id, rows in panels
-            ],
-            "revisions": cache.store.run_read(lambda connection: revisions_of(connection, id)),
+            "markets": panels[:_PANELS],
+            "others": panels[_PANELS : _PANELS + _OTHERS],
+            "all_markets": len(panels),
+            "revisions": revisions[:_REVISIONS],
+            "all_revisions": len(revisions),
             "unanswered": alike(
                 [each for each in own if each.status != "recorded"][:_UNANSWERED],
                 lambda each: (each.bot, each.status, each.message),
@@ -133,29 +154,33 @@ def _market_panel(
     cache: LedgerCache,
     rows: Sequence[LedgerForecast],
     prices: Sequence[tuple[datetime, float]],
-    news: Sequence[Row[Any]],
-    closes_at: datetime | None,
+    news: Sequence[Row[Any]] | None,
     players: Collection[str],
     markets: int,
 ) -> MarketPanel:
-    """Return the panel of one of so many markets, which share what a page lists and draws."""
+    """Return the panel of one of so many markets, which share what a page lists and draws; no news, no chart."""
     last = {each.bot: each for each in rows}
     ordered = sorted(last.values(), key=lambda each: -abs(each.probability - (each.price_yes or 0.0)))
     drawn = rows[-max(_DOTS // markets, len(last)) :]
     return MarketPanel(
         question=rows[0].question,
         payout_yes=rows[0].payout_yes,
+        is_refunded=False,
         settled_at=rows[0].settled_at,
-        closes_at=closes_at,
+        closes_at=None,
         price=prices[-1] if prices else None,
-        chart=_chart(
+        chart=None
+        if news is None
+        else _chart(
             cache,
-            rows[-max(_DOTS // markets, len(last)) :],
-            prices,
+            drawn,
+            thin_out(prices, _POINTS // markets),
             news,
             [each.bot for each in ordered if each.bot in players],
+            _MARKS // markets,
         ),
-        last=tuple(ordered[:_BOTS]),
+        last=tuple(ordered[: _LAST // markets]),
+        bots=len(ordered),
         newest=tuple(rows[-max(_FORECASTS // markets, 1) :]),
         forecasts=len(rows),
         drawn=len(drawn),
@@ -168,6 +193,7 @@ def _chart(
     prices: Sequence[tuple[datetime, float]],
     news: Sequence[Row[Any]],
     bots: Sequence[str],
+    most_marks: int,
 ) -> Chart | None:
     """Return prices over time with one dot a bot and day, hollow without a bet, and one mark a day with news."""
     of_day = {(each.bot, each.decided_at.date()): each for each in rows}
@@ -188,7 +214,7 @@ def _chart(
         (days[0].published_at.timestamp(), f"{figures.things(len(days), 'page')}: {days[0].title}")
         for days in (list(group) for _, group in groupby(news, lambda each: each.published_at.date()))
     ]
-    return price_chart(cache, prices, dots, "Price of YES and forecasts of bots", marks)
+    return price_chart(cache, prices, dots, "Price of YES and forecasts of bots", marks[-most_marks:])
 
 
 def price_chart(

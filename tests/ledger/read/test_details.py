@@ -103,7 +103,10 @@ def test_a_decision_is_told_with_its_orders_fills_and_sources(filled: Store) -> 
 
 def test_an_event_has_every_revision_and_what_is_filed_under_the_same(filled: Store) -> None:
     with filled.read() as connection:
-        assert [(each.payout_yes, each.revision) for each in revisions_of(connection, "e1")] == [(0.0, 1), (1.0, 2)]
+        assert [(each.payout_yes, each.revision) for each in revisions_of(connection, ("e1", "e2"))["e1"]] == [
+            (0.0, 1),
+            (1.0, 2),
+        ]
         labels = labels_of_events(connection)
     # Nobody decided on the fourth.
     assert set(labels) == {"e1", "e2", "e3"}

@@ -1,6 +1,7 @@
 """One event: revisions of its resolutions, and events with the same series or tags."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,17 +27,24 @@ class RelatedEvent:
     """The last slot with it."""
 
 
-def revisions_of(connection: Connection, event_id: str) -> Sequence[Row[Any]]:
-    """Return all revisions of the resolutions of an event's markets, by market, oldest first."""
+def revisions_of(connection: Connection, event_ids: Sequence[str]) -> Mapping[str, Sequence[Row[Any]]]:
+    """Return all revisions of the resolutions of the markets of each event, by market, oldest first.
+
+    A payout of None gave the stakes back. An event without a resolution is absent.
+    """
     payout = (resolutions.c.payout_yes, resolutions.c.settled_at, resolutions.c.settled_source)
     statement: Select[Any] = (
         select(markets.c.market_id, markets.c.question, resolutions.c.revision, *payout, resolutions.c.effective_at)
+        .add_columns(events.c.event_id)
         .join(markets, markets.c.id == resolutions.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .where(events.c.event_id == event_id)
+        .where(events.c.event_id.in_(event_ids))
         .order_by(markets.c.id, resolutions.c.effective_at, resolutions.c.revision)
     )
-    return connection.execute(statement).all()
+    found = defaultdict[str, list[Row[Any]]](list)
+    for row in connection.execute(statement):
+        found[row.event_id].append(row)
+    return found
 
 
 def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime, tuple[str, ...]]]:
