@@ -113,6 +113,9 @@ def evaluate(
         with store.blame_rows():
             found = evaluation_of(record, as_of, question)
             if "effort" in question.wanted:
+                # Imported here: it reads traces, of which most reports show nothing.
+                from predibot.jobs.effort import efforts
+
                 found = found.with_effort(efforts(store, venue_name, as_of, part))
             if "coherence" in question.wanted:
                 found = replace(found, coherence=_coherence(store, venue_name, record, question))
