@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from predibot.domain.clock import short_instant
 from predibot.jobs.caller import Caller
 from predibot.jobs.evaluate import evaluate as evaluate_part
 from predibot.jobs.open_venue import look_back_at
@@ -11,6 +12,7 @@ from predibot.jobs.part_location import PartLocation, locate_each
 from predibot.jobs.worst_decisions import WorstDecision, worst_decisions
 from predibot.ledger.read.rows_for_python import LedgerRun, select_runs
 from predibot.ledger.store import Store
+from predibot.plugins.venues import venue_or_defaults
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import Part
 
@@ -56,6 +58,11 @@ def evaluate(
             if there.part.recipe is not None and not found:
                 caller.say(f"recipe: {there.part.recipe}")
             remarks: list[str] = []
+            if part.as_of is None and venue_or_defaults(there.specs[-1]).invented:
+                at = short_instant(there.as_of)
+                caller.say(
+                    f"the simulated world is looked at when its markets have settled, {at}; --as-of looks earlier"
+                )
             if track:
                 # Imported here: without tracking none of it is needed.
                 from predibot.api.track import track_if_reachable

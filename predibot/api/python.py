@@ -594,7 +594,7 @@ def _column_kind(cells: Sequence[object]) -> Kind:
 
 
 _VERDICT = (
-    "verdict=verdict.finding.value verdict_e_value=verdict.e_value verdict_events_needed=verdict.needed.events "
+    "verdict=verdict.finding.value verdict_e_value=verdict.e_value verdict_events_needed=verdict.events_needed "
     "verdict_more_than=verdict.needed.more_than verdict_moved_like=verdict.moved_like"
 )
 _REPLICATES = (

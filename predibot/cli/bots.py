@@ -1,19 +1,24 @@
-"""`predibot bots`: the strategies there are, what they take, and tools and search providers; or all of one bot."""
+"""`predibot bots`: the strategies there are, what they take, and tools and search providers; or all of one."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import environment_secrets
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from predibot.plugins.strategies import StrategyInfo
+    from predibot.plugins.tools import ToolInfo
+
 
 def bots(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="show this bot: of the recipe, the ledger, or a strategy")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="show this bot, strategy or tool")] = None,
     recipe: Annotated[
         str | None, typer.Option("--recipe", metavar="RECIPE", help="whose bot; left out: runs/daily.toml, else daily")
     ] = None,
@@ -46,24 +51,41 @@ def bots(
     rows = [(plain(info.name), plain(_games_text(info.games)), plain(info.problem or info.summary)) for info in found]
     about = (Column("name", kind="key"), Column("plays", kind="text"), Column("what it does", kind="text"))
     print_grid(console, Table("Strategies", about, tuple(rows)))
-    columns = (
-        Column("argument", kind="key"),
-        Column("takes", kind="text"),
-        Column("default", kind="key"),
-        Column("", kind="text"),
-    )
-    for info in found:
-        cells = []
-        for each in info.arguments:
-            default = "must be given" if each.default is None else each.default
-            cells.append((plain(each.name), plain(each.type), plain(default), plain(each.doc)))
-        if cells:
-            console.print()
-            print_grid(console, Table(f"Arguments of {plain(info.name)}", columns, tuple(cells)))
     console.print()
+    _print_tools(console, tools)
+    for info in found:
+        _print_arguments(console, info)
+
+
+def _print_tools(console: "Console", tools: "Sequence[ToolInfo]") -> None:
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.text import plain
+
     kinds = tuple((plain(info.name), info.kind, plain(info.problem or info.summary)) for info in tools)
-    columns_of_tools = (Column("name", kind="key"), Column("kind", kind="key"), Column("what it does", kind="text"))
-    print_grid(console, Table("Tools", columns_of_tools, kinds))
+    columns = (Column("name", kind="key"), Column("kind", kind="key"), Column("what it does", kind="text"))
+    print_grid(console, Table("Tools", columns, kinds))
+
+
+def _print_arguments(console: "Console", info: "StrategyInfo") -> None:
+    """Print what a strategy takes, below an empty line; nothing if it takes nothing."""
+    from predibot.reports.table import Column, Table
+    from predibot.reports.terminal.grid import print_grid
+    from predibot.reports.terminal.text import plain
+
+    cells = []
+    for each in info.arguments:
+        default = "must be given" if each.default is None else each.default
+        cells.append((plain(each.name), plain(each.type), plain(default), plain(each.doc)))
+    if cells:
+        columns = (
+            Column("argument", kind="key"),
+            Column("takes", kind="text"),
+            Column("default", kind="key"),
+            Column("", kind="text"),
+        )
+        console.print()
+        print_grid(console, Table(f"Arguments of {plain(info.name)}", columns, tuple(cells)))
 
 
 def _games_text(games: tuple[str, ...]) -> str:
@@ -78,7 +100,8 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
     from predibot.errors import UsageError
     from predibot.jobs.histories.run import decisions_of_bot
     from predibot.ledger.url import parse_ledger_url, sqlite_file
-    from predibot.plugins.strategies import strategy_names
+    from predibot.plugins.strategies import list_strategies, strategy_names
+    from predibot.plugins.tools import tool_infos
     from predibot.recipe.parse import load_recipe
     from predibot.reports.terminal.closeups.contestant import contestant_document, print_contestant
 
@@ -90,16 +113,38 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
         with output.caller().reading(ledger) as store:
             of_ledger = decisions_of_bot(store, name)
     decided, latest = of_ledger or (None, ())
+    hidden, info = environment_secrets().mask, None
     if not own and not latest:
-        strategies = strategy_names()
-        if name not in strategies:
-            known = (*strategies, *(bot.name for bot in found.bots))
-            raise UsageError(f"no bot or strategy {name[:60]!r} in {found.source}. {did_you_mean(name, known)}")
+        if name not in strategy_names():
+            tools = tool_infos()
+            if tool := [replace(each, problem=hidden(each.problem)) for each in tools if each.name == name]:
+                _show_tools(tool, json=json)
+                return
+            known = (*strategy_names(), *(bot.name for bot in found.bots), *(each.name for each in tools))
+            raise UsageError(f"no bot, strategy or tool {name[:60]!r} in {found.source}. {did_you_mean(name, known)}")
+        info = next(each for each in list_strategies() if each.name == name)
+        if any(each.default is None for each in info.arguments):
+            # No bot can be made of it without more.
+            if json:
+                output.print_document({"strategies": [asdict(info)]})
+            else:
+                output.print_lines(f"{name}: {info.summary}")
+                _print_arguments(output.report_console(), info)
+            return
         found = found.with_overrides(bots=[name])
         own = list(found.bots)
     bot = own[0] if own else None
     if json:
         output.print_document(contestant_document(name, bot, found, decided, latest))
     else:
-        hidden = environment_secrets().mask
-        print_contestant(output.report_console(), name, bot, found, decided, latest, hidden)
+        console = output.report_console()
+        print_contestant(console, name, bot, found, decided, latest, hidden)
+        if info is not None:
+            _print_arguments(console, info)
+
+
+def _show_tools(tools: "Sequence[ToolInfo]", *, json: bool) -> None:
+    if json:
+        output.print_document({"tools": [asdict(info) for info in tools]})
+    else:
+        _print_tools(output.report_console(), tools)

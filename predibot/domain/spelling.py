@@ -18,7 +18,7 @@ def did_you_mean(word: str, valid: Iterable[str]) -> str:
         >>> did_you_mean("stratgy", ["name", "strategy"])
         "Did you mean 'strategy'?"
     """
-    words = sorted(valid)
+    words = sorted(set(valid))
     found = nearest(word, words)
     if found is not None:
         return f"Did you mean {found!r}?"

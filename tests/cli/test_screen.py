@@ -25,7 +25,7 @@ def test_a_terminal_of_any_width_shows_one_table_and_no_line_is_wider(played: Pr
         "favourite*", "market_price*", "underdog*", "always_half*", "random_bet*",
     ]  # fmt: skip
     head = next(line for line in lines if line.startswith("# bot"))
-    assert [" cost" in head, "edge over time" in head] == [columns >= 100] * 2
+    assert [" cost" in head, "edge by day" in head] == [columns >= 100] * 2
 
 
 def test_without_colours_a_terminal_gets_plain_text(played: Predibot) -> None:

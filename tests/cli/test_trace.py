@@ -48,6 +48,11 @@ def test_a_decision_is_found_by_name_and_by_the_beginning_of_its_hash(agent: Pre
     digest = by_name["decision"]["trace_sha256"]
     assert agent("trace", digest[:6], "--json").document == by_name
     assert agent("trace", digest.upper(), "--json").document == by_name
+    assert agent("trace", "sharp", "--json").document == by_name, "of a bot the latest"
+    shown = agent("trace", "sharp").out.splitlines()
+    assert shown[1] == by_name["decision"]["title"] != ""
+    assert all(line.startswith("  forecast 0.") and ", price 0." in line for line in shown[2:3])
+    assert len(by_name["forecasts"]) >= 1 and shown[2].endswith("?")
     assert [step["step"] for step in by_name["steps"]] == list(range(1, len(by_name["steps"]) + 1))
 
 
@@ -58,10 +63,7 @@ def test_the_latest_decisions_are_listed_by_numbers_that_show_them(agent: Predib
     assert agent("trace", number, "--json").document == agent("trace", _name(agent), "--json").document
     assert f"`predibot trace {number}` shows" in agent("trace").out
     refused = agent("trace", "99")
-    assert (refused.code, refused.err.splitlines()[-1]) == (
-        1,
-        "error: there is no decision 99 in this ledger. `predibot trace` lists the latest.",
-    )
+    assert refused.code == 1 and "error: there is no decision 99 in this ledger; one that failed" in refused.err
     assert not latest["void"]
     assert agent("runs", "void", latest["run"], "--reason", "a slip").code == 0
     assert "recorded, of a void run" in agent("trace").out

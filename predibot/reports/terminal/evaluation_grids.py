@@ -142,7 +142,7 @@ def _forecasts(evaluation: Evaluation) -> Iterator[Table]:
         yield table_of("All forecasts", (_BOT, *COLUMNS["more"]), rows)
 
 
-_CURVE = Column("edge over time", "curve", partial(figures.sparkline, cells=_CURVE_CELLS), kind="key")
+_CURVE = Column("edge by day", "curve", partial(figures.sparkline, cells=_CURVE_CELLS), kind="key")
 
 
 def _returns(evaluation: Evaluation) -> Iterator[Table]:

@@ -212,7 +212,7 @@ def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptio
 
 def summary_grid(rows: Sequence[LeaderboardRow], title: str, *, curves: bool) -> Table:
     """Return the table of the summary; all but the curves fit 80 columns."""
-    shown = [each for each in COLUMNS["summary"] if curves or each.header != "edge over time"]
+    shown = [each for each in COLUMNS["summary"] if curves or each.header != "edge by day"]
     return table_of(title, (Column("#", "rank", figures.count), _BOT, *shown), rows)
 
 

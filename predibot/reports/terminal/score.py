@@ -58,10 +58,15 @@ def comparison_document(pair: Pair) -> Document:
             **document(pair, "first second metric n clusters difference low high p_value"),
             "verdict": str(verdict.finding),
             "better": _better(pair, verdict),
-            "events_needed": None if verdict.needed is None else document(verdict.needed, "events more_than"),
+            "events_needed": needed_document(verdict),
             "text": comparison_line(pair),
         }
     }
+
+
+def needed_document(verdict: Verdict) -> Document | None:
+    """Return how many more events a claim takes as JSON has it; None where unknown."""
+    return document(verdict, "events=events_needed more_than=needed.more_than") if verdict.needed else None
 
 
 def comparison_line(pair: Pair) -> str:

@@ -10,6 +10,7 @@ from predibot.reports import figures
 from predibot.reports.document import Document, document
 from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
+from predibot.reports.terminal.score import needed_document
 from predibot.reports.terminal.terminal import print_line
 from predibot.reports.terminal.text import plain
 from predibot.reports.views.leaderboard import more_events_text
@@ -115,15 +116,12 @@ def prompts_document(found: Sequence[tuple[PromptPair, Pair]]) -> Document:
     comparisons = []
     for prompts, pair in found:
         verdict = pair_verdict(pair)
-        needed = verdict.needed
         comparisons.append(
             {
                 **document(prompts, "first first_prompt second second_prompt"),
                 **document(pair, "metric n clusters difference low high p_value p_adjusted better"),
                 "verdict": str(verdict.finding),
-                "events_needed": None
-                if needed is None
-                else {"events": max(needed.events, FEW_CLUSTERS - pair.clusters), "more_than": needed.more_than},
+                "events_needed": needed_document(verdict),
                 "text": _prompts_line(prompts, pair, len(found)),
             }
         )

@@ -189,8 +189,7 @@ def _returns(evaluation: Evaluation) -> Iterator[Document]:
 def _pairs(evaluation: Evaluation) -> Iterator[Document]:
     for pair in evaluation.pairs:
         found = pair_verdict(pair)
-        needed = None if found.needed is None else found.needed.events
-        yield {**pair_document(pair), "verdict": found.finding.value, "events_needed": needed}
+        yield {**pair_document(pair), "verdict": found.finding.value, "events_needed": found.events_needed}
 
 
 def _calibration(evaluation: Evaluation) -> Iterator[Document]:

@@ -313,10 +313,9 @@ def more_events(found: Verdict) -> str:
     Nobody can where the edge is within one standard error of zero: the least number, which is of an edge as large as
     that, would read like an estimate. Below 30 events it is at least what is missing to 30.
     """
-    to_claim = 0 if found.needed is None else max(found.needed.events, FEW_CLUSTERS - found.events)
-    if found.needed is None or found.needed.more_than or to_claim == 0:
+    if found.needed is None or found.needed.more_than or not found.events_needed:
         return figures.MISSING
-    return f"about {figures.about(to_claim)}"
+    return f"about {figures.about(found.events_needed)}"
 
 
 def more_events_text(found: Verdict) -> str:

@@ -70,7 +70,7 @@ BREACH_INTERVALS = (
     "low=interval.low high=interval.high difference=difference.difference difference_low=difference.low "
     "difference_high=difference.high difference_p_value=difference.p_value"
 )
-VERDICT = "finding events e_value events_needed=needed.events more_than=needed.more_than moved_like"
+VERDICT = "finding events e_value events_needed more_than=needed.more_than moved_like"
 """A verdict with what it rests on."""
 
 
@@ -195,7 +195,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("return", "quote_return_now", figures.short_percent, 4, "return until now, at the quote"),
         Column("answers", "answered_share", figures.percent, 1, "share of the markets asked about that were answered"),
         Column("cost", "cost_usd", figures.short_cost_usd, 3, "of its decisions, and of those it pools or waits for"),
-        Column("edge over time", "curve", partial(figures.sparkline, cells=_CURVE_CELLS), 2, kind="key"),
+        Column("edge by day", "curve", partial(figures.sparkline, cells=_CURVE_CELLS), 2, kind="key"),
     ),
     "edge": (
         Column("edge", "place.edge", figures.thousandths, 0),

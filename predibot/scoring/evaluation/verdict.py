@@ -54,6 +54,11 @@ class Verdict:
     Set only if there is no finding and G is above `MOVE_TOGETHER`.
     """
 
+    @property
+    def events_needed(self) -> int | None:
+        """Return how many more events a claim takes, below 30 at least what is missing to 30; None where unknown."""
+        return None if self.needed is None else max(self.needed.events, FEW_CLUSTERS - self.events)
+
 
 def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:
     """Return what may be said of a bot beside the price.
