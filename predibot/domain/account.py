@@ -34,7 +34,7 @@ class JournalRow:
     shares: float = 0.0
     follows_from: str = ""
     revision: int | None = None
-    """Of the resolution it follows from, if any."""
+    """The revision of the resolution it follows from, if any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class SettledForecast:
     price_yes: float
     """In [0, 1]."""
     probability: float
-    """Of YES, in [0, 1]."""
+    """The probability of YES, in [0, 1]."""
     outcome: float
     """1 for YES, 0 for NO."""
     decided_at: datetime

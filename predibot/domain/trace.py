@@ -216,7 +216,7 @@ class SampleStep:
     message: str
     """Why it has no forecast; empty where it has one."""
     probabilities: Mapping[str, float] = field(default_factory=dict)
-    """Of YES by market id."""
+    """Probabilities of YES by market id."""
     label: str = field(default="", metadata=_LEFT_OUT)
     """In a game of labels."""
 

@@ -36,7 +36,7 @@ class CellPicture:
     """Panels below each other."""
 
     name: str
-    """Of its file."""
+    """The name of its file."""
     title: str
     panels: tuple[Panel, ...]
     drawn: Literal["shade", "bar"]

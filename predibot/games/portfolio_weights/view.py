@@ -33,7 +33,7 @@ class MarketView:
     in_universe: bool = True
     """Whether the run plays it; else it is shown because the account holds some of it."""
     sector: str = ""
-    """Of a share's company; empty where nobody states it."""
+    """The sector of a share's company; empty where nobody states it."""
 
     def instrument(self, side: Side) -> Instrument:
         """Return the outcome that pays if the answer is this side."""

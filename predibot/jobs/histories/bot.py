@@ -147,7 +147,7 @@ class BotHistory:
     accounts: tuple[AccountHistory, ...]
     cohorts: tuple[CohortsHistory, ...]
     evaluation: Evaluation
-    """Of this bot alone."""
+    """The evaluation of this bot alone."""
     best: tuple[WorstDecision, ...]
     worst: tuple[WorstDecision, ...]
     markets: tuple[MarketHistory, ...]

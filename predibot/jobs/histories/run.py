@@ -34,7 +34,7 @@ class EventOfRun:
     """An event of a run; its title is the venue's."""
 
     number: int | None
-    """Of the event in this ledger; None where no decision on it counts."""
+    """The event's number in this ledger; None where no decision on it counts."""
     event_id: str
     title: str
 

@@ -176,7 +176,7 @@ class _RowLines:
 
     lines: Iterator[bytes]
     n_bytes: int = 0
-    """Of the current row, as are the commas."""
+    """Bytes of the current row so far."""
     n_commas: int = 0
 
     def begin_row(self) -> None:

@@ -55,7 +55,7 @@ class DayEvent:
     event: Event
     """With markets quoted at their last price."""
     prices: Mapping[str, tuple[PricePoint, ...]]
-    """Of YES, by market, oldest first; a market without any is absent."""
+    """Prices of YES by market, oldest first; a market without any is absent."""
 
     def quotes(self, at: datetime) -> dict[str, Quote]:
         """Return the last price of each market by the instant."""

@@ -22,7 +22,7 @@ class BookedForecast:
     """A forecast of one market, its bet, and what the market paid."""
 
     probability: float
-    """Of YES, in [0, 1]."""
+    """The probability of YES, in [0, 1]."""
     price_yes: float | None
     """The booked price of YES, strictly between 0 and 1."""
     booked_usd: float | None

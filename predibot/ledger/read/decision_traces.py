@@ -31,7 +31,7 @@ class TracedDecision:
     late: bool = False
     """Whether it was made after its run's deadline, and is in no score."""
     number: int = 0
-    """Of the decision in this ledger; a copy of the ledger may have another one."""
+    """The decision's number in this ledger; a copy of the ledger may number it differently."""
     void: bool = False
     """Whether its run was voided, and it is in no score."""
     prompt_sha256: str = ""

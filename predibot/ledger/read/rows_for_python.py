@@ -58,7 +58,7 @@ class LedgerRun:
     """Later decisions are in no score; None for no deadline."""
     late: int
     number: int = 0
-    """Of the run in this ledger; a copy of the ledger may have another one."""
+    """The run's number in this ledger; a copy of the ledger may number it differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class LedgerForecast:
     title: str
     question: str
     probability: float
-    """Of YES, in [0, 1]."""
+    """The probability of YES, in [0, 1]."""
     confidence: float | None
     """0 to 10, if stated."""
     rationale: str

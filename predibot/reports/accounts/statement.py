@@ -109,7 +109,7 @@ class AccountSnapshot(NamedTuple):
     value_usd: float
     resolved_bets: int | None
     brier: Brier | None
-    """Of the confidence that the sizes of these bets imply."""
+    """The Brier score of the confidence that the sizes of these bets imply."""
 
 
 def _snapshots(statement: AccountStatement) -> Iterator[AccountSnapshot]:

@@ -46,7 +46,7 @@ class ScoreRow:
     group: str | None
     bot: str
     forecast: ForecastScore
-    """Of forecasts on settled markets."""
+    """The score of forecasts on settled markets."""
     card: Scorecard | None = None
     """All its scores; None for parts by lead time or confidence, which have no returns."""
     evidence: BettingEvidence | None = None

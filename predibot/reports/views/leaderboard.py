@@ -56,14 +56,14 @@ class LeaderboardRow:
     verdict: Verdict
     brier: float | None
     market_brier: float | None
-    """Of the price, on the same forecasts."""
+    """The Brier score of the price on the same forecasts."""
     horizon: str | None
-    """Of `quote_return`, a label of days."""
+    """The horizon of `quote_return`, as a label of days."""
     quote_return: float | None
     """Mean at that horizon, of decisions carried out against the book, with fees."""
     quote_return_now: float | None
     answered_share: float | None
-    """Of the markets it was asked about, in [0, 1]."""
+    """The share of the markets it was asked about that it answered, in [0, 1]."""
     cost_usd: float | None
     """None if a part is unknown."""
     cost_known_usd: float

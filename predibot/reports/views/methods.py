@@ -46,7 +46,7 @@ class Chapter:
     """The functions of one module."""
 
     name: str
-    """Of the module, below `predibot.scoring`."""
+    """The module's name below `predibot.scoring`."""
     title: str
     definitions: tuple[Definition, ...]
 

@@ -53,7 +53,7 @@ class CohortScore:
     return_on_stakes: float
     """The profit over all stakes together; the mean return where all stakes are alike."""
     win_rate: float | None
-    """Of the positions that won or lost; None without any."""
+    """The share of wins among the positions that won or lost; None without any."""
     cohorts: int
     resolved: int
     """Positions that won, lost or were cancelled."""

@@ -24,7 +24,7 @@ class FirstBets:
     """The bets of an account's first decision in its cohort; none where it held."""
 
     start: datetime
-    """Of the cohort."""
+    """When the cohort started."""
     weights: Mapping[str, float]
     """The share of the stake by outcome."""
 

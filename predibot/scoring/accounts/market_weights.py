@@ -18,7 +18,7 @@ class MarketWeights:
     instruments: tuple[str, ...]
     """Its sides that any bot held."""
     price: Floats
-    """Of YES, or of the stock; NaN before the first, (s,)."""
+    """The price of YES, or of the stock; NaN before the first, (s,)."""
     long: Mapping[str, Floats]
     """By bot the weight of YES, or of the stock, after the fills of each slot; NaN where it is unknown, (s,)."""
     short: Mapping[str, Floats]

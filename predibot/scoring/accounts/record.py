@@ -33,7 +33,7 @@ class Contestant:
     strategy: str
     decisions: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     cost_usd: float | None = field(default=0.0, kw_only=True)
-    """Of all its decisions; None where a part is unknown."""
+    """The cost of all its decisions; None where a part is unknown."""
     cost_known_usd: float = field(default=0.0, kw_only=True)
     knowledge: Knowledge = field(default="clean", kw_only=True)
     """The worst of what the models of its decisions can have known; `unknown` is ranked apart."""

@@ -35,7 +35,7 @@ class Behaviour:
     """How an account was divided; means over slots, None without slots."""
 
     cash_share: float | None
-    """Of the account's value, after the fills of a slot."""
+    """The mean share of the account's value in cash, after the fills of a slot."""
     turnover: float | None
     """The share of the account that a slot's orders moved; a slot without fills counts as zero."""
     concentration: float | None
@@ -62,7 +62,7 @@ class AccountScore(AccountState):
     """Why some or all figures are missing; empty if none is."""
     periods_basis: str
     intervals: Mapping[str, Estimate]
-    """Of cumulative_return, sharpe and max_drawdown, over dates, where there is one."""
+    """Intervals of cumulative_return, sharpe and max_drawdown over dates, where there is one."""
     delays: Mapping[int, RollingDelay]
     """By slots; empty where there are too few."""
     behaviour: Behaviour

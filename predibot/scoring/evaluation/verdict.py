@@ -22,7 +22,7 @@ class Finding(StrEnum):
     WORSE_THAN_THE_PRICE = "worse than the price"
     """The e-value against an edge of zero or more reached 20 on some day, and its edge is below zero."""
     FIRST_IS_BETTER = "the first is better"
-    """Of two bots: the corrected p-value is at most .05, and what it rests on speaks for the whole."""
+    """The corrected p-value of two bots is at most .05, and what it rests on speaks for the whole."""
     SECOND_IS_BETTER = "the second is better"
     CANNOT_BE_TOLD = "cannot be told"
     """There are enough events for a claim, and none can be made."""

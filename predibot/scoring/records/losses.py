@@ -57,7 +57,7 @@ class DayGain:
     day: date
     """The date of their runs' slot."""
     gain_usd: float
-    """Of the bets with a known price."""
+    """The gain of the bets with a known price."""
     bets: int
     unknown: int
 

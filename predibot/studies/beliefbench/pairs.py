@@ -26,7 +26,7 @@ class About:
     """The instant, with its zone; nothing later was read."""
     venue: str
     seed: int
-    """Of the draw of the kept pairs."""
+    """The seed by which the kept pairs were drawn."""
     settings: Mapping[str, float | str]
     """Filters, weights, and how texts were compared."""
     funnel: Mapping[str, int]

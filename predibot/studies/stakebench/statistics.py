@@ -44,7 +44,7 @@ class _Platform:
     once: dict[int, str] = field(default_factory=dict)
     """Topic of each comment by a hash of it; markets of one series show the same comments."""
     stakes: list[float] = field(default_factory=list)
-    """Of those who hold."""
+    """Stakes of the writers who hold a position."""
     months: Counter[str] = field(default_factory=Counter)
     actions: int = 0
     windows: int = 0

@@ -134,7 +134,7 @@ class StockFolder:
     actions: Mapping[str, tuple[CorporateAction, ...]]
     sectors: Mapping[str, str]
     names: Mapping[str, str]
-    """Of companies, by ticker."""
+    """Companies' names by ticker."""
     remarks: tuple[Remark, ...]
     seed: int | None = None
     """The seed of simulated prices; None for others."""

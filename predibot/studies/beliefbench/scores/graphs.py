@@ -16,7 +16,7 @@ class LabelGraph:
 
     bot: str
     graph: BeliefGraph
-    """Of questions; an edge has the middle of the label's range."""
+    """A graph of questions; an edge has the middle of its label's range."""
     of_score: BeliefGraph
     titles: Mapping[str, str]
     """By question."""

@@ -23,7 +23,7 @@ class RaterAgreement:
     """The agreement of k raters; NaN for a missing value."""
 
     pearson: tuple[tuple[int, int, float, int], ...]
-    """Of every two raters: both, their correlation, and the number of things that both rated."""
+    """Every two raters, their correlation, and the number of things that both rated."""
     icc: float
     """ICC(2,1): absolute agreement of one rater, over things that all rated."""
     icc_of_mean: float

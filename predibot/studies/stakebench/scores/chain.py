@@ -27,7 +27,7 @@ class Family:
 
     name: str
     billions: float | None
-    """Of parameters."""
+    """Parameters of the model, in billions."""
 
 
 def family_of(model: str) -> Family:

@@ -118,7 +118,7 @@ class RecallProfile:
     true: tuple[float, ...]
     """The true share of each class."""
     entropy: float
-    """Of the readable answers, relative to the maximum: 1 for an even spread, 0 for one label."""
+    """The entropy of the readable answers as a share of the largest: 1 for an even spread, 0 for a single label."""
     n: int
 
     @property

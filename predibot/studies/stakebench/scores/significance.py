@@ -194,7 +194,7 @@ class PlatformComparison:
     """Paired by topic; NaN, like `p_value`, below two topics or for equal differences."""
     p_value: float
     rank_correlation: float
-    """Of the bots' scores on both platforms; NaN below three bots."""
+    """The correlation of the bots' ranks on both platforms; NaN below three bots."""
     rank_p_value: float
     topics: int
     bots: int
