@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.scoring.arguments import instance_of
-from predibot.scoring.records.horizon_returns import payouts_as_of
 from predibot.scoring.records.track_record import TrackRecord
 
 
@@ -61,7 +60,7 @@ def exposures(
         return Exposures()
     own = record.made_mask() & (record.decision_bot == record.bots.index(bot))
     rows = np.flatnonzero(own[record.bet_decision] & (record.bet_usd != 0.0))
-    is_open = np.isnan(payouts_as_of(record))
+    is_open = np.isnan(record.payouts())
     by_event: dict[str, tuple[float, float, int]] = {}
     for row in rows.tolist():
         event, usd = event_of_market[record.bet_market[row]], abs(float(record.bet_usd[row]))

@@ -215,3 +215,9 @@ def stable_order(numbers: Ints) -> Ints:
     """Return a stable sorting order of numbers of zero or more, in linear time where 16 bits hold them."""
     narrow = numbers.astype(np.uint16) if numbers.max(initial=0) < 65_536 else numbers
     return np.argsort(narrow, kind="stable").astype(np.int64, copy=False)
+
+
+def nested_order(outer: Ints, inner: Floats) -> Ints:
+    """Return the order of rows by whole numbers, and by other values where these are equal; ties keep their order."""
+    order = np.argsort(inner, kind="stable")
+    return order[stable_order(outer[order])]

@@ -10,6 +10,7 @@ from predibot.scoring.arguments import (
     Ints,
     floats,
     indices,
+    nested_order,
     numbers,
     same_length,
     scalar,
@@ -126,8 +127,7 @@ class Observations:
         counts = np.bincount(market, minlength=markets)
         steps = tuple(1 << power for power in reversed(range(int(counts.max(initial=0)).bit_length())))
         if not in_order(market, seen_at):
-            order = np.argsort(seen_at, kind="stable")
-            order = order[stable_order(market[order])]
+            order = nested_order(market, seen_at)
             seen_at, prices = seen_at[order], prices[order]
         return cls(np.cumsum(counts), seen_at, prices, steps)
 

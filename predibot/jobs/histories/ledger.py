@@ -104,7 +104,7 @@ def edge_history(
     there = locate(store, part, clock)
     with store.read() as connection, store.blame_rows():
         record = track_record(connection, there.venue_name, there.as_of, there.part)
-    paid = ~np.isnan(record.payout_yes) & (record.settled_at <= record.as_of)
+    paid = ~np.isnan(record.payouts())
     slots = record.slots()
     first_at, last_at = (
         (datetime.fromtimestamp(at, UTC) for at in (slots.min(), slots.max())) if slots.size else (None, None)

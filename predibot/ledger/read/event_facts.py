@@ -21,7 +21,7 @@ from predibot.ledger.schema.values import event_from_json
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import events, market_rows, run_events
-from predibot.ledger.write.runs import last_runs_of_events, runs
+from predibot.ledger.write.runs import runs, select_last_frozen
 from predibot.scoring.records.part import EVERYTHING, Part
 
 NO_CATEGORY = "no category"
@@ -122,12 +122,7 @@ def events_of_ids(connection: Connection, ids: Sequence[str]) -> Mapping[tuple[s
 
 
 def _last_counted() -> Select[Any]:
-    last = last_runs_of_events()
-    return (
-        select(events.c.venue, events.c.event_id, run_events.c.event_json)
-        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
-        .join(events, events.c.id == run_events.c.event_row)
-    )
+    return select_last_frozen((events.c.venue, events.c.event_id, run_events.c.event_json))
 
 
 def _tags(event_json: str) -> list[Tag]:
@@ -145,10 +140,6 @@ def latest_events(connection: Connection, venue: str, as_of: datetime) -> tuple[
 
 def _last_frozen(connection: Connection, venue: str, as_of: datetime, part: Part) -> Select[Any]:
     """Return the statement of row, title and JSON of every event as the last run by the instant froze it."""
-    last = last_runs_of_events(runs.c.venue_name == venue, runs.c.as_of <= as_of, *runs_in(connection, part))
-    return (
-        select(run_events.c.event_row, events.c.title, run_events.c.event_json)
-        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
-        .join(events, events.c.id == run_events.c.event_row)
-        .order_by(run_events.c.event_row)
-    )
+    of_runs = (runs.c.venue_name == venue, runs.c.as_of <= as_of, *runs_in(connection, part))
+    columns = (run_events.c.event_row, events.c.title, run_events.c.event_json)
+    return select_last_frozen(columns, *of_runs).order_by(run_events.c.event_row)

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Label,
     Select,
     Text,
-    and_,
     case,
     cast,
     select,
@@ -31,7 +30,7 @@ from predibot.ledger.schema.column_types import Instant, from_microseconds
 from predibot.ledger.schema.natural_keys import NamedTable, make_named_table
 from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bets, fills, orders
+from predibot.ledger.write.decisions import ORDER_OF_FILL, bets, fills, orders
 from predibot.ledger.write.prices_and_resolutions import price_paths
 from predibot.ledger.write.runs import is_late, runs
 
@@ -78,9 +77,7 @@ CANONICAL_TABLES = (
 """Tables of `export --canonical`: everything on which two equal ledgers must agree."""
 _SELECTED: Mapping[str, FromClause] = {
     "bets": bets,
-    "fills": select(fills, orders.c.instrument_row)
-    .join(orders, and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number))
-    .subquery("fills"),
+    "fills": select(fills, orders.c.instrument_row).join(orders, ORDER_OF_FILL).subquery("fills"),
     "observations": price_paths,
 }
 """Subqueries read in place of tables of the same name."""

@@ -15,6 +15,8 @@ from predibot.ledger.write.decisions import bots, decisions, forecasts, labels, 
 from predibot.ledger.write.events import events, instruments, markets, run_events
 from predibot.ledger.write.runs import StoredRun, read_runs, runs, with_decisions
 
+_LABEL_OF_DECISION = and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1)
+
 
 def labelling_bots(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
     """Return name, strategy, model, cutoff and members of a run's bots in order of entry; it reads members' answers."""
@@ -53,7 +55,7 @@ def item_answers(connection: Connection, run_id: int, ids: Sequence[str]) -> Map
     of_decision = (decisions.c[name] for name in ("status", "message", "rationale", "cost_usd", "seconds"))
     statement = (
         with_decisions(bots.c.name.label("bot"), subjects.c.subject_id, labels.c.label, *of_decision)
-        .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
+        .outerjoin(labels, _LABEL_OF_DECISION)
         .add_columns(decisions.c.run_id)
         .where(decisions.c.subject_row.in_(about))
         .order_by(bots.c.id)
@@ -92,7 +94,7 @@ def list_labels(connection: Connection, run_id: int) -> Sequence[Row[Any]]:
     statement = (
         with_decisions(*named, decisions.c.status, decisions.c.reason_kind, labels.c.label, decisions.c.message)
         .add_columns(is_lenient)
-        .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
+        .outerjoin(labels, _LABEL_OF_DECISION)
         .where(decisions.c.run_id == run_id)
         .order_by(bots.c.id, subjects.c.subject_id)
     )
@@ -169,7 +171,7 @@ def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mappi
     """Return the decision of each bot of a run on a subject; only recorded ones, and only orders in weight."""
     statement = (
         with_decisions(decisions.c.id, bots.c.name, decisions.c.rationale, decisions.c.unallocated_usd, labels.c.label)
-        .outerjoin(labels, and_(labels.c.decision_id == decisions.c.id, labels.c.number == 1))
+        .outerjoin(labels, _LABEL_OF_DECISION)
         .where(
             decisions.c.run_id == run_id,
             decisions.c.status == "recorded",

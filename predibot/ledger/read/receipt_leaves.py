@@ -20,6 +20,7 @@ from predibot.ledger.merkle_tree import leaf_hash
 from predibot.ledger.schema.packed_receipts import Leaf
 from predibot.ledger.write.accounts import journal
 from predibot.ledger.write.decisions import (
+    ORDER_OF_FILL,
     bots,
     decisions,
     fills,
@@ -92,9 +93,8 @@ def _orders() -> Select[Any]:
 def _fills(*more: str) -> Select[Any]:
     columns = _pick(fills, "shares", "price", "fee_usd", "cash_usd", "model", *more)
     statement = _select_part(fills, fills.c.number, *_instrument_columns(instruments.c.instrument_id), *columns)
-    of = and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number)
     return _with_instruments(
-        statement.outerjoin(orders, of).where(orders.c.ended_at.is_(None)), orders.c.instrument_row
+        statement.outerjoin(orders, ORDER_OF_FILL).where(orders.c.ended_at.is_(None)), orders.c.instrument_row
     )
 
 

@@ -33,7 +33,7 @@ from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
 from predibot.ledger.schema.packed_points import LAST_MICROSECOND, unpack_points
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.events import events, instruments, markets
-from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.prices_and_resolutions import read_yes_paths, resolutions
 from predibot.ledger.write.runs import runs
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.replicates import join_replicates
@@ -362,13 +362,7 @@ def read_observations(
     connection: Connection, venue: str, market_rows: Ints, as_of: datetime
 ) -> tuple[Ints, Floats, Floats]:
     """Return market, instant and price of YES; of equal instants track's own quote comes last."""
-    statement = (
-        select(instruments.c.market_row, price_paths.c.points)
-        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
-        .where(instruments.c.venue == venue, instruments.c.side == "YES")
-        .order_by(price_paths.c.instrument_row)
-    )
-    paths = connection.execute(statement).all()
+    paths = read_yes_paths(connection, instruments.c.venue == venue)
     if not np.isin([path.market_row for path in paths], market_rows).all():
         raise ValueError("prices are of a market that is not there")
     points, sizes = unpack_points([path.points for path in paths])

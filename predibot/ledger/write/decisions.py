@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, case, delete, func, insert, select
+from sqlalchemy import Connection, and_, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
@@ -34,6 +34,8 @@ from predibot.ledger.write.turns import add_decision_rows, fields_of, fill_rows,
 decisions, forecasts, orders = table_of(DecisionRow), table_of(ForecastRow), table_of(OrderRow)
 fills, quotes, bots, markets = table_of(FillRow), table_of(QuoteRow), table_of(BotRow), table_of(MarketRow)
 sources, labels = table_of(SourceRow), table_of(LabelRow)
+ORDER_OF_FILL = and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number)
+"""Joins a fill with the order that it carried out."""
 
 
 _NO = instruments.c.side == "NO"

@@ -7,7 +7,7 @@ from datetime import datetime
 from math import inf
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
 
 from predibot.domain.price import Instrument, PricePoint
 from predibot.domain.resolution import Resolution
@@ -18,6 +18,19 @@ from predibot.ledger.write.events import events, instruments, markets, run_event
 from predibot.ledger.write.runs import runs
 
 price_paths, resolutions = table_of(PricePathRow), table_of(ResolutionRow)
+
+
+def read_yes_paths(connection: Connection, *which: ColumnElement[bool]) -> Sequence[Row[Any]]:
+    """Return `market_row` and the packed `points` of some instruments' prices of YES, in the order of instruments."""
+    statement: Select[Any] = (
+        select(instruments.c.market_row, price_paths.c.points)
+        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
+        .where(instruments.c.side == "YES", *which)
+        .order_by(price_paths.c.instrument_row)
+    )
+    return connection.execute(statement).all()
+
+
 _journal = table_of(JournalEntryRow)
 ObservationSource = Literal["history", "quote"]
 

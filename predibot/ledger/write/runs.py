@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, text, update
 
 from predibot.domain.event import Event
 from predibot.errors import RunConflict, UsageError
@@ -22,7 +22,7 @@ from predibot.ledger.schema.tables import (
 )
 from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 from predibot.ledger.schema.values import PASSED_OVER, event_from_json, event_to_json
-from predibot.ledger.write.events import run_events, store_events
+from predibot.ledger.write.events import events, run_events, store_events
 from predibot.plugins.venues import venue_or_defaults
 
 runs, bots = table_of(RunRow), table_of(BotRow)
@@ -205,11 +205,17 @@ def whole_arguments(arguments_json: str, bot: str, recipe: Mapping[str, Any]) ->
     return {**known, **json.loads(arguments_json)}
 
 
-def last_runs_of_events(*which: ColumnElement[bool]) -> Subquery:
-    """Return the subquery of each event's last run that counts, among some runs."""
-    statement = select(run_events.c.event_row, func.max(run_events.c.run_id).label("run_id"))
-    of_runs = statement.join(runs, runs.c.id == run_events.c.run_id).where(runs.c.voided_at.is_(None), *which)
-    return of_runs.group_by(run_events.c.event_row).subquery()
+def select_last_frozen(columns: Sequence[ColumnElement[Any]], *which: ColumnElement[bool]) -> Select[Any]:
+    """Return the statement of each event as the last run that counts froze it, among some runs."""
+    newest = select(run_events.c.event_row, func.max(run_events.c.run_id).label("run_id"))
+    of_runs = newest.join(runs, runs.c.id == run_events.c.run_id).where(runs.c.voided_at.is_(None), *which)
+    last = of_runs.group_by(run_events.c.event_row).subquery()
+    return (
+        select(*columns)
+        .select_from(run_events)
+        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
+        .join(events, events.c.id == run_events.c.event_row)
+    )
 
 
 def frozen_events(connection: Connection, run_id: int) -> tuple[Event, ...]:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from predibot.scoring.arguments import Floats, Ints, distinct, stable_order
+from predibot.scoring.arguments import Floats, Ints, distinct, nested_order, stable_order
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.dependence import dependence_by_day
 from predibot.scoring.inference.price_implied import Exclusion, MarketObservations, run_ends
@@ -147,8 +147,7 @@ class Book:
     def of(cls, record: TrackRecord, marks: Marks | None = None) -> "Book":
         """Return the book of a record, with its daily marks where the caller has them."""
         start = record.decided_at[record.bet_decision]
-        by_market = np.argsort(start, kind="stable")
-        by_market = by_market[stable_order(record.bet_market[by_market])]
+        by_market = nested_order(record.bet_market, start)
         bot = record.decision_bot[record.bet_decision[by_market]]
         rank = stable_order(bot)
         order = by_market[rank]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.evaluation.averages import Average
@@ -20,7 +19,7 @@ from predibot.scoring.inference.student_t import t_quantile, t_two_sided
 from predibot.scoring.inference.uncertainty import AT_ONCE, Uncertainty, comparisons, fullest, mean_of
 from predibot.scoring.records.edge import Edges, edges
 from predibot.scoring.records.forecasts import Forecasts
-from predibot.scoring.records.horizon_returns import SETTLED, HorizonReturns, payouts_as_of, stakes_open
+from predibot.scoring.records.horizon_returns import SETTLED, HorizonReturns, stakes_open
 from predibot.scoring.records.moments import Moments
 from predibot.scoring.records.track_record import TrackRecord
 
@@ -311,15 +310,15 @@ def match_questions(record: TrackRecord, first: str, second: str) -> PairQuestio
         raise ValueError(f"a bot is compared with another, not {first!r} with itself")
     both = np.array([record.bots.index(first), record.bots.index(second)])
     decider = record.decision_bot[record.bet_decision]
-    told: NDArray[np.bool_] = ~np.isnan(record.bet_probability) & record.scored_mask()[record.bet_decision]
-    rows = np.flatnonzero(told & np.isin(decider, both))
+    rows = record.forecast_rows()
+    rows = rows[np.isin(decider[rows], both)]
     decision, market = record.bet_decision[rows], record.bet_market[rows]
     _, slot = np.unique(record.slots()[decision], return_inverse=True)
     asked = slot * max(record.payout_yes.size, 1) + market
     made_at, is_second = record.decided_at[decision], (decider[rows] == both[1]).astype(np.int64)
     moments = Moments.of(is_second, market, asked, made_at, 2)
     ours, theirs, _ = moments.match(0, 1)
-    said, payout = record.bet_probability[rows], payouts_as_of(record)[market]
+    said, payout = record.bet_probability[rows], record.payouts()[market]
     outcome = np.where((payout == 0.0) | (payout == 1.0), payout, np.nan)
     means, errors = moments.means(said), moments.means((said - outcome) ** 2)
     row, other = moments.row[ours], moments.row[theirs]

@@ -22,7 +22,6 @@ from predibot.scoring.records.horizon_returns import (
     HorizonReturns,
     horizon_returns,
     observed_prices,
-    payouts_as_of,
     stakes_open,
 )
 from predibot.scoring.records.knowledge import KNOWLEDGE
@@ -311,10 +310,10 @@ def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
 
 
 def _count_forecasts(record: TrackRecord, gap: float) -> _ForecastCounts:
-    rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored_mask()[record.bet_decision])
+    rows = record.forecast_rows()
     bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
     market = record.bet_market[rows]
-    payout = payouts_as_of(record)[market]
+    payout = record.payouts()[market]
     is_open = np.isnan(payout)
     latest = np.full(rows.shape, np.nan)
     at = np.full(int(is_open.sum()), record.as_of)

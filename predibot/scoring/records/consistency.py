@@ -96,7 +96,7 @@ class _Answers:
 
     @classmethod
     def of(cls, record: TrackRecord) -> Self:
-        rows = np.flatnonzero(~np.isnan(record.bet_probability) & record.scored_mask()[record.bet_decision])
+        rows = record.forecast_rows()
         decision, market = record.bet_decision[rows], record.bet_market[rows]
         bot, slot = record.decision_bot[decision], record.slots()[decision]
         number = record.decision_replicate

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
 from predibot.scoring.inference.clusters import without_rounding
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS
-from predibot.scoring.records.horizon_returns import observed_prices, payouts_as_of
+from predibot.scoring.records.horizon_returns import observed_prices
 from predibot.scoring.records.track_record import TrackRecord
 
 
@@ -160,7 +160,7 @@ def _find_bets(record: TrackRecord, decision: Ints, market: Ints) -> Ints:
 
 def _latest(record: TrackRecord, decision: Ints, market: Ints, gap: float) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the payout of each market asked, else its last price, and whether it is the payout."""
-    later = payouts_as_of(record)[market]
+    later = record.payouts()[market]
     paid = ~np.isnan(later)
     rows = np.flatnonzero(~paid)
     at = np.full(rows.size, record.as_of)

@@ -84,9 +84,8 @@ def settled_forecasts(record: TrackRecord) -> Forecasts:
         ValueError: If it is no record.
     """
     instance_of("record", record, TrackRecord)
-    payout = np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)[record.bet_market]
-    told = ~np.isnan(record.bet_probability) & record.scored_mask()[record.bet_decision]
-    rows = np.flatnonzero(told & ((payout == 0.0) | (payout == 1.0)))
+    payout, rows = record.payouts()[record.bet_market], record.forecast_rows()
+    rows = rows[(payout[rows] == 0.0) | (payout[rows] == 1.0)]
     decision, market = record.bet_decision[rows], record.bet_market[rows]
     _, slot = np.unique(record.slots()[decision], return_inverse=True)
     ahead_seconds = record.settled_at[market] - record.decided_at[decision]

@@ -58,7 +58,7 @@ def horizon_returns(
     """
     instance_of("record", record, TrackRecord)
     _check_horizons(horizons_days)
-    payout = payouts_as_of(record)
+    payout = record.payouts()
     scored, baseline = record.scored_mask(), market_bets_usd(record)
     # Adding whole seconds keeps an instant's rounded fraction, so equal instants stay equal.
     ends = [record.decided_at + days * DAY_SECONDS for days in horizons_days]
@@ -83,16 +83,11 @@ def horizon_label(days: float) -> str:
     return str(int(days)) if float(days).is_integer() else repr(float(days))
 
 
-def payouts_as_of(record: TrackRecord) -> Floats:
-    """Return the payout of each market by the evaluation, (n_m,), NaN where it was not settled."""
-    return np.where(record.settled_at <= record.as_of, record.payout_yes, np.nan)
-
-
 def stakes_open(record: TrackRecord) -> Floats:
     """Return the share of each bot's dollars on markets not settled by the evaluation, NaN without a bet."""
     rows = np.flatnonzero(record.scored_mask()[record.bet_decision])
     bot, staked = record.decision_bot[record.bet_decision[rows]], np.abs(record.bet_usd[rows])
-    is_open = np.isnan(payouts_as_of(record))[record.bet_market[rows]]
+    is_open = np.isnan(record.payouts())[record.bet_market[rows]]
     total = np.bincount(bot, staked, len(record.bots))
     share = np.bincount(bot, staked * is_open, len(record.bots)) / np.where(total > 0.0, total, 1.0)
     return np.where(total > 0.0, share, np.nan)

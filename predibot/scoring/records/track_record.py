@@ -205,6 +205,14 @@ class TrackRecord:
                 object.__setattr__(found, name, array[order])
         return found
 
+    def payouts(self) -> Floats:
+        """Return the payout of each market by the evaluation, (n_m,), NaN where it was not settled."""
+        return np.where(self.settled_at <= self.as_of, self.payout_yes, np.nan)
+
+    def forecast_rows(self) -> Ints:
+        """Return the bet rows of scored decisions that have a forecast."""
+        return np.flatnonzero(~np.isnan(self.bet_probability) & self.scored_mask()[self.bet_decision])
+
     def questions(self) -> tuple[Ints, Ints]:
         """Return the decision and the market of every question, (n_a,) each."""
         if self.asked_decision is None or self.asked_market is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, Self
 
 from predibot.studies.stakebench.positions import Side
 
@@ -26,6 +26,11 @@ class StepPath:
     yes: tuple[float, ...]
     ends_at: datetime | None = None
     """The end of trading, after which there is no price; a payout is none."""
+
+    @classmethod
+    def of(cls, points: Sequence[tuple[datetime, float]], ends_at: datetime) -> Self:
+        """Return the path of points in order of time."""
+        return cls(tuple(at for at, _ in points), tuple(price for _, price in points), ends_at)
 
     def at(self, instant: datetime) -> float | None:
         """Return the price at an instant; None before the first one, and after trading."""

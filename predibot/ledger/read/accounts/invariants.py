@@ -23,7 +23,7 @@ from predibot.ledger.read.invariants import Checked, Violation
 from predibot.ledger.schema.values import LAST_INSTANT
 from predibot.ledger.write.accounts import VALUED_EVERY, accounts, journal, marks, read_journal, valuations
 from predibot.ledger.write.claims import subjects
-from predibot.ledger.write.decisions import bots, decisions, depth_from_json, fills, orders, quotes
+from predibot.ledger.write.decisions import ORDER_OF_FILL, bots, decisions, depth_from_json, fills, orders, quotes
 from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import resolution_of, resolutions
 from predibot.ledger.write.runs import runs, with_decisions
@@ -225,7 +225,7 @@ def _check_fills_booked(connection: Connection, account_id: int) -> Iterator[str
     )
     done = (
         select(fills.c.decision_id, orders.c.instrument_row, fills.c.shares, fills.c.cash_usd)
-        .join(orders, and_(orders.c.decision_id == fills.c.decision_id, orders.c.number == fills.c.order_number))
+        .join(orders, ORDER_OF_FILL)
         .where(fills.c.decision_id.in_(own))
     )
     totals: dict[tuple[int | None, int], list[float]] = defaultdict(lambda: [0.0, 0.0])

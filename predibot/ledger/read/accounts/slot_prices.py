@@ -17,7 +17,7 @@ from predibot.ledger.read.event_facts import read_run_markets
 from predibot.ledger.schema.column_types import MICROSECONDS, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.events import instruments, markets
-from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
+from predibot.ledger.write.prices_and_resolutions import read_yes_paths, resolutions
 from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.arguments import Floats, Ints
@@ -142,14 +142,7 @@ def observed_prices(connection: Connection, traded: TradedInstruments, at: Float
     """Return the last stored price of each instrument at each slot, (slots, i), NaN without a recent one."""
     market, outcome = traded.market, traded.outcome
     prices = np.full((at.size, market.size), np.nan)
-    listed = np.unique(market[market >= 0])
-    statement = (
-        select(instruments.c.market_row, price_paths.c.points)
-        .join(instruments, instruments.c.id == price_paths.c.instrument_row)
-        .where(instruments.c.side == "YES", instruments.c.market_row.in_(listed.tolist()))
-        .order_by(price_paths.c.instrument_row)
-    )
-    paths = connection.execute(statement).all()
+    paths = read_yes_paths(connection, instruments.c.market_row.in_(np.unique(market[market >= 0]).tolist()))
     points, sizes = unpack_points([path.points for path in paths])
     known = points["at"] <= to_microseconds(as_of)
     of_market = np.repeat(np.array([path.market_row for path in paths], dtype=np.int64), sizes)[known]

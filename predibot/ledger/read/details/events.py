@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, Select, select
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.events import events, markets, run_events
 from predibot.ledger.write.prices_and_resolutions import resolutions
-from predibot.ledger.write.runs import last_runs_of_events, runs, with_decisions
+from predibot.ledger.write.runs import runs, select_last_frozen, with_decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,10 @@ def labels_of_events(connection: Connection) -> Mapping[str, tuple[str, datetime
 
     Labels are `series NAME`, if the venue's payload names one, and `tag NAME`.
     """
-    last = last_runs_of_events()
+    columns = (events.c.event_id, events.c.title, runs.c.slot_at, run_events.c.event_json, run_events.c.payload)
     statement = (
-        select(events.c.event_id, events.c.title, runs.c.slot_at, run_events.c.event_json, run_events.c.payload)
-        .join(last, (last.c.run_id == run_events.c.run_id) & (last.c.event_row == run_events.c.event_row))
+        select_last_frozen(columns)
         .join(runs, runs.c.id == run_events.c.run_id)
-        .join(events, events.c.id == run_events.c.event_row)
         .where(events.c.id.in_(with_decisions(subjects.c.event_row).where(runs.c.voided_at.is_(None))))
         .order_by(runs.c.slot_at.desc(), events.c.id)
     )

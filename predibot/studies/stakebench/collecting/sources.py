@@ -252,7 +252,7 @@ class PolymarketComments:
             if at < market.closed_at and 0.0 <= price <= 1.0:
                 points.append((at, price))
         points.sort()
-        return StepPath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
+        return StepPath.of(points, market.closed_at)
 
     def _object(
         self, kind: str, name: str, url: str, query: Sequence[tuple[str, str]], *, of: str
@@ -350,7 +350,7 @@ class ManifoldComments:
             if point is not None and point.at < market.closed_at:
                 points.append((point.at, point.yes))
         points.sort(key=lambda each: each[0])
-        return StepPath(tuple(at for at, _ in points), tuple(p for _, p in points), market.closed_at)
+        return StepPath.of(points, market.closed_at)
 
     def _bets_of(self, market: CommentedMarket) -> list[Any]:
         return _list(self._store.answer("bets", market.id, lambda: self._bets(market.id)), "bets")

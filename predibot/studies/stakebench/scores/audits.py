@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from predibot.scoring.arguments import Floats, array_of, booleans, indices, refuse, same_length
+from predibot.scoring.arguments import Floats, Ints, array_of, booleans, indices, refuse, same_length
 from predibot.scoring.inference.clusters import cluster_codes
 from predibot.scoring.inference.draws import at_least, generator
 from predibot.studies.stakebench.scores.ratios import Tally
@@ -44,10 +44,7 @@ def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -
         >>> found.n, found.following, found.p_value < 1e-5
         (20, 1.0, True)
     """
-    said, held, came = (
-        indices(name, each) for name, each in (("predicted", predicted), ("sides", sides), ("resolved", resolved))
-    )
-    same_length(predicted=said, sides=held, resolved=came)
+    said, held, came = _codes(predicted, sides, resolved)
     lost = (held != 0) & (came == -held) & names_side(said)
     n, hits = int(lost.sum()), int((said[lost] == held[lost]).sum())
     p_value = float(binomial_p_values([hits], [n], chance=0.5)[0]) if n >= FEWEST_WRONG_BETTORS else math.nan
@@ -130,11 +127,9 @@ def within_user_drift(
         StakeBench (arXiv 2605.26074), section 3.2 and Table 11, which have no test.
     """
     at_least("flips", flips, 1)
-    said, held, came = (
-        indices(name, each) for name, each in (("predicted", predicted), ("sides", sides), ("resolved", resolved))
-    )
+    said, held, came = _codes(predicted, sides, resolved)
     later = booleans("after", after)
-    same_length(predicted=said, sides=held, resolved=came, users=array_of("users", users), after=later)
+    same_length(predicted=said, users=array_of("users", users), after=later)
     counted = names_side(said) & (came != 0)
     if not counted.any():
         return Drift(0, math.nan, math.nan, math.nan, math.nan, math.nan)
@@ -197,11 +192,14 @@ def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -
         >>> outcome_audit([1, 1], [1, -1], [1, 1]).by_side
         0.5
     """
-    said, held, came = (
-        indices(name, each) for name, each in (("predicted", predicted), ("sides", sides), ("resolved", resolved))
-    )
-    same_length(predicted=said, sides=held, resolved=came)
+    said, held, came = _codes(predicted, sides, resolved)
     refuse("resolved", came, np.abs(came) > 1, "each must be -1, 0 or 1")
     kept = (came != 0) & (held != 0)
     by_side, by_resolution = (directed_marks(said[kept], each[kept]) for each in (held, came))
     return OutcomeAudit(by_side.over_all(), by_resolution.over_all(), int(by_side.counted.sum()))
+
+
+def _codes(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> tuple[Ints, Ints, Ints]:
+    said, held, came = indices("predicted", predicted), indices("sides", sides), indices("resolved", resolved)
+    same_length(predicted=said, sides=held, resolved=came)
+    return said, held, came
