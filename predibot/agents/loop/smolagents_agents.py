@@ -14,8 +14,8 @@ from smolagents.local_python_executor import CodeOutput, PythonExecutor
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction, MessageRole
 
 from predibot.agents.answer.result import MAX_REPAIRS
+from predibot.agents.loop.belief import ERROR
 from predibot.agents.loop.container import CodeError, Container, ContainerSpec, Parameters
-from predibot.agents.loop.evidence import ERROR
 from predibot.agents.loop.tool_loop import Talk
 from predibot.agents.loop.turns import MAX_OLD_WORDS, ModelTurn, cut
 from predibot.agents.prompts.untrusted_text import complaint_for_model
