@@ -1,31 +1,24 @@
-"""Evaluating: scores of what the ledger holds as of an instant; an evaluation can be cached as text; and what
-decisions took."""
+"""Evaluating: scores of what the ledger holds as of an instant; an evaluation can be cached as text."""
 
 import json
 import logging
 import sys
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from functools import partial
-from math import fsum
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Row
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
-from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.errors import LedgerUnusable, describe_error
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
-from predibot.jobs.read_traces import ALL, usage_of_traces
 from predibot.ledger.cache import cache_of
 from predibot.ledger.read.accounts.cohort_scoring import cohort_records
 from predibot.ledger.read.accounts.scoring import account_records
-from predibot.ledger.read.details.bots import list_decision_efforts
 from predibot.ledger.read.event_facts import of_category
 from predibot.ledger.read.row_filter import by_recipe_and_bots, runs_in
 from predibot.ledger.read.scoring_arrays import track_record
@@ -45,7 +38,6 @@ from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
 from predibot.scoring.accounts.consistency import account_consistency, cohort_consistency
 from predibot.scoring.accounts.record import AccountsRecord
-from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.part import EVERYTHING, Part
@@ -289,38 +281,3 @@ def _scoring_class(kind: str) -> Any:
     if not (isinstance(found, type) and is_dataclass(found)):
         raise ValueError(f"{kind} is no kind of object that evaluations are made of")
     return found
-
-
-_TRACES = 50
-"""Tokens are summed over so many of a bot's newest decisions, as each trace is a file to read."""
-
-
-def efforts(store: Store, venue_name: str, as_of: datetime, part: Part) -> tuple[Effort, ...]:
-    """Return the mean effort of the decisions on events of each bot with a model, replicates as one."""
-    with store.read() as connection, store.blame_rows():
-        rows = list_decision_efforts(connection, venue_name, as_of, part)
-    joined = joined_bots({row.bot for row in rows})
-    by_bot: defaultdict[str, list[Row[Any]]] = defaultdict(list)
-    for row in rows:
-        bot, _ = split_replicate(row.bot)
-        by_bot[bot if bot in joined else row.bot].append(row)
-    return tuple(_effort(store, bot, own) for bot, own in by_bot.items())
-
-
-def _effort(store: Store, bot: str, rows: Sequence[Row[Any]]) -> Effort:
-    """Return the mean effort of decisions, newest first."""
-    n, costs = len(rows), [row.cost_usd for row in rows]
-    digests = [row.trace_sha256 for row in rows if row.trace_sha256 is not None][:_TRACES]
-    usage = usage_of_traces(store, [(bot, digest) for digest in digests])
-    total = next((each for each in usage.rows if each.kind == ALL), None)
-    is_known = total is not None and not total.calls_without_usage
-    return Effort(
-        bot,
-        n,
-        searches=sum(row.searches for row in rows) / n,
-        pages=sum(row.pages for row in rows) / n,
-        seconds=fsum(row.seconds for row in rows) / n,
-        cost_usd=None if None in costs else fsum(costs) / n,
-        tokens=(total.input_tokens + total.output_tokens) / usage.traces if is_known and total else None,
-        traces=usage.traces,
-    )

@@ -93,9 +93,9 @@ def read_trace(store: Store, asked: str) -> DecisionTrace:
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
     steps = Traces(store).read(decision.trace_sha256)
-    asked = RowFilter(rows=(decision.number,), void=True)
+    of_decision = RowFilter(rows=(decision.number,), void=True)
     with store.read() as connection:
-        return DecisionTrace(decision, steps, select_forecasts(connection, asked))
+        return DecisionTrace(decision, steps, select_forecasts(connection, of_decision))
 
 
 def latest_decisions(store: Store) -> tuple[TracedDecision, ...]:

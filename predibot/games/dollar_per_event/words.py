@@ -148,7 +148,8 @@ def _rules(market: Market, said: Mapping[str, str], first: Market | None) -> str
     if first is not None:
         names = _difference(first.question, market.question)
         for old, new in (names, _difference(first.description, market.description)):
-            changed = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _, new=new: new, first.description)
+            whole_words = rf"(?<!\w){re.escape(old)}(?!\w)"
+            changed = re.sub(whole_words, new.replace("\\", r"\\"), first.description)
             short = f"those of market {first.id} with “{title_line(new)}” in the place of “{title_line(old)}”"
             if old and new and changed == market.description and len(short) < len(rules):
                 return short

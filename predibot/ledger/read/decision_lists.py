@@ -99,5 +99,5 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
     gains = dict(zip(settled, np.nan_to_num(gained).tolist(), strict=True))
     found = defaultdict[int, list[BookedForecast]](list)
     for n, (decision, *values) in enumerate(listed):
-        found[decision].append(BookedForecast(*values, gains.get(n)))
+        found[decision].append(BookedForecast(*values, gain_usd=gains.get(n)))
     return found
