@@ -144,12 +144,16 @@ class LedgerCache:
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
         return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
 
+    def venues_of_events(self) -> Mapping[str, str]:
+        """Return the venue of each event that somebody decided on, by the id of the event."""
+        return self.read(_venues_of_events)
+
     def currency(self, asked: Mapping[str, str]) -> str:
         """Return the currency of a page by the `id` of its event, its `run` or `venue`, else by the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
         # A run has a venue of its own; that of the address counts only without a run.
         of_runs = (each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue)))
-        name = (event and self.read(_venues_of_events).get(event)) or next(of_runs, "")
+        name = self.venues_of_events().get(event) or next(of_runs, "")
         # Plug-ins are looked for in folders.
         return self._cached(("currency", name), lambda: venue_or_defaults(name).currency)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -438,8 +438,9 @@ def _same(page: WebPage) -> WebPage:
     return page
 
 
+@cache
 def _digest_code() -> str:
-    """Return the digest of all code that pages depend on."""
+    """Return the digest of all code that pages depend on, read once, as files may be replaced while this runs."""
     package = Path(__file__).parents[1]
     found = sorted(file for folder in ("reports", "web") for file in (package / folder).rglob("*.*"))
     return digest_of(

@@ -42,8 +42,9 @@ from predibot.web.reliability import reliability_of
 
 _TRACES = 100
 """Costs by step are summed over so many of the newest decisions, as each trace is a file to read."""
-_DAYS = 200
-_LATEST = 20
+_DAYS = 100
+_LATEST = 15
+_POSITIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
                 sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
                 lambda each: (each.status, each.message),
             ),
-            "positions": positions[:PAGE],
+            "positions": positions[:_POSITIONS],
             "open": {
                 "bets": sum(each.bets for each in positions),
                 "markets": len(positions),

@@ -259,4 +259,6 @@ def _ends(probabilities: Sequence[float]) -> tuple[float, float]:
 def events_sharing_labels(cache: LedgerCache, id: str) -> tuple[tuple[str, ...], tuple[RelatedEvent, ...]]:
     """Return the labels of an event, and the events that share some, the nearest first."""
     labels = cache.read(labels_of_events)
-    return (labels[id][2] if id in labels else ()), find_related_events(id, labels)
+    # A site asks twice: what a page is made of, and then for the page.
+    kin = cache.compute("related events", id, lambda: find_related_events(id, labels))
+    return (labels[id][2] if id in labels else ()), kin

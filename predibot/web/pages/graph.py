@@ -1,7 +1,6 @@
 """The graph of related events of a venue, and the events that move with one."""
 
 from predibot.errors import UsageError
-from predibot.ledger.read.rows_for_python import select_events
 from predibot.related.graph import Edge
 from predibot.reports.pictures.graph import graph_title, layout_graph, marks_note
 from predibot.reports.terminal.closeups.graph import graph_grids
@@ -27,7 +26,7 @@ def graph_page(cache: LedgerCache, venue: str = "") -> WebPage:
     text = f"{graph_title(found.graph, f'{found.known.as_of:%Y-%m-%d}')}."
     marked = "" if drawn is None else marks_note(drawn, ())
     # An event that nobody decided on has no page.
-    listed = {each.event_id for each in cache.read(select_events)}
+    listed = cache.venues_of_events()
     shown = {"said": text, "drawn": drawn, "marked": marked, "listed": listed, "grids": grids}
     return WebPage("graph", shown)
 
@@ -46,7 +45,7 @@ def related_edges(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str
     if not venue:
         return ()
     found = cache.graph(Part(venue=venue))
-    listed = {each.event_id for each in cache.read(select_events)}
+    listed = cache.venues_of_events()
     return tuple(
         (other if other in listed else "", found.known.titles[other], edge)
         for other, edge in found.graph.neighbours(id)
