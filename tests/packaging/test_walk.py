@@ -39,9 +39,9 @@ class Walker:
         self.files: set[str] = set()
         self.steps = 0
 
-    def note(self, frame: FrameType, event: str, _: object) -> None:
-        """Take a call in; that of a module or class is an import."""
-        if event != "call" or not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+    def note(self, frame: FrameType, _event: str, _: object) -> None:
+        """Take a call in, and no line of it; that of a module or class is an import."""
+        if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
             return
         name = frame.f_code.co_filename.removeprefix(f"{REPOSITORY}/")
         self.files.add(name)
@@ -53,15 +53,15 @@ def test_the_walk_names_what_a_decision_goes_through(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     Path("walk.toml").write_text(RECIPE, encoding="utf-8")
     walker = Walker()
-    threading.setprofile(walker.note)
-    sys.setprofile(walker.note)
+    threading.settrace(walker.note)
+    sys.settrace(walker.note)
     try:
         done_here("decide", "walk.toml", "--as-of", "2026-01-06T12:00Z")
         done_here("track", "--as-of", "2026-01-20T12:00Z")
         done_here("evaluate")
     finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
+        sys.settrace(None)
+        threading.settrace(None)
     missed = {name for step in STEPS for name in step if not any(file.startswith(name) for file in walker.files)}
     assert missed <= OTHER_EXECUTORS
     assert walker.steps == len(STEPS) == 9
