@@ -98,6 +98,6 @@ def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list
     gained = horizon_gains(bets_usd, prices, [np.nan if each is None else each for each in paid])
     gains = dict(zip(settled, np.nan_to_num(gained).tolist(), strict=True))
     found = defaultdict[int, list[BookedForecast]](list)
-    for n, (decision, *values) in enumerate(listed):
-        found[decision].append(BookedForecast(*values, gain_usd=gains.get(n)))
+    for n, row in enumerate(listed):
+        found[row[0]].append(BookedForecast(*row[1:], gains.get(n)))
     return found
