@@ -55,7 +55,9 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str) -> tuple[Cha
     """
     if isinstance(picture, Curves):
         lines = [
-            Line(each.name, [_point(point) for point in each.points], colour(each.name)) for each in picture.panels
+            # A line of one bot among others begins with its name.
+            Line(each.name, [_point(point) for point in each.points], colour(each.name.partition(", ")[0]))
+            for each in picture.panels
         ]
         title = f"{picture.title}: {picture.panels[0].name}" if len(lines) == 1 else picture.title
         found = chart_of(lines, title, picture.unit, Scale(figures.ratio, picture.level), picture.marks)

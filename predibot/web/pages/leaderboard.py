@@ -1,6 +1,6 @@
 """The pages of the leaderboard, its tables, its curves, and calibration."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -140,6 +140,7 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
             "as_of": found.as_of,
             "facts": _facts(found, history),
             "bots": sum(not row.baseline for ranking in found.rankings.values() for row in leaderboard(ranking)),
+            "traders": len(_traders(found)),
             "has_costs": any(
                 row.cost_usd != 0.0 for ranking in found.rankings.values() for row in leaderboard(ranking)
             ),
@@ -197,6 +198,8 @@ def _grouped(lines: Sequence[BoardLine]) -> list[tuple[str, list[BoardLine]]]:
 def _facts(found: Evaluation, history: EdgeHistory) -> list[tuple[str, str]]:
     """Return who leads, on how many events, and on how many days: three values with their texts."""
     rows = [row for ranking in found.rankings.values() for row in leaderboard(ranking)]
+    if not rows and _traders(found):
+        return list(_facts_of_accounts(found))
     leader = next((row for row in rows if row.rank == 1), None)
     closest = closest_to_proof(rows)
     if leader is not None:
@@ -213,6 +216,28 @@ def _facts(found: Evaluation, history: EdgeHistory) -> list[tuple[str, str]]:
         (figures.things(history.settled, "event"), f"settled, of {figures.count(history.events)} played"),
         (figures.things(history.days, "day"), f"{history.first_at:%Y-%m-%d} to {history.last_at:%Y-%m-%d}"),
     ]
+
+
+def _traders(found: Evaluation) -> set[str]:
+    """Return the bots that have accounts or play cohorts, without baselines."""
+    return {each.bot for board in found.accounts for each in board.scores if not each.baseline} | {
+        each.bot for board in found.cohorts for each in board.scores if not each.baseline
+    }
+
+
+def _facts_of_accounts(found: Evaluation) -> Iterator[tuple[str, str]]:
+    """Yield who does better than all baselines, and on how many dates or cohorts that rests."""
+    first = [bot for board in found.accounts for bot, rank in board.ranks.items() if rank == 1]
+    first += [bot for board in found.cohorts for (bot, _), rank in board.ranks.items() if rank == 1]
+    names = list(dict.fromkeys(first))
+    yield (
+        ", ".join(map(line, names)) or "nobody yet",
+        f"{'do' if len(names) > 1 else 'does'} better than all baselines",
+    )
+    if dates := max((score.dates for board in found.accounts for score in board.scores), default=0):
+        yield figures.things(dates, "date"), "with values of accounts"
+    if cohorts := sum(board.cohorts for board in found.cohorts):
+        yield figures.things(cohorts, "cohort"), "of weekly games"
 
 
 def _edge_chart(cache: LedgerCache, found: Evaluation, history: EdgeHistory) -> Chart | None:
