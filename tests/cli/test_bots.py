@@ -47,6 +47,15 @@ def test_one_bot_is_shown_with_its_limits_and_what_it_decided_so_far(decided: Pr
     assert len(document["latest"]) == 3 and document["game"] == "dollar_per_event"
     assert "`predibot report --bot market_price` shows its scores" in decided("bots", "market_price").out
     assert "Did you mean 'mine'?" in decided("bots", "min", "--recipe", "mine").err
+    report = decided("report", "--bot", "market_price").out
+    assert re.search(r"^Open positions: \d+ bets? of \$\d\.\d\d in all, not priced since$", report, re.MULTILINE)
+    has_none = decided("account", "market_price").err
+    assert "It played without one: `predibot report --bot market_price` shows its open positions" in has_none
+
+
+def test_a_tool_and_what_a_strategy_takes_are_shown_by_name(predibot: Predibot) -> None:
+    assert "first provider that has something to show" in " ".join(predibot("bots", "web_search").out.split())
+    assert "Arguments of anchored" in predibot("bots", "anchored").out
 
 
 def test_a_bot_without_a_ledger_is_shown_and_no_ledger_is_made(predibot: Predibot, tmp_path: Path) -> None:

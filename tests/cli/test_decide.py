@@ -1,6 +1,7 @@
 """`predibot decide`: its document, its options, and what it leaves behind."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -53,7 +54,9 @@ def test_a_dry_run_opens_no_ledger_and_stores_nothing(predibot: Predibot, tmp_pa
     assert said.code == 0
     assert said.document["bots"] == ["favourite", "underdog"]
     assert (said.document["would_decide"], said.document["dry_run"]) == (4, True)
-    assert "would decide: favourite, underdog on 2 events, 4 decisions" in predibot(*arguments).out
+    plan = predibot(*arguments).out
+    assert plan.startswith("would decide: favourite, underdog on 2 events, 4 decisions, for at most $0.000; nothing")
+    assert re.search(r"^passed over, all \d+ by rule: ", plan, re.MULTILINE)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -28,6 +28,7 @@ _SHOWN_NOTES = 12
 SHOWN_PASSED_OVER = 10
 _TITLE_CELLS = 80
 _REMARK_CELLS = 30
+_PIPE_HEIGHT = 25
 _MESSAGE_CELLS = 200
 _SHOWN_MESSAGES = 5
 _TEXT_COLUMNS = (Column("task", "0", kind="key"), Column("texts", "1", figures.count))
@@ -45,9 +46,9 @@ def console_for(stream: TextIO, *, columns: int | None = None) -> Console:
         columns, stream = columns or PIPE_WIDTH, cast(TextIO, _WithoutBlanks(stream))
     options: dict[str, Any] = {"file": stream, "width": columns, "markup": False, "highlight": False, "emoji": False}
     console = Console(**options)
-    if console.is_dumb_terminal:
-        # Without a height rich takes a dumb terminal to be 80 wide, whatever `COLUMNS` says.
-        options["height"] = console.height
+    if console.is_dumb_terminal or not stream.isatty():
+        # Without a height rich asks the terminal and `COLUMNS` for the width again, or takes it to be 80.
+        options["height"] = _PIPE_HEIGHT
     return Console(**options, color_system=None if console.no_color else "auto")
 
 
