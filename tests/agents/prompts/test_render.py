@@ -169,7 +169,7 @@ def test_rules_that_several_markets_share_are_said_once() -> None:
     assert prompt.count(shared) == 1
     assert prompt.count("rules: those of market m1") == 2
     assert prompts(replace(rain(), description=shared, markets=markets))["decide"].count(shared) == 1
-    towns, rest = ("Ada Bay", "Borg", "Cold $1 Ferry"), "So does snow that melts before it is measured."
+    towns, rest = ("Ada Bay", "Borg", "Cold \\1 Ferry"), "So does snow that melts before it is measured."
     own = tuple(
         replace(
             market,
@@ -181,7 +181,7 @@ def test_rules_that_several_markets_share_are_said_once() -> None:
     prompt = prompts(replace(rain(), markets=own))["decide"]
     assert prompt.count("counts as rain") == 1
     assert "rules: those of market m1 with “Borg” in the place of “Ada Bay”\n" in prompt
-    assert "rules: those of market m1 with “Cold $1 Ferry” in the place of “Ada Bay”\n" in prompt
+    assert "rules: those of market m1 with “Cold \\1 Ferry” in the place of “Ada Bay”\n" in prompt
     other = replace(own[1], description=own[1].description.replace("Borg!", "Ada Bay!"))
     assert other.description in prompts(replace(rain(), markets=(own[0], other)))["decide"]
 
