@@ -42,7 +42,6 @@ from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.web.turns import turn_starts
 
 _changes = table_of(ChangeRow)
-_MOST_VALUES = 64
 _FRESH_SECONDS = 600
 _LOCKS = 16
 """Number of different values that can be computed at once."""
@@ -59,6 +58,8 @@ class LedgerCache:
     traces: bool = True
     """Whether pages show the steps of agents."""
     steps_a_page: int = 20
+    most_values: int = 64
+    """Number of values that are held."""
     _values: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))
@@ -72,6 +73,12 @@ class LedgerCache:
     def runs(self) -> tuple[LedgerRun, ...]:
         """Return all runs, newest slot first."""
         return self._cached(("runs",), lambda: tuple(reversed(self.store.run_read(select_runs))))
+
+    def runs_of(self, key: str) -> tuple[LedgerRun, ...]:
+        """Return the runs with a key, of which at most one is not void, newest slot first."""
+        # Read before: a thread that holds the lock of one value must not wait for that of another.
+        every = self.runs()
+        return self._cached(("runs by key",), lambda: _by_key(every)).get(key, ())
 
     def bots(self, kind: str = "") -> tuple[str, ...]:
         """Return the names of the bots that decided, or only on one kind of subject, in order.
@@ -152,8 +159,8 @@ class LedgerCache:
         """Return the currency of a page by the `id` of its event, its `run` or `venue`, else by the newest run."""
         event, run, venue = (asked.get(name, "") for name in ("id", "run", "venue"))
         # A run has a venue of its own; that of the address counts only without a run.
-        of_runs = (each.venue_name for each in self.runs() if (each.run == run if run else venue in ("", each.venue)))
-        name = self.venues_of_events().get(event) or next(of_runs, "")
+        of_runs = self.runs_of(run) if run else (each for each in self.runs() if venue in ("", each.venue))
+        name = self.venues_of_events().get(event) or next((each.venue_name for each in of_runs), "")
         # Plug-ins are looked for in folders.
         return self._cached(("currency", name), lambda: venue_or_defaults(name).currency)
 
@@ -229,9 +236,16 @@ class LedgerCache:
             with self._lock:
                 self._values[key] = version, value
                 self._values.move_to_end(key)
-                while len(self._values) > _MOST_VALUES:
+                while len(self._values) > self.most_values:
                     self._values.popitem(last=False)
             return value
+
+
+def _by_key(runs: Sequence[LedgerRun]) -> Mapping[str, tuple[LedgerRun, ...]]:
+    found: dict[str, tuple[LedgerRun, ...]] = {}
+    for each in runs:
+        found[each.run] = (*found.get(each.run, ()), each)
+    return found
 
 
 def _bots(connection: Connection, kind: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Templates of pages: they show texts from outside as text, and make addresses in one way."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
@@ -58,15 +58,24 @@ class Templates:
             return address(path, **asked)
 
         # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
-        colour = partial(frame.colour, cache)
         self._environment.filters.update(line=line, lines=lines, outside=outside, at=format_instant, link=link)
         self._environment.filters["lede"] = lede
-        self._environment.filters["colour"] = colour
-        self._environment.globals.update(figures=figures, live=live, known_bots=cache.bots)
-        menu, banner = partial(frame.menu, cache), partial(frame.banner, cache)
         # The pages of a site show one state of the ledger.
-        around = {"menu": menu, "banner": banner} if live else {"menu": lru_cache(menu), "banner": lru_cache(banner)}
-        self._environment.globals.update(around)
+        keep: Callable[[Any], Any] = (lambda work: work) if live else lru_cache(maxsize=None)
+        self._environment.filters["colour"] = keep(partial(frame.colour, cache))
+        around = keep(self._render_around)
+        self._environment.globals.update(
+            figures=figures,
+            live=live,
+            known_bots=keep(cache.bots),
+            menu=keep(partial(frame.menu, cache)),
+            banner=keep(partial(frame.banner, cache)),
+            # The address of home tells how far up the addresses of a page begin.
+            around=lambda template, path, ledger: around(template, path, ledger, address("/")),
+        )
+
+    def _render_around(self, template: str, path: str, ledger: str, _home: str) -> Markup:
+        return Markup(self._environment.get_template(template).render(path=path, ledger=ledger))
 
     def render(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str

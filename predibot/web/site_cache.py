@@ -32,6 +32,8 @@ Row = TypeVar("Row", LedgerDecision, LedgerForecast)
 class SiteCache(LedgerCache):
     """A cache that reads the rows of several events at once, of the version of the ledger that it saw first."""
 
+    most_values: int = 1_000
+    """Enough that what all pages share is computed once, as the values of single pages come between."""
     first_version: str = ""
     decisions: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
     forecasts: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)

@@ -297,7 +297,7 @@ def _details_context(cache: LedgerCache, decision: LedgerDecision) -> dict[str, 
     bot = decision.bot
     gains: tuple[HorizonGain, ...] = ()
     if decision.subject_kind == "event" and not decision.late:
-        venue = next((run.venue for run in cache.runs() if (run.run, run.void) == (decision.run, decision.void)), None)
+        venue = next((run.venue for run in cache.runs_of(decision.run) if run.void == decision.void), None)
         # Computed once for all decisions of the bot.
         of_bot = cache.compute(
             "gains",

@@ -41,7 +41,7 @@ def related_edges(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str
         id: Of the event.
         run: A run that played it, which tells the venue.
     """
-    venue = next((each.venue for each in cache.runs() if each.run == run and not each.void), "")
+    venue = next((each.venue for each in cache.runs_of(run) if not each.void), "")
     if not venue:
         return ()
     found = cache.graph(Part(venue=venue))
