@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 
 from predibot.related.wording import parse_wording
@@ -178,6 +179,7 @@ def cover_everything(spans: Sequence[Range]) -> bool:
     return True
 
 
+@lru_cache(maxsize=8_192)
 def _words(question: str) -> tuple[str, ...]:
     return tuple(token.word for token in parse_wording(question).tokens) if len(question) <= MOST_CHARACTERS else ()
 

@@ -15,6 +15,7 @@ from predibot.scoring.evaluation.horizon_series import edge_average, horizon_ave
 from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.draws import at_least
 from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.records.daily_marks import Marks, record_marks
 from predibot.scoring.records.edge import edges
 from predibot.scoring.records.horizon_returns import horizon_returns
 from predibot.scoring.records.track_record import TrackRecord
@@ -64,10 +65,10 @@ def running_sums(
     instance_of("record", record, TrackRecord)
     at_least("most", most, 2)
     found: dict[str, dict[str, list[RunningPoint]]] = {name: {} for name in wanted}
-    slots = record.slots()
+    slots, marks = record.slots(), record_marks(record)
     for slot_at in _spread(np.unique(slots[record.scored_mask()]), most).tolist():
         part = record.only(slots <= slot_at)
-        for name, average in _averages(part, wanted).items():
+        for name, average in _averages(part, marks, wanted).items():
             for bot, estimate in zip(record.bots, average.of_each(confidence), strict=True):
                 before = found[name].setdefault(bot, [])
                 if estimate is None or (before and before[-1].n == estimate.n):
@@ -115,8 +116,8 @@ def running_value(
     return tuple(found)
 
 
-def _averages(record: TrackRecord, wanted: Sequence[str]) -> Mapping[str, Average]:
-    book, gains = Book.of(record), [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]
+def _averages(record: TrackRecord, marks: Marks, wanted: Sequence[str]) -> Mapping[str, Average]:
+    book, gains = Book.of(record, marks), [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]
     found = {EDGE: edge_average(edges(record), book)} if EDGE in wanted else {}
     return {**found, **horizon_averages(horizon_returns(record, ())[0], book, gains)} if gains else found
 
