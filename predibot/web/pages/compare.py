@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from predibot.errors import UsageError
 from predibot.jobs.histories.pair import shared_questions
 from predibot.reports.views.leaderboard import leaderboard
-from predibot.scoring.evaluation.evaluation import Question
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.part import Part
@@ -81,20 +81,29 @@ def pairs_of_the_first(cache: LedgerCache, recipe: str = "", venue: str = "") ->
     found = cache.evaluation(Question(wanted=("pairs",)), Part(recipe=recipe, venue=venue))
     edges = {card.bot: card.edge.edge for ranking in found.rankings.values() for card in ranking.cards}
     known = {bot: edge for bot, edge in edges.items() if edge is not None}
-    first = max(known, key=lambda bot: known[bot], default="")
-    leads = (each for each in _leads(cache, Part(recipe=recipe, venue=venue)) if first in (each.ahead, each.behind))
+    pairs = _leads(cache, Part(recipe=recipe, venue=venue))
+    compared = {name for each in pairs for name in (each.ahead, each.behind)} & known.keys()
+    first = max(compared, key=lambda bot: (known[bot], bot), default="")
+    leads = (each for each in pairs if first in (each.ahead, each.behind))
     others = dict.fromkeys(each.behind if each.ahead == first else each.ahead for each in leads)
     return [(first, each) for each in others][:_PAIRS]
 
 
 def _leads(cache: LedgerCache, part: Part) -> list[Lead]:
-    """Return who is ahead in each pair of bots that share a forecast, ranking by ranking."""
     found = cache.evaluation(Question(wanted=("pairs",)), part)
+    return [lead for name, ranking in found.rankings.items() for lead in find_leads(ranking, apart=name != "clean")]
+
+
+def find_leads(ranking: Evaluation, *, apart: bool = False) -> list[Lead]:
+    """Return who is ahead in each pair of bots that were asked the same.
+
+    A bot without answers is in none, as it is not ranked either: it would be as far ahead as the price is.
+    """
+    answered = {card.bot for card in ranking.cards if card.edge.answered}
     return [
-        _lead(each, apart=name != "clean")
-        for name, ranking in found.rankings.items()
+        _lead(each, apart=apart)
         for each in ranking.pairs
-        if each.metric == "edge" and each.difference is not None
+        if each.metric == "edge" and each.difference is not None and {each.first, each.second} <= answered
     ]
 
 
