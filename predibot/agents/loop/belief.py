@@ -31,16 +31,11 @@ class Belief:
     open_questions: str = ""
 
     @classmethod
-    def of(cls, arguments: Mapping[str, object], market_ids: Collection[str] = ()) -> Self:
-        """Return the belief in the arguments of a call, its texts on one line each and cut to their length.
-
-        Args:
-            arguments: As the model gave them.
-            market_ids: The markets it may be about; empty where that is not known.
+    def of(cls, arguments: Mapping[str, object]) -> Self:
+        """Return the belief in the arguments of a call, its words on one line each and cut to their length.
 
         Raises:
-            AnswerError: If a part is missing or of a wrong kind, or a market is unknown or named twice; the message
-                says what to write.
+            AnswerError: If a part is missing or of a wrong kind; the message says what to write.
         """
         rows = arguments.get("probabilities")
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not 1 <= len(rows) <= MAX_MARKETS:
@@ -48,10 +43,18 @@ class Belief:
         texts = [arguments.get(name) or "" for name in ("evidence_for", "evidence_against", "open_questions")]
         if not all(isinstance(text, str) for text in texts):
             raise AnswerError("give evidence_for, evidence_against and open_questions as text")
-        if not str(texts[0]).strip() and not str(texts[1]).strip():
+        words = [cut_line(str(text), MAX_WORDS_CHARACTERS) for text in texts]
+        if not words[0] and not words[1]:
             raise AnswerError("give evidence_for or evidence_against, or say in them that there is none")
-        chances = tuple(map(_probability, rows))
-        names = [market_id for market_id, _ in chances]
+        return cls(tuple(map(_probability, rows)), *words)
+
+    def require_markets(self, market_ids: Collection[str]) -> None:
+        """Check that each market is named once and is one of those asked about, where these are known.
+
+        Raises:
+            AnswerComplaint: If not; the message says what to write.
+        """
+        names = [market_id for market_id, _ in self.probabilities]
         for market_id in names:
             if market_ids and market_id not in market_ids:
                 raise AnswerComplaint(
@@ -61,11 +64,13 @@ class Belief:
                 raise AnswerComplaint(
                     f"market {quoted(market_id)} is given {names.count(market_id)} times; give it once"
                 )
-        return cls(chances, *(cut_line(str(text), MAX_WORDS_CHARACTERS) for text in texts))
 
     def lines(self) -> tuple[tuple[str, str], ...]:
         """Return what it says, each part with its label."""
-        chances = ", ".join(f"{market_id} {probability:.3g}" for market_id, probability in self.probabilities)
+        chances = ", ".join(
+            f"{cut_line(market_id, MAX_ID_CHARACTERS)} {probability:.3g}"
+            for market_id, probability in self.probabilities
+        )
         parts = (self.evidence_for, self.evidence_against, self.open_questions)
         labels = ("evidence for", "evidence against", "open questions")
         return (("belief", chances), *((label, text) for label, text in zip(labels, parts, strict=True) if text))
@@ -89,5 +94,5 @@ def _probability(row: object) -> tuple[str, float]:
         case {"market_id": str(market_id), "probability": float() | int() as probability} if (
             market_id.strip() and not isinstance(probability, bool) and 0.0 <= probability <= 1.0
         ):
-            return cut_line(market_id, MAX_ID_CHARACTERS), float(probability)
+            return market_id, float(probability)
     raise AnswerError("each of probabilities has a market_id as text and a probability from 0 to 1")

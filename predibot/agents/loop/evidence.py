@@ -243,9 +243,11 @@ class Research:
     def believe(self, arguments: Arguments) -> ToolAnswer:
         """Replace the belief."""
         try:
-            self.board.update(Belief.of(arguments, self.board.market_ids))
+            belief = Belief.of(arguments)
+            belief.require_markets(self.board.market_ids)
         except AnswerError as error:
             return ToolAnswer.refusal(complaint_for_model(error, self.fence))
+        self.board.update(belief)
         return ToolAnswer.own("written down; it is no answer")
 
     def missing(self) -> str | None:

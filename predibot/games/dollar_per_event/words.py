@@ -8,7 +8,7 @@ from itertools import takewhile
 from predibot.domain.clock import format_instant
 from predibot.domain.event import OTHER_WORDS, Event, EventView, Market, exclusive_lines
 from predibot.domain.price import MIN_SIDE_PRICE, PricePoint
-from predibot.domain.untrusted_text import paragraph, title_line
+from predibot.domain.untrusted_text import MAX_TITLE_CHARACTERS, paragraph, title_line
 from predibot.games.answers import Words, as_block, json_line
 
 CONFIDENCE = "from 0, a pure guess, to 10, no doubt at all"
@@ -37,6 +37,7 @@ _ADD_UP = (
     " Where at most one market is YES, these chances add up to 1: that of YES for each such market, shown or not, and "
     "that of none being YES. What cancelled or split markets pay comes on top."
 )
+_EACH_GROUP = " Each group of such markets does so by itself."
 _CHEAP = f"A bet on a side that costs less than ${MIN_SIDE_PRICE:g} is refused."
 
 
@@ -79,8 +80,8 @@ def event_words(
         "Where the report gives no probability for a market, answer with "
         '{"abstain": "which market has none"} instead.',
         extract_view=f"The markets:\n\n{untrusted(as_block(markets_json(event)))}",
-        extract=f"{within}. Where the report gives no bet for a market, its bet is 0. Where it gives no confidence, "
-        "use 5.",
+        extract=f"{within}. Write a bet on YES above 0, a bet on NO below 0, and 0 where the report gives no bet for a "
+        "market. Where it gives no confidence, use 5.",
         objective=_OBJECTIVE,
         parts={"rationale_first": _RATIONALE_FIRST},
     )
@@ -104,11 +105,12 @@ def _view(
         if price_blind
         else "The price of YES is what the market expects of it."
     )
+    groups = {each.exclusive_group for each in event.left_out} | {each.exclusive_group for each in event.markets}
     is_exclusive = any(each.exclusive_group for each in event.left_out) or exclusive_lines(event.markets)
     return (
         "# The event and its markets\n\n"
         f"Each market is a question; its first outcome is YES, its second NO. {_PAYOUT} {priced}"
-        f"{_ADD_UP if is_exclusive else ''}\n\n"
+        f"{_ADD_UP if is_exclusive else ''}{_EACH_GROUP if is_exclusive and len(groups - {None, ''}) > 1 else ''}\n\n"
         f"{untrusted(_event_text(seen, price_blind=price_blind, history=history))}"
     )
 
@@ -151,7 +153,9 @@ def _rules(market: Market, said: Mapping[str, str], first: Market | None) -> str
             whole_words = rf"(?<!\w){re.escape(old)}(?!\w)"
             changed = re.sub(whole_words, new.replace("\\", r"\\"), first.description)
             short = f"those of market {first.id} with “{title_line(new)}” in the place of “{title_line(old)}”"
-            if old and new and changed == market.description and len(short) < len(rules):
+            # A phrase that a title would cut, as it is long, has to be read whole.
+            is_whole = max(len(old), len(new)) <= MAX_TITLE_CHARACTERS
+            if old and new and is_whole and changed == market.description and len(short) < len(rules):
                 return short
     return rules
 
@@ -226,8 +230,9 @@ def _price_lines(market: Market, history: tuple[PricePoint, ...]) -> list[str]:
     quote = market.quote
     lines = []
     if quote is not None and quote.price is not None:
-        book = f" (bid {quote.bid:g}, ask {quote.ask:g})" if quote.bid is not None and quote.ask is not None else ""
-        lines.append(f"price of YES now: {quote.price.yes:.4g}{book}")
+        sides = {"bid": quote.bid, "ask": quote.ask}
+        known = ", ".join(f"{name} {value:g}" for name, value in sides.items() if value is not None)
+        lines.append(f"price of YES now: {quote.price.yes:.4g}{f' ({known})' if known else ''}")
     by_day = {point.at.date(): point.price for point in history}
     last = max(by_day, default=date.min)
     if recent := {day: price for day, price in by_day.items() if (last - day).days < MAX_PRICES}:

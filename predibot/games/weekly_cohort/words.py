@@ -94,17 +94,20 @@ def _rules(view: CohortView) -> str:
         if methodology.cap == "batch"
         else f"Each bet is at most {share} after the bets before it, and is booked by itself"
     )
-    fees = f" The venue's fees come on top{_highest_fee(view)}." if methodology.fees else " There are no fees."
+    fees = _fee_words(view) if methodology.fees else "There are no fees."
     return (
         f"A bet is at least ${MIN_BET_USD:g}. {cap}. You hold at most one position a market and side; betting on it "
-        f"again adds to it. Closed markets are neither bought nor sold.{fees} There is never new money."
+        f"again adds to it. Closed markets are neither bought nor sold. {fees} There is never new money."
     )
 
 
-def _highest_fee(view: CohortView) -> str:
+def _fee_words(view: CohortView) -> str:
     fees = {each.market.fees for each in view.markets if each.market.fees is not None}
     most = max(fees, key=lambda each: each.share_usd(0.5), default=None)
-    return "" if most is None else f", {'at most ' * (len(fees) > 1)}{most.words}"
+    if most is None:
+        return "The venue's fees come on top."
+    at_most = "at most " * (len(fees) > 1)
+    return f"The venue's fees come on top, {at_most}{most.words}." if most.rate else "The venue takes no fees."
 
 
 def _account_lines(view: CohortView, *, price_blind: bool) -> Iterator[str]:

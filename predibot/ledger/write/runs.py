@@ -177,10 +177,14 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
     insert_new(connection, BotRow, plans)
     stored = {row["name"]: row for row in connection.execute(select(bots).where(bots.c.run_id == run.id)).mappings()}
     recipe = json.loads(run.recipe_json)
+    of_recipe = {each.get("name") for each in recipe.get("bots", ())}
     for plan in plans:
-        held = stored[plan["name"]]
-        before = _identity(held, whole_arguments(held["arguments_json"], held["name"], recipe))
-        now = _identity(plan, json.loads(str(plan["arguments_json"])))
+        held, planned = stored[plan["name"]], json.loads(str(plan["arguments_json"]))
+        arguments = whole_arguments(held["arguments_json"], held["name"], recipe)
+        if held["name"] not in of_recipe and BASE_URL not in arguments:
+            # Of a bot that joined a run later, an older predibot stored no server, so it may be this one.
+            planned.pop(BASE_URL, None)
+        before, now = _identity(held, arguments), _identity(plan, planned)
         if before != now:
             raise RunConflict(
                 f"bot {plan['name']!r} of run {run.key} is {before}, the recipe now says {now}. "

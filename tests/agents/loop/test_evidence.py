@@ -126,6 +126,8 @@ def test_a_belief_is_about_each_market_of_the_question_at_most_once() -> None:
     assert "2 times; give it once" in looked.believe(belief(probabilities=[first, first])).text
     assert looked.board.belief is None
     assert not looked.believe(belief()).text.startswith("error:") and looked.board.belief
+    looked.board.market_ids = (long := "m  " + "1" * 200,)
+    assert not looked.believe(belief(probabilities=[{"market_id": long, "probability": 0.4}])).text.startswith("error:")
 
 
 @pytest.mark.parametrize("empty", ["", None])

@@ -18,7 +18,7 @@ from predibot.agents.prompts.render import (
     report_prompt,
 )
 from predibot.domain.event import OTHER_WORDS, Event, LeftOut, OrderTerms
-from predibot.domain.price import FeeSchedule, PricePoint
+from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.form import SCHEMA
 from predibot.games.dollar_per_event.words import MAX_RULES_CHARACTERS, markets_json
@@ -184,6 +184,13 @@ def test_rules_that_several_markets_share_are_said_once() -> None:
     assert "rules: those of market m1 with “Cold \\1 Ferry” in the place of “Ada Bay”\n" in prompt
     other = replace(own[1], description=own[1].description.replace("Borg!", "Ada Bay!"))
     assert other.description in prompts(replace(rain(), markets=(own[0], other)))["decide"]
+    # What a title would cut has to be read whole.
+    long = "and not where " + "a gauge is wet, " * 60
+    wide = [replace(each, description=f"Any drop in {words}counts. {rest * 9}") for each, words in
+            zip(own, ("", long), strict=False)]  # fmt: skip
+    assert " ".join(wide[1].description.split()) in " ".join(
+        prompts(replace(rain(), markets=tuple(wide)))["decide"].split()
+    )
 
 
 @pytest.mark.parametrize("is_blind", [False, True])
@@ -266,6 +273,14 @@ def test_what_the_venue_states_of_orders_is_shown_and_a_step_that_tells_of_the_p
     assert prompts(event)[name].count(OTHER_WORDS) == prompts(event, price_blind=True)[name].count(OTHER_WORDS) == 1
     assert "in steps" not in prompts(event, price_blind=True)[name] + prompts(rain("m1"))[name]
     assert prompts(event, price_blind=True)[name].count("at most one of these markets is YES: m1, m2\n") == 1
+    assert "does so by itself" not in prompts(event)[name]
+    pair = tuple(
+        replace(each, exclusive_group="h", quote=Quote(NOW, ask=0.3, last=0.25)) for each in rain("m3", "m4").markets
+    )
+    both = prompts(replace(event, markets=(*event.markets[:2], *pair)))[name]
+    assert both.count("does so by itself") == both.count("add up to 1") and (name == "extract") is (
+        "ask 0.3" not in both
+    )
 
 
 def test_a_prompt_of_ones_own_takes_the_place_of_each_and_strangers_stay_fenced_in_it() -> None:

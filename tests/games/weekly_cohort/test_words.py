@@ -146,3 +146,5 @@ def test_what_counts_is_said_and_when_a_side_is_worth_its_price() -> None:
     assert "what the account is worth when everything is settled: make that as large as you can" in said
     assert "Two Brier scores" in said and "only if your probability of it is above what it costs" in said
     assert "come on top, at most 0.07 * c * (1 - c) dollars" in cohort_words(view, price_blind=False, untrusted=str).ask
+    free = Player().view(a_market("512", fees=FeeSchedule(0.0)))
+    assert "sold. The venue takes no fees. There" in cohort_words(free, price_blind=False, untrusted=str).ask
