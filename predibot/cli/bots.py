@@ -97,10 +97,10 @@ def _games_text(games: tuple[str, ...]) -> str:
 def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None:
     """Print what a bot is, what its decisions cost so far, the latest ones, and how to look further."""
     from predibot.domain.spelling import did_you_mean
-    from predibot.errors import UsageError
+    from predibot.errors import PluginError, UsageError
     from predibot.jobs.histories.run import decisions_of_bot
     from predibot.ledger.url import parse_ledger_url, sqlite_file
-    from predibot.plugins.strategies import list_strategies, strategy_names
+    from predibot.plugins.strategies import describe_strategy, list_strategies, strategy_names
     from predibot.plugins.tools import tool_infos
     from predibot.recipe.parse import load_recipe
     from predibot.reports.terminal.closeups.contestant import contestant_document, print_contestant
@@ -113,34 +113,36 @@ def _show_bot(name: str, recipe: str | None, ledger: str, *, json: bool) -> None
         with output.caller().reading(ledger) as store:
             of_ledger = decisions_of_bot(store, name)
     decided, latest = of_ledger or (None, ())
-    hidden, info = environment_secrets().mask, None
+    hidden, why = environment_secrets().mask, ""
+    is_strategy = name in strategy_names()
     if not own and not latest:
-        if name not in strategy_names():
+        if not is_strategy:
             tools = tool_infos()
             if tool := [replace(each, problem=hidden(each.problem)) for each in tools if each.name == name]:
                 _show_tools(tool, json=json)
                 return
             known = (*strategy_names(), *(bot.name for bot in found.bots), *(each.name for each in tools))
             raise UsageError(f"no bot, strategy or tool {name[:60]!r} in {found.source}. {did_you_mean(name, known)}")
-        info = next(each for each in list_strategies() if each.name == name)
-        if any(each.default is None for each in info.arguments):
-            # No bot can be made of it without more.
-            if json:
-                output.print_document({"strategies": [asdict(info)]})
-            else:
-                output.print_lines(f"{name}: {info.summary}")
-                _print_arguments(output.report_console(), info)
-            return
-        found = found.with_overrides(bots=[name])
-        own = list(found.bots)
+        describe_strategy(name)
+        try:
+            found = found.with_overrides(bots=[name])
+            own = list(found.bots)
+        except (PluginError, UsageError) as error:
+            why = str(error)
     bot = own[0] if own else None
+    strategy = name if is_strategy else bot.strategy.name if bot else latest[0].strategy
+    infos = (replace(each, problem=hidden(each.problem)) for each in list_strategies() if each.name == strategy)
+    info = next(infos, None)
     if json:
-        output.print_document(contestant_document(name, bot, found, decided, latest))
+        output.print_document(contestant_document(name, bot, found, decided, latest, info))
+        return
+    console = output.report_console()
+    if why and info is not None:
+        output.print_lines(f"{name}: {info.summary}", hidden(f"`--bots {name}` alone makes no bot: {why}"))
     else:
-        console = output.report_console()
         print_contestant(console, name, bot, found, decided, latest, hidden)
-        if info is not None:
-            _print_arguments(console, info)
+    if is_strategy and info is not None:
+        _print_arguments(console, info)
 
 
 def _show_tools(tools: "Sequence[ToolInfo]", *, json: bool) -> None:

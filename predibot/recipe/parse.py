@@ -300,6 +300,9 @@ def _samples_of(bot: BotSpec, table: BotTable, game: Game, path: KeyPath, where:
     pooling: dict[str, object] = {"members": names, "min_share": wanted.min_share}
     if "pool" in argument_names(game.pooled_by):
         pooling["pool"] = wanted.pool
+    elif "pool" in stated:
+        what = f"game {game.name!r} pools samples by strategy {game.pooled_by!r}, where 'pool' changes nothing"
+        raise where.error((*path, "pool"), f"{what}. Take it out")
     try:
         pool = BotSpec(bot.name, spec_of(game.pooled_by, pooling).playing(game.name))
     except PluginError:

@@ -149,7 +149,7 @@ def chart_of(
         aside = room * dotted.index(each) if each.kind == "dots" else 0.0
         found = _series(each, frame, scale, step, each.name if has_names else "", places.get(number), aside)
         is_lead = each is lead and all(low <= end <= high for end in _interval(each))
-        drawn.append(replace(found, is_lead=is_lead, hides=_hidden(found, drawn)))
+        drawn.append(replace(found, is_lead=is_lead, hides=_hidden(each, shown[:number], frame)))
     ticks = list(_value_ticks(low, high))
     return Chart(
         title,
@@ -178,22 +178,6 @@ def _is_wide(line: Line) -> bool:
     return bool(ends) and ends[0] < ends[1]
 
 
-def _hidden(line: DrawnLine, before: Sequence[DrawnLine]) -> int:
-    """Return how many lines of other colours a line would hide."""
-
-    def points(each: DrawnLine) -> list[tuple[float, ...]]:
-        return [tuple(map(float, pair.split(","))) for pair in each.line.split()]
-
-    own = points(line)
-    return sum(
-        each.kind == line.kind == "line"
-        and each.colour != line.colour
-        and each.line.count(" ") == line.line.count(" ")
-        and all(abs(x - u) < 1.0 and abs(y - v) < _SAME for (x, y), (u, v) in zip(own, points(each), strict=True))
-        for each in before
-    )
-
-
 def _tick_texts(ticks: Sequence[float], scale: Scale) -> list[str]:
     """Return the values at the axis, without decimals that are 0 in all of them."""
     texts = [scale.write(value) if value else "0" for value in ticks]
@@ -217,6 +201,23 @@ class _Frame:
 
     def inside(self, value: float) -> float:
         return min(max(value, self.low), self.high)
+
+
+def _hidden(line: Line, before: Sequence[Line], frame: _Frame) -> int:
+    """Return how many lines of other colours a line would hide."""
+
+    def is_near(one: ChartPoint, other: ChartPoint) -> bool:
+        return abs(frame.y(one.value) - frame.y(other.value)) < _SAME and abs(frame.x(one.at) - frame.x(other.at)) < 1.0
+
+    # From their ends, where lines differ most.
+    own = thin_out(line.points, _MOST_POINTS)[::-1]
+    return sum(
+        each.kind == line.kind == "line"
+        and each.colour != line.colour
+        and len(each.points) == len(line.points) > 1
+        and all(map(is_near, own, thin_out(each.points, _MOST_POINTS)[::-1]))
+        for each in before
+    )
 
 
 def _ends(lines: Sequence[Line], scale: Scale, interval: Sequence[float]) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
-from functools import cache, partial
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -135,10 +135,11 @@ class _Site:
         self._file_names: dict[tuple[str, frozenset[tuple[str, str]]], str] = {}
         """By path and parameters of the page."""
         self._current_file = ""
+        self._code_digest = _digest_code()
 
     def write(self, listener: ProgressListener) -> SiteSummary:
         cache, options = self._cache, self._options
-        code = [__version__, _digest_code(), self._first_day, asdict(options)]
+        code = [__version__, self._code_digest, self._first_day, asdict(options)]
         # Values as of now hold for a whole day, as long as nothing new is stored.
         key = digest_of(json.dumps([code, cache.version(), self._today], default=str).encode())
         if (unchanged := self._folder.unchanged(key)) is not None:
@@ -438,9 +439,8 @@ def _same(page: WebPage) -> WebPage:
     return page
 
 
-@cache
 def _digest_code() -> str:
-    """Return the digest of all code that pages depend on, read once, as files may be replaced while this runs."""
+    """Return the digest of all code that pages depend on, as its files are now."""
     package = Path(__file__).parents[1]
     found = sorted(file for folder in ("reports", "web") for file in (package / folder).rglob("*.*"))
     return digest_of(

@@ -44,6 +44,9 @@ def test_one_bot_is_shown_with_its_limits_and_what_it_decided_so_far(decided: Pr
     assert "`predibot decide runs/mine.toml --bots mine --dry-run` says" in agent
     document = decided("bots", "market_price", "--json").document
     assert (document["decided"]["statuses"], document["decided"]["cost_known_usd"]) == ({"recorded": 3}, 0.0)
+    takes = decided("bots", "ensemble", "--json").document
+    assert document.keys() == takes.keys() and takes["spec"] is None
+    assert [each["strategies"][0]["arguments"][0]["name"] for each in (document, takes)] == ["stake", "members"]
     assert len(document["latest"]) == 3 and document["game"] == "dollar_per_event"
     assert "`predibot report --bot market_price` shows its scores" in decided("bots", "market_price").out
     assert "Did you mean 'mine'?" in decided("bots", "min", "--recipe", "mine").err
@@ -55,7 +58,9 @@ def test_one_bot_is_shown_with_its_limits_and_what_it_decided_so_far(decided: Pr
 
 def test_a_tool_and_what_a_strategy_takes_are_shown_by_name(predibot: Predibot) -> None:
     assert "first provider that has something to show" in " ".join(predibot("bots", "web_search").out.split())
-    assert "Arguments of anchored" in predibot("bots", "anchored").out
+    for name in ("anchored", "ensemble"):
+        assert f"`--bots {name}` alone makes no bot" in (said := predibot("bots", name).out)
+        assert f"Arguments of {name}" in said
 
 
 def test_a_bot_without_a_ledger_is_shown_and_no_ledger_is_made(predibot: Predibot, tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ def test_labels_are_sampled_too(game: str) -> None:
         (f"{AGENT}samples = 1", "line 6: 'samples' in [[bots]] is"),
         (f"{AGENT}samples = 21", "line 6: 'samples' in [[bots]] is"),
         (f'{AGENT}samples = 2\npool = "vote"', "line 7: 'pool' in [[bots]] is"),
+        (
+            f'game = "stakebench"\n{AGENT.replace("tool_agent", "one_shot")}samples = 2\npool = "mean"',
+            "line 8: game 'stakebench' pools samples by strategy 'label_vote', where 'pool' changes nothing",
+        ),
         (f"{AGENT}samples = 2\nmin_share = 0", "line 7: 'min_share' in [[bots]] is"),
         (f'{AGENT}pool = "mean"', "'pool' in [[bots]] goes with samples; give both or none"),
         (f"{AGENT}samples = 2\nreplicates = 2", "'samples' and 'replicates' do not go together; take one of them out"),

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 
 from predibot.ledger.files.traces import Traces
 from predibot.ledger.store import Store
+from predibot.web import chart
 from tests.benchmarks.ledgers import Size, fill
 from tests.soaks import one_in
 from tests.web.conftest import client_of
@@ -90,6 +91,31 @@ def test_an_event_of_many_markets_is_a_page_of_bounded_length_and_cancelled_ones
     assert decision.count(">stakes back<") == cancelled
     # A sum of prices that are missing is missing.
     assert "not priced since" in bot and "+$0.000 by" not in bot
+
+
+def test_the_leaderboard_names_a_band_only_where_one_is_drawn(
+    many: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, said = "/?bots=bot_1,bot_2", "the band is the 95 % interval of bot_"
+    page = many.get(path).text
+    assert page.count(said) == page.count('<polygon class="lead"') == 1
+    monkeypatch.setattr(chart, "_is_wide", lambda _: False)
+    page = many.get(path).text
+    assert "<polygon points" in page and said not in page
+
+
+def test_charts_are_of_the_markets_with_most_volume_and_the_page_says_of_how_many(tmp_path: Path) -> None:
+    with Store.open(f"sqlite:///{tmp_path}/eight.db") as store:
+        fill(store, Size(2, 1, 1, 1, 8, 2, days=2), np.random.default_rng(1))
+        with store.write() as connection:
+            last = """'"ref":{"id":"7"}', '"ref":{"id":"7"},"volume_usd":9.0'"""
+            connection.exec_driver_sql("UPDATE markets SET question = 'Will it be ' || market_id || '?'")
+            connection.exec_driver_sql(f"UPDATE run_events SET event_json = replace(event_json, {last})")
+        event = client_of(store).get("/event?id=0").text
+    assert [
+        event.count(each) for each in ('class="chart"', "<caption>Last forecast", "Charts are drawn of the first 5.")
+    ] == [5, 8, 1]
+    assert event.index("<h2>Will it be 7?") < event.index("<h2>Will it be 0?")
 
 
 def test_the_file_of_a_list_has_each_of_its_rows_once(many: TestClient) -> None:

@@ -27,9 +27,10 @@ from predibot.web.pages.page import WebPage, alike, paginate, records
 
 _RELATED = 20
 _PANELS = 10
-"""Markets with most volume that are shown in full; each other one has a row."""
+"""Markets with most volume whose forecasts are listed; each other one has a row."""
 _OTHERS = 150
 _CHARTS = 5
+"""Of these, those with most volume have a chart."""
 _LAST = 40
 """Last forecasts of bots that are listed, of all markets together; a page is no export."""
 _FORECASTS = 30
@@ -112,7 +113,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     news, prices = cache.read(news_of_event, id, _NEWS), cache.prices(id)
     labels, kin = events_sharing_labels(cache, id)
     listed = [(frozen.get(market), list(rows)) for market, rows in groupby(by_market, lambda each: each.market_id)]
-    if len(listed) > _PANELS:
+    if len(listed) > _CHARTS:
         listed.sort(key=lambda each: (each[0] and each[0].volume_usd) or 0.0, reverse=True)
     refunded, revisions, shown = cache.refunded(id), cache.revisions(id), min(len(listed), _PANELS)
     panels = [
@@ -135,6 +136,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
             "markets": panels[:_PANELS],
             "others": panels[_PANELS : _PANELS + _OTHERS],
             "all_markets": len(panels),
+            "charts": _CHARTS,
             "revisions": revisions[:_REVISIONS],
             "all_revisions": len(revisions),
             "unanswered": alike(

@@ -11,6 +11,7 @@ from predibot.agents.prompts.fields import choice_of
 from predibot.domain.decision import STATUSES
 from predibot.jobs.histories.run import BotDecisions
 from predibot.ledger.read.rows_for_python import LedgerDecision
+from predibot.plugins.strategies import StrategyInfo
 from predibot.recipe.recipe import BotSpec, Recipe, bot_as_data
 from predibot.reports import figures
 from predibot.reports.document import Document, document
@@ -70,16 +71,18 @@ def contestant_document(
     recipe: Recipe,
     decided: BotDecisions | None,
     latest: Sequence[LedgerDecision],
+    strategy: StrategyInfo | None,
 ) -> Document:
-    """Return all of it as JSON has it."""
+    """Return all of it as JSON has it, with what its strategy takes; what the recipe says is null without a bot."""
     limits = {level: asdict(each) for level, each in recipe.limits.items()}
     of_recipe = {"recipe": recipe.source, "game": recipe.game, "limits": limits}
     shown = "run subject_id title status message cost_usd"
     return {
         "bot": name,
-        **({} if bot is None else {**of_recipe, "spec": bot_as_data(bot)}),
+        **(dict.fromkeys((*of_recipe, "spec")) if bot is None else {**of_recipe, "spec": bot_as_data(bot)}),
         "decided": None if decided is None else document(decided, "statuses cost_known_usd cost_unknown"),
         "latest": [document(each, shown) for each in latest[:_SHOWN]],
+        "strategies": [] if strategy is None else [asdict(strategy)],
     }
 
 
