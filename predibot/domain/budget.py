@@ -9,6 +9,16 @@ LEAST_SHARE = 1e-3
 """Of a known price; a stated cost below it is not believed, or no limit would hold. Real discounts leave 1 %."""
 
 
+def format_limit_usd(value: float) -> str:
+    """Return a limit in dollars to the last digit that was stated.
+
+    Examples:
+        >>> [format_limit_usd(each) for each in (1_500.0, 0.5, 0.004)]
+        ['$1,500.00', '$0.50', '$0.004']
+    """
+    return f"${value:,.2f}" if value == round(value, 2) else f"${value:,}"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The most that may be spent at one level; None means no limit."""

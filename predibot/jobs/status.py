@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from predibot.domain.budget import Limits, Spending
+from predibot.domain.budget import Limits, Spending, format_limit_usd
 from predibot.domain.clock import format_length, short_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
 from predibot.errors import PredibotError
@@ -149,7 +149,7 @@ def _schedule_problems(each: ScheduleStatus, spent: Spending, now: datetime) -> 
         yield f"recipe {each.recipe}: {each.problem}"
     limit = None if each.day_limits is None else each.day_limits.usd
     if limit is not None and spent.usd >= limit:
-        yield f"recipe {each.recipe}: the ${limit:,.2f} that a day may cost are spent. Raise [limits], or wait"
+        yield f"recipe {each.recipe}: the {format_limit_usd(limit)} that a day may cost are spent. Raise [limits], or wait"
     if each.stored.paused_at is not None:
         return
     if each.expected_at is not None and each.is_overdue:

@@ -141,11 +141,6 @@ class LedgerCache:
         """Return all revisions of the resolutions of an event's markets, as `revisions_of`."""
         return self.read(revisions_of, (event_id,)).get(event_id, ())
 
-    def refunded(self, event_id: str) -> frozenset[str]:
-        """Return the ids of the markets of an event whose last revision gave the stakes back."""
-        last = {row.market_id: row.payout_yes for row in self.revisions(event_id)}
-        return frozenset(market for market, payout_yes in last.items() if payout_yes is None)
-
     def venues(self, recipe: str = "") -> tuple[str, ...]:
         """Return the venues of the runs that count, or of those of a recipe, that of the newest first."""
         counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))

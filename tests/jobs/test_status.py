@@ -28,7 +28,7 @@ from predibot.ledger.write.slots import (
     take_service,
 )
 from predibot.ledger.write.spending import Holder, LedgerAccount
-from predibot.reports.terminal.status import headline
+from predibot.reports.terminal.status import headline, status_lines
 from predibot.reports.views.schedule import status_document, status_metrics
 from tests.acceptance.conftest import said_here
 from tests.cli.terminal import on_a_terminal
@@ -151,6 +151,9 @@ def test_what_is_spent_stands_beside_the_limit(store: Store, recipe: str) -> Non
     account.replace(Spending(usd=0.5), Spending(usd=0.8))
     assert "the $2.00 that a day may cost are spent" in found(store).problems[0]
     assert found(store, 1.0).spent.usd == 0.0
+    Path(recipe).write_text(RECIPE.replace("2.0", "0.004"), encoding="utf-8")
+    low = found(store)
+    assert "the $0.004 that" in low.problems[0] and "of $0.004 for daily." in list(status_lines(low))[-1]
 
 
 @ONE_DATABASE

@@ -110,26 +110,28 @@ def play_slot_once(
 
 
 def simulated_instant(recipe: ScheduledRecipe, slot_at: datetime, past: Past, store: Store) -> datetime:
-    """Return the instant of an invented world that a slot plays: `every` later at each slot.
+    """Return the instant of an invented world that a slot plays: `every` after the latest that the recipe's runs have.
 
-    The first slot plays `every` after what the recipe has played before, by hand or in a replay, or the first instant
-    of the world. Missed slots are not counted, so that no day of the world is left out.
+    Runs by hand and of a replay count, void ones do not; without any it is the first instant of the world. A slot that
+    is tried again keeps the instant of the run that it began.
 
     Raises:
         UsageError: If the world has ended by then.
     """
     rows = store.run_read(partial(read_slots, recipe=recipe.name))
     started = {row.slot_at: row.started_at for row in rows if row.started_at}
-    began_at, first_at = started.get(slot_at), min(started.values(), default=None)
-    earlier = sum(began_at is None or at < began_at for at in started.values())
-    before = [
-        run.as_of
+    runs = [
+        run
         for run in store.run_read(read_runs)
-        if (run.recipe, run.venue) == (recipe.name, recipe.request.recipe.venue)
-        and run.voided_at is None
-        and (first_at is None or run.created_at < first_at)
+        if (run.recipe, run.venue) == (recipe.name, recipe.request.recipe.venue) and run.voided_at is None
     ]
-    instant = max(before, default=past.first_at) + (earlier + bool(before)) * recipe.request.recipe.every
+    # A process that was killed left its run, and no key of it in its slot.
+    since = [run for run in runs if slot_at in started and run.created_at >= started[slot_at]]
+    begun = min(since, key=lambda run: run.created_at, default=None)
+    if begun is not None and all(not started[slot_at] < at <= begun.created_at for at in started.values()):
+        instant = begun.as_of
+    else:
+        instant = max((run.as_of + recipe.request.recipe.every for run in runs), default=past.first_at)
     if instant > past.last_at:
         raise UsageError(
             f"the simulated world ends at {short_instant(past.last_at)}, and its last day is played. Name another "

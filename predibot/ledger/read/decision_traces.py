@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, select
 
 from predibot.domain.decision import ReasonKind
+from predibot.ledger.read.row_filter import is_bot
 from predibot.ledger.write.claims import attempts, subjects
 from predibot.ledger.write.decisions import bots, decisions
 from predibot.ledger.write.events import events
@@ -62,8 +63,10 @@ def latest_traces(connection: Connection, most: int) -> tuple[TracedDecision, ..
 
 
 def latest_of_bot(connection: Connection, bot: str) -> TracedDecision | None:
-    """Return the decision of a bot with a trace that was stored last; None without one."""
-    newest = with_decisions(func.max(decisions.c.id)).where(bots.c.name == bot, decisions.c.trace_sha256.is_not(None))
+    """Return the last stored decision of a bot or its replicates with a trace, of no void run; None without one."""
+    newest = with_decisions(func.max(decisions.c.id)).where(
+        is_bot(bots.c.name, (bot,)), runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None)
+    )
     return next(iter(_traced(connection, [decisions.c.id == newest.scalar_subquery()])), None)
 
 

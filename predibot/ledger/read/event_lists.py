@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Connection, Select, case, func, or_, select
+from sqlalchemy import Connection, Select, case, func, or_, select, true
 
 from predibot.domain.price import EQUITY, highest_price
 from predibot.ledger.read.outcomes import payouts
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.schema.column_types import bind_list
+from predibot.ledger.schema.column_types import bind_list, to_microseconds
 from predibot.ledger.schema.packed_points import unpack_points
 from predibot.ledger.write.claims import subjects
 from predibot.ledger.write.decisions import bets, bots, decisions, forecasts, orders
 from predibot.ledger.write.events import events, instruments, markets
-from predibot.ledger.write.prices_and_resolutions import price_paths
+from predibot.ledger.write.prices_and_resolutions import price_paths, resolutions
 from predibot.ledger.write.runs import is_late, runs, with_decisions
 
 
@@ -96,8 +96,12 @@ def list_events(connection: Connection, events: Sequence[int]) -> Mapping[int, L
     }
 
 
-def last_prices(connection: Connection, events: Sequence[int]) -> Mapping[int, float]:
-    """Return the last stored price of YES, or of the stock, by the row of each market of some events."""
+def last_prices(connection: Connection, events: Sequence[int], as_of: datetime | None = None) -> Mapping[int, float]:
+    """Return the last stored price of YES, or of the stock, by the row of each market of some events.
+
+    Args:
+        as_of: A later price is not read; None for all.
+    """
     chosen = (
         select(markets.c.id, instruments.c.kind, price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)
@@ -110,6 +114,8 @@ def last_prices(connection: Connection, events: Sequence[int]) -> Mapping[int, f
     found = dict[int, float]()
     for market, kind, blob in connection.execute(chosen):
         points, _ = unpack_points([blob], highest=highest_price(kind))
+        if as_of is not None:
+            points = points[points["at"] <= to_microseconds(as_of)]
         if len(points):
             # Points lie in order of time.
             found[market] = float(points["price"][-1])
@@ -148,8 +154,16 @@ def total_gain_usd(positions: Sequence[OpenPosition]) -> float | None:
     return sum(known) if known else None
 
 
-def open_positions(connection: Connection, row_filter: RowFilter) -> Sequence[OpenPosition]:
-    """Return the open positions of some decisions that are in scores, the largest stake first."""
+def open_positions(connection: Connection, venue: str, row_filter: RowFilter) -> Sequence[OpenPosition]:
+    """Return the open positions of some decisions that are in scores, the largest stake first.
+
+    Args:
+        venue: The name of the venue of their markets.
+        row_filter: A market that settled after its `as_of` is open, and a later price is not read.
+    """
+    as_of = row_filter.as_of
+    known = true() if as_of is None else (resolutions.c.effective_at <= as_of) & (resolutions.c.settled_at <= as_of)
+    is_settled = select(resolutions.c.market_row).where(resolutions.c.market_row == markets.c.id, known).exists()
     cost = case((bets.c.sign > 0.0, bets.c.price_yes), else_=1.0 - bets.c.price_yes)
     staked = func.abs(bets.c.booked_usd)
     statement = (
@@ -158,13 +172,12 @@ def open_positions(connection: Connection, row_filter: RowFilter) -> Sequence[Op
         .join(bets, bets.c.decision_id == decisions.c.id)
         .join(markets, markets.c.id == bets.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .outerjoin(payouts, payouts.c.market_row == markets.c.id)
-        .where(*row_filter.conditions(connection), subjects.c.kind == "event", payouts.c.market_row.is_(None))
+        .where(*row_filter.conditions(connection), subjects.c.kind == "event", markets.c.venue == venue, ~is_settled)
         .where(bets.c.booked_usd != 0.0, cost > 0.0, ~is_late())
         .group_by(events.c.id, events.c.event_id, markets.c.id, markets.c.question, bets.c.sign)
     )
     rows = connection.execute(statement).all()
-    prices = last_prices(connection, sorted({event for event, *_ in rows}))
+    prices = last_prices(connection, sorted({event for event, *_ in rows}), as_of)
     found = []
     for _, event_id, market, question, sign, n, staked_usd, shares in rows:
         price = prices.get(market)

@@ -132,7 +132,7 @@ class LedgerForecast:
     price_source: str | None
     decided_at: datetime
     settled_at: datetime | None
-    """None while the market is open, as the next one."""
+    """None without a payout, as the next one: while the market is open, and where stakes were given back."""
     payout_yes: float | None
     """Payout of a share of YES, in [0, 1]; neither 0 nor 1 for a void market."""
     knowledge: Knowledge
@@ -141,6 +141,8 @@ class LedgerForecast:
     slot_at: datetime
     late: bool
     """Whether it was made after the run's deadline, and is in no score."""
+    refunded: bool
+    """Whether the market was cancelled and stakes were given back: it has no payout, and is not open."""
 
 
 def select_runs(connection: Connection) -> tuple[LedgerRun, ...]:
@@ -320,9 +322,10 @@ def select_forecasts(connection: Connection, row_filter: RowFilter) -> tuple[Led
         LedgerForecast(
             **{name: row[name] for name in names},
             payout_yes=payout,
-            settled_at=settled_at,
+            settled_at=None if payout is None else settled_at,
             knowledge=knowledge[row["id"]],
             late=bool(row["late"]),
+            refunded=payout is None and settled_at is not None,
         )
         for row in connection.execute(statement).mappings()
         for payout, settled_at in [payouts.get(row["market_row"], (None, None))]
@@ -346,8 +349,8 @@ def _select_decisions(*columns: Any) -> Select[Any]:
     return statement.order_by(runs.c.slot_at, runs.c.id, bots.c.id, subjects.c.subject_id)
 
 
-def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapping[int, tuple[float, datetime]]:
-    """Return payout and settlement of each settled market of some events, as known at the instant."""
+def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapping[int, tuple[float | None, datetime]]:
+    """Return payout and end of each market of some events that ended as known at the instant; None is a refund."""
     statement = (
         select(resolutions.c.market_row, resolutions.c.payout_yes, resolutions.c.settled_at)
         .join(markets, markets.c.id == resolutions.c.market_row)
@@ -356,9 +359,8 @@ def _payouts(connection: Connection, as_of: datetime | None, about: Any) -> Mapp
     )
     if as_of is not None:
         statement = statement.where(resolutions.c.effective_at <= as_of, resolutions.c.settled_at <= as_of)
-    # The last revision counts; a market voided without a payout has none.
-    last = {market: (payout, settled_at) for market, payout, settled_at in connection.execute(statement)}
-    return {market: (payout, settled_at) for market, (payout, settled_at) in last.items() if payout is not None}
+    # The last revision counts.
+    return {market: (payout, settled_at) for market, payout, settled_at in connection.execute(statement)}
 
 
 def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Knowledge]:
@@ -389,7 +391,8 @@ def _knowledge(connection: Connection, row_filter: RowFilter) -> Mapping[int, Kn
     payouts = _payouts(connection, row_filter.as_of, about)
     of_events = select(markets.c.id, markets.c.event_row).where(markets.c.event_row.in_(about))
     for market, of_event in connection.execute(of_events):
-        at = payouts[market][1].timestamp() if market in payouts else np.inf
+        payout, settled_at = payouts.get(market, (None, None))
+        at = np.inf if payout is None or settled_at is None else settled_at.timestamp()
         ended[of_event] = max(ended.get(of_event, at), at)
     made = Deciders(
         bot_row=np.array(bot, dtype=np.int64),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
+from predibot.domain.budget import format_limit_usd
 from predibot.domain.spelling import count_noun
 from predibot.jobs.status import COUNTED, STALE, LedgerStatus, ScheduleStatus
 from predibot.reports import figures
@@ -86,6 +87,6 @@ def status_lines(status: LedgerStatus) -> Iterator[str]:
             f"Left behind by {owner}, which is gone: {held.claims:,} unfinished decisions and "
             f"{figures.cost_usd(held.set_aside_usd)} set aside; who goes on with those runs takes them over."
         )
-    limits = [each for each in status.schedules if each.day_limits is not None and each.day_limits.usd is not None]
-    of = ", ".join(f"${each.day_limits.usd:,.2f} for {each.recipe}" for each in limits if each.day_limits)
+    limits = [(each.recipe, each.day_limits.usd) for each in status.schedules if each.day_limits is not None]
+    of = ", ".join(f"{format_limit_usd(usd)} for {recipe}" for recipe, usd in limits if usd is not None)
     yield f"Spent today: {figures.cost_usd(status.spent.usd)}" + (f" of {of}." if of else ".")

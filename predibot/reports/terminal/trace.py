@@ -75,7 +75,9 @@ def market_line(each: LedgerForecast) -> str:
     price = "" if each.price_yes is None else f", price {figures.probability(each.price_yes)}"
     side = "YES" if (each.booked_usd or 0.0) > 0.0 else "NO"
     bet = f"bet {figures.usd(abs(each.booked_usd))} on {side}" if each.booked_usd else "no bet"
-    end = "open" if each.settled_at is None else f"paid {figures.probability(each.payout_yes)}"
+    end = "stakes given back" if each.refunded else "open"
+    if each.payout_yes is not None:
+        end = f"paid {figures.probability(each.payout_yes)}"
     return f"forecast {figures.probability(each.probability)}{price}, {bet}, {end}: {plain(each.question)}"
 
 

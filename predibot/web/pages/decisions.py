@@ -167,7 +167,6 @@ def decision_page(
             "notes": [note_text(each) for each in found.notes],
             "item_kinds": ITEM_SUBJECTS,
             "forecasts": forecasts,
-            "refunded": cache.refunded(subject) if found.subject_kind == "event" else (),
             "without_traces": found.trace_sha256 is not None and not cache.traces,
             **_trace_context(
                 cache, found.trace_sha256 if cache.traces else None, turn, step, find.strip()[:_MOST_FIND], only

@@ -115,13 +115,12 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     listed = [(frozen.get(market), list(rows)) for market, rows in groupby(by_market, lambda each: each.market_id)]
     if len(listed) > _CHARTS:
         listed.sort(key=lambda each: (each[0] and each[0].volume_usd) or 0.0, reverse=True)
-    refunded, revisions, shown = cache.refunded(id), cache.revisions(id), min(len(listed), _PANELS)
+    revisions, shown = cache.revisions(id), min(len(listed), _PANELS)
     panels = [
         replace(
             _market_panel(
                 cache, rows, prices.get(rows[0].market_id, ()), news if n < _CHARTS else None, players, shown
             ),
-            is_refunded=rows[0].market_id in refunded,
             closes_at=None if market is None else market.closes_at,
         )
         for n, (market, rows) in enumerate(listed)
@@ -167,7 +166,7 @@ def _market_panel(
     return MarketPanel(
         question=rows[0].question,
         payout_yes=rows[0].payout_yes,
-        is_refunded=False,
+        is_refunded=rows[0].refunded,
         settled_at=rows[0].settled_at,
         closes_at=None,
         price=prices[-1] if prices else None,

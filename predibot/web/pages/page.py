@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from itertools import groupby
 from typing import Any, TypeVar
 
 from sqlalchemy import Row
@@ -80,6 +81,20 @@ def alike(rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> list[list[_R
     for each in rows:
         found.setdefault(key(each), []).append(each)
     return list(found.values())
+
+
+def alike_neighbours(days: Mapping[date, Sequence[str]]) -> list[list[tuple[date, Sequence[str]]]]:
+    """Return days with their texts, newest first; days that follow each other with the same texts are one group.
+
+    Examples:
+        >>> of = {date(2026, 3, day): ["away"] for day in (1, 2, 30)}
+        >>> [[day.day for day, _ in group] for group in alike_neighbours(of)]
+        [[30], [2, 1]]
+    """
+    ordered = sorted(days.items(), reverse=True)
+    # Within days that follow each other, the sum of a day's number and its place is the same.
+    groups = groupby(enumerate(ordered), lambda each: (each[0] + each[1][0].toordinal(), each[1][1]))
+    return [[day for _, day in group] for _, group in groups]
 
 
 def day_of(text: str) -> datetime | None:

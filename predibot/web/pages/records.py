@@ -29,7 +29,7 @@ from predibot.web.cache import LedgerCache
 from predibot.web.drawing import Dots, curves_of, dots_of
 from predibot.web.frame import colour
 from predibot.web.pages.items import item_ids
-from predibot.web.pages.page import WebPage, alike, grids_page, paginate, records
+from predibot.web.pages.page import WebPage, alike_neighbours, grids_page, paginate, records
 from predibot.web.pages.today import decisions_under_way
 
 _SLOTS = 20
@@ -163,7 +163,7 @@ def published_status_page(cache: LedgerCache) -> WebPage:
             "tracked_until": tracked.tracked_until,
             "days": COUNTED.days,
             "failed_days": len(found),
-            "failed": alike(sorted(found.items(), reverse=True), lambda each: tuple(each[1])),
+            "failed": alike_neighbours(found),
         },
     )
 

@@ -24,6 +24,7 @@ from predibot.jobs.schedule.scheduled_recipe import RETRY_PAUSE, ScheduledRecipe
 from predibot.jobs.schedule.service import LONGEST_WAIT, ScheduleService
 from predibot.ledger.schema.tables import SlotRow
 from predibot.ledger.store import Store
+from predibot.ledger.write.runs import void_run
 from predibot.ledger.write.slots import (
     SlotResult,
     begin_slot,
@@ -194,12 +195,18 @@ def test_a_simulated_world_goes_on_after_the_days_that_were_played_by_hand(world
 
     def plays(slot: datetime) -> datetime:
         world.store.run_write(partial(begin_slot, recipe="daily", slot_at=slot, now=slot))
-        return simulated_instant(recipe, slot, past, world.store)
+        at = simulated_instant(recipe, slot, past, world.store)
+        if at not in by_slots:
+            by_slots.append(at)
+            a_run(world.store, key=f"daily@{at}", as_of=at, venue="sandbox", created_at=slot + MINUTE)
+        return at
 
+    by_slots: list[datetime] = []
     by_hand = {"as_of": NOON + HOUR, "venue": "sandbox", "created_at": NOON - HOUR}
-    a_run(world.store, **by_hand)
+    run = a_run(world.store, **by_hand)
     a_run(world.store, key="other@2026-03-01T00:00Z", recipe="other", **{**by_hand, "as_of": NOON + 2 * DAY})
     assert [plays(NOON + days * DAY) for days in (0, 1, 0)] == [NOON + HOUR + days * DAY for days in (1, 2, 1)]
+    world.store.run_write(partial(void_run, key=run.key, reason="why", at=NOON + DAY))
     with pytest.raises(UsageError, match="the simulated world ends"):
         plays(NOON + 2 * DAY)
 

@@ -6,6 +6,7 @@ from sqlalchemy import select
 from predibot.domain.price import PricePoint
 from predibot.domain.resolution import Resolution
 from predibot.ledger.read.decision_lists import list_decisions
+from predibot.ledger.read.decision_traces import latest_of_bot
 from predibot.ledger.read.event_lists import list_events, open_positions
 from predibot.ledger.read.outcomes import OUTCOMES
 from predibot.ledger.read.row_filter import RowFilter
@@ -22,9 +23,11 @@ from predibot.ledger.read.rows_for_python import (
     sort_decisions,
 )
 from predibot.ledger.store import Store
+from predibot.ledger.write.decisions import decisions
 from predibot.ledger.write.events import instruments, markets
 from predibot.ledger.write.prices_and_resolutions import add_observations, add_resolutions
 from predibot.ledger.write.runs import void_run
+from predibot.reports.terminal.trace import market_line
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
 
 ONE, TWO = event_of(1, 2), event_of(2)
@@ -64,6 +67,17 @@ def test_a_payout_is_the_last_that_was_known_at_the_instant(filled: Store) -> No
         (told,) = [row for row in forecasts(filled, RowFilter(as_of=NOW + days * DAY)) if row.market_id == "m1a"]
         assert (told.payout_yes, told.settled_at) == (paid, None if paid is None else NOW + 3 * DAY)
     assert forecasts(filled, RowFilter())[0].payout_yes == 1.0
+    with filled.write() as connection:
+        row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
+        refund = Resolution(None, NOW + 3 * DAY, "venue", NOW + 6 * DAY)
+        add_resolutions(connection, row.id, [refund], stored=2, seen_at=NOW + 99 * DAY)
+    paid, refunded = (forecasts(filled, RowFilter(as_of=NOW + days * DAY))[0] for days in (5, 6))
+    assert [(each.payout_yes, each.settled_at, each.refunded) for each in (paid, refunded)] == [
+        (1.0, NOW + 3 * DAY, False),
+        (None, None, True),
+    ]
+    ends = [market_line(each).partition(":")[0].rpartition(", ")[2] for each in (paid, refunded)]
+    assert ends == ["paid 1.00", "stakes given back"]
     assert [row.market_id for row in forecasts(filled, RowFilter(as_of=NOW))] == ["m1a", "m1b"]
 
 
@@ -91,10 +105,17 @@ def test_what_decisions_came_to_is_listed_filtered_and_held_at_the_last_price(fi
         assert (two.settled, two.staked_usd, two.gain_usd) == (0, 1.0, None)
         counts = {each: sum(count_decisions(connection, RowFilter(outcome=each)).values()) for each in OUTCOMES}
         assert counts == {"open": 2, "settled": 0, "gained": 1, "lost": 0}
-        (held,) = open_positions(connection, RowFilter(bots=("a",)))
+        (held,) = open_positions(connection, "polymarket", RowFilter(bots=("a",)))
         assert (held.event_id, held.side, held.bets, held.staked_usd) == (TWO.id, "NO", 1, 1.0)
         assert (held.price_then, held.price_now) == pytest.approx((0.6, 0.9))
         assert held.gain_usd == pytest.approx(0.9 / 0.6 - 1.0)
+        before = RowFilter(bots=("a",), as_of=NOW + 2 * DAY)
+        positions = open_positions(connection, "polymarket", before)
+        assert [(each.event_id, each.side, each.price_now) for each in positions] == [
+            (TWO.id, "NO", 0.5),
+            (ONE.id, "YES", None),
+        ]
+        assert not open_positions(connection, "manifold", before)
         numbers = {each.event_id: each.number for each in select_events(connection)}
         listed = list_events(connection, list(numbers.values()))
         lead = listed[numbers[ONE.id]].markets[0]
@@ -104,8 +125,8 @@ def test_what_decisions_came_to_is_listed_filtered_and_held_at_the_last_price(fi
 
 def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
     for _ in range(3):
-        run = a_run(store, ONE, bots=("a",))
-        decide(store, run, "a", failed(ONE))
+        run = a_run(store, ONE, bots=("a#1",))
+        decide(store, run, "a#1", failed(ONE))
         if len(store.run_read(select_runs)) < 3:
             store.run_write(lambda connection: void_run(connection, "daily@2026-03-01T00:00Z", reason="why", at=NOW))
     told = store.run_read(select_runs)
@@ -117,6 +138,12 @@ def test_void_runs_of_one_key_are_told_apart(store: Store) -> None:
     with store.read() as connection:
         assert [row.void for row in select_decisions(connection, RowFilter())] == [0]
         assert [row.void for row in select_decisions(connection, RowFilter(void=True))] == [1, 2, 0]
+    with store.write() as connection:
+        connection.execute(decisions.update().values(trace_sha256="0" * 64))
+        latest = latest_of_bot(connection, "a")
+        assert latest is not None and (latest.bot, latest.void) == ("a#1", False)
+        void_run(connection, "daily@2026-03-01T00:00Z", reason="why", at=NOW)
+        assert latest_of_bot(connection, "a") is None
 
 
 def test_lists_hold_what_is_told_in_any_order_and_part(filled: Store) -> None:
