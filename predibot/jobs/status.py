@@ -149,7 +149,8 @@ def _schedule_problems(each: ScheduleStatus, spent: Spending, now: datetime) -> 
         yield f"recipe {each.recipe}: {each.problem}"
     limit = None if each.day_limits is None else each.day_limits.usd
     if limit is not None and spent.usd >= limit:
-        yield f"recipe {each.recipe}: the {format_limit_usd(limit)} that a day may cost are spent. Raise [limits], or wait"
+        usd = format_limit_usd(limit)
+        yield f"recipe {each.recipe}: the {usd} that a day may cost are spent. Raise [limits], or wait"
     if each.stored.paused_at is not None:
         return
     if each.expected_at is not None and each.is_overdue:

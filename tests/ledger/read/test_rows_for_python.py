@@ -71,12 +71,12 @@ def test_a_payout_is_the_last_that_was_known_at_the_instant(filled: Store) -> No
         row = connection.execute(markets.select().where(markets.c.market_id == "m1a")).one()
         refund = Resolution(None, NOW + 3 * DAY, "venue", NOW + 6 * DAY)
         add_resolutions(connection, row.id, [refund], stored=2, seen_at=NOW + 99 * DAY)
-    paid, refunded = (forecasts(filled, RowFilter(as_of=NOW + days * DAY))[0] for days in (5, 6))
-    assert [(each.payout_yes, each.settled_at, each.refunded) for each in (paid, refunded)] == [
+    before, after = (forecasts(filled, RowFilter(as_of=NOW + days * DAY))[0] for days in (5, 6))
+    assert [(each.payout_yes, each.settled_at, each.refunded) for each in (before, after)] == [
         (1.0, NOW + 3 * DAY, False),
         (None, None, True),
     ]
-    ends = [market_line(each).partition(":")[0].rpartition(", ")[2] for each in (paid, refunded)]
+    ends = [market_line(each).partition(":")[0].rpartition(", ")[2] for each in (before, after)]
     assert ends == ["paid 1.00", "stakes given back"]
     assert [row.market_id for row in forecasts(filled, RowFilter(as_of=NOW))] == ["m1a", "m1b"]
 
