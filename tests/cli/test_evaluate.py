@@ -88,7 +88,11 @@ def test_a_missing_number_is_a_dash_and_null(decided: Predibot) -> None:
 def test_recipe_and_bots_choose_what_is_shown(decided: Predibot) -> None:
     said = decided("evaluate", "daily", "--no-track", "--bots", "random_bet", "--json")
     assert [card["bot"] for card in said.document["bots"]] == ["random_bet"]
-    assert said.err == "ledger: sqlite:///runs/out/predibot.db\nrecipe: daily\n"
+    assert said.err.splitlines() == [
+        "ledger: sqlite:///runs/out/predibot.db",
+        "recipe: daily",
+        "the simulated world is looked at when its markets have settled, 2026-05-05T12:00Z; --as-of looks earlier",
+    ]
 
 
 @pytest.mark.parametrize(
