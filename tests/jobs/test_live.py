@@ -1,10 +1,11 @@
 """A live venue: quotes age while a bot thinks, so each decision is booked at fresh ones."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NoReturn
 
 import httpx
 import pytest
@@ -15,7 +16,8 @@ from predibot.config import Settings
 from predibot.contracts import OpenVenue
 from predibot.domain.clock import format_instant
 from predibot.domain.event import Event
-from predibot.errors import MarketClosed, UsageError
+from predibot.domain.price import Quote
+from predibot.errors import MarketClosed, UsageError, VenueUnavailable
 from predibot.jobs.decide import DecideReport, decide
 from predibot.jobs.deciding.venue_board import VenueBoard
 from predibot.jobs.deciding.worker import Resources
@@ -112,6 +114,34 @@ def test_quotes_are_taken_once_a_minute_for_all_bots(live: Live, event: Event) -
     assert {market.quote.at for market in second.markets if market.quote} == {live.now}
 
 
+def test_a_request_begun_after_an_answer_is_shared_and_one_that_fails_or_is_answered_of_old_takes_no_quote_away(
+    live: Live, event: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = VenueBoard(live.venue, lambda: live.now)
+    first, answered_at = board.open_event(event), live.now
+    live.now += timedelta(seconds=1)
+    second = board.open_event(event, after=answered_at)
+    asked = live.server.requests
+    assert board.open_event(event, after=answered_at) == second != first
+    assert live.server.requests == asked
+    assert board.open_event(event, after=live.now) == second
+    assert live.server.requests > asked
+    monkeypatch.setattr(Polymarket, "quotes", lambda *_: {market.id: market.quote for market in first.markets})
+    assert board.open_event(event, after=live.now) == second
+    monkeypatch.setattr(Polymarket, "quotes", fail)
+    assert board.open_events([event], live.now) == (
+        (second,),
+        ("the venue did not answer again; quotes of the last 60 s stand: venue down",),
+    )
+    live.now += timedelta(seconds=61)
+    with pytest.raises(VenueUnavailable):
+        board.open_events([event], live.now)
+
+
+def fail(*_: object) -> NoReturn:
+    raise VenueUnavailable("venue down")
+
+
 def test_a_market_that_closed_meanwhile_cannot_be_quoted(live: Live, event: Event) -> None:
     board = VenueBoard(live.venue, lambda: live.now)
     live.now = (event.closes_at or live.now) + 20 * DAY
@@ -151,7 +181,7 @@ def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_m
                 JOIN bots ON bots.id = decisions.bot_id
                 JOIN quotes shown ON shown.decision_id = decisions.id AND shown.role = 'shown'
                 JOIN quotes booked ON booked.decision_id = decisions.id AND booked.role = 'booked'
-                GROUP BY decisions.id"""
+                GROUP BY decisions.id, bots.name"""
             )
         ).all()
     times = {(name, subject): (decided, shown, booked) for name, subject, decided, shown, booked in rows}
@@ -159,6 +189,26 @@ def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_m
         assert (booked > shown) == (name == "one_shot")
         if name == "calibrated":
             assert times["one_shot", subject][0] <= shown
+
+
+def test_an_answer_is_booked_at_the_quotes_it_was_shown_where_the_venue_fails_meanwhile(
+    store: Store, live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.step, asked, quotes = timedelta(seconds=1), set[str](), Polymarket.quotes
+
+    def once(venue: Polymarket, event: Event) -> Mapping[str, Quote]:
+        if event.id in asked:
+            fail()
+        asked.add(event.id)
+        return quotes(venue, event)
+
+    monkeypatch.setattr(Polymarket, "quotes", once)
+    model = f'strategy = "one_shot"\nmodel = "openai/lazy"\nbase_url = "{live.server.chat_url}"'
+    report = live.decide(store, f"{model}\nprice_usd_per_million_tokens = 0", ticking=True)
+    assert {each.status for each in report.decisions} == {"recorded"}
+    with store.read() as connection:
+        notes = connection.execute(text("SELECT notes_json FROM decisions")).scalars().all()
+    assert len(notes) == len(asked) and all("the venue did not answer again" in each for each in notes)
 
 
 def test_a_bot_whose_budget_is_spent_abstains_at_the_quotes_it_was_shown(

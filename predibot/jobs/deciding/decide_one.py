@@ -50,7 +50,7 @@ from predibot.errors import (
 from predibot.games.normalisation import normalise_exclusive
 from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
 from predibot.jobs.deciding.activity import activity_of_step
-from predibot.jobs.deciding.members import read_members, sample_steps, too_few_samples
+from predibot.jobs.deciding.members import members_decided_at, read_members, sample_steps, too_few_samples
 from predibot.jobs.deciding.opened_models import DeclaredModels
 from predibot.jobs.deciding.sources import replace_loopback, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
@@ -296,10 +296,10 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
     # An event with a closed market is not decided; an account goes on with its other markets.
     if turn is None:
         # A bot that steps from the price begins at one that is asked for after the answers of its members.
-        anew = bool(job.bot.members)
-        shown = tuple(worker.board.open_event(event, anew=anew) for event in worker.events_of(job))
+        after = members_decided_at(job, worker) if job.bot.members and worker.venue.live else None
+        shown, unanswered = worker.board.open_events(worker.events_of(job), after)
     else:
-        shown = worker.board.quote_events(turn.events, worker.instant())
+        shown, unanswered = worker.board.quote_events(turn.events, worker.instant()), ()
     view = _view(job, worker, shown, turn)
     now = worker.instant()
     context = replace(context, now=now, view=view, **read_members(job, worker, now))
@@ -314,6 +314,7 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
         if kind == "answer":
             return _failure_result(worker, str(error), reason_kind="answer")
         answer = Abstention(str(error), kind)
+    answered_at = worker.instant() if job.bot.needs.models else None
     _check_answer(answer, job.bot.strategy.name)
     if isinstance(answer, Abstention):
         if job.bot.pools_samples and answer.kind == "members":
@@ -325,8 +326,8 @@ def _decide(job: DecideJob, worker: Worker, context: Context, turn: AccountTurn 
         answer = normalise_exclusive(answer, view.event)
     if turn is None:
         # What took a model's time is booked at quotes that are asked for after its answer.
-        anew = bool(job.bot.needs.models)
-        booked = tuple(worker.board.open_event(event, anew=anew) for event in shown)
+        booked, late = worker.board.open_events(shown, answered_at)
+        answer = replace(answer, notes=(*answer.notes, *dict.fromkeys((*unanswered, *late))))
     else:
         ordered = [order.instrument for order in answer.orders]
         booked = worker.board.requote_events(shown, ordered, turn.account.positions, worker.instant())

@@ -10,7 +10,7 @@ from predibot.domain.trace import SampleStep
 from predibot.errors import PluginError
 from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.ledger.read.details.settled_forecasts import settled_forecasts_of_bot
-from predibot.ledger.read.labels import decisions_on, undecided_on
+from predibot.ledger.read.labels import decisions_on, last_decided_at, undecided_on
 from predibot.recipe.recipe import BotSpec
 
 _REASON_CHARACTERS = 200
@@ -29,6 +29,12 @@ def read_members(job: DecideJob, worker: Worker, now: datetime) -> Mapping[str, 
         "undecided": {name: undecided[name] for name in names if name in undecided},
         "settled": _settled(job, worker, now),
     }
+
+
+def members_decided_at(job: DecideJob, worker: Worker) -> datetime | None:
+    """Return the instant of the last answer of a bot's members on its subject; None without members or answers."""
+    names, run_id = job.bot.members, worker.run.id
+    return worker.store.run_read(lambda connection: last_decided_at(connection, run_id, job.subject, names))
 
 
 def _settled(job: DecideJob, worker: Worker, now: datetime) -> Callable[[str], tuple[SettledForecast, ...]]:

@@ -37,18 +37,20 @@ class VenueBoard:
         self._lock = threading.Lock()
         self._places: dict[tuple[str, ...], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
 
-    def open_event(self, event: Event, *, anew: bool = False) -> Event:
+    def open_event(self, event: Event, *, after: datetime | None = None) -> Event:
         """Return an event with the quotes of now; unchanged if the venue is not live.
 
         Args:
-            anew: Whether to ask the venue even if it was asked a moment ago.
+            event: The event.
+            after: An earlier answer of a live venue counts only if it was asked for after this instant.
 
         Raises:
             MarketClosed: If one of its markets is closed or not quoted any more.
+            VenueError: If the venue does not answer.
         """
         if not self._venue.live:
             return event
-        fresh = self.quote_event(event, anew=anew)
+        fresh = self.quote_event(event, after=after)
         gone = [market.id for market in fresh.markets if not market.quotes]
         if gone:
             raise MarketClosed(
@@ -56,20 +58,48 @@ class VenueBoard:
             )
         return fresh
 
-    def quote_event(self, event: Event, *, anew: bool = False) -> Event:
+    def open_events(self, events: Iterable[Event], after: datetime | None) -> tuple[tuple[Event, ...], tuple[str, ...]]:
+        """Return events as `open_event` does, and notes on those whose quotes are of the last minute instead.
+
+        Raises:
+            MarketClosed: If a market is closed or not quoted any more.
+            VenueError: If the venue does not answer, and did not within the last minute.
+        """
+        found, notes = list[Event](), list[str]()
+        for event in events:
+            try:
+                found.append(self.open_event(event, after=after))
+            except VenueError as error:
+                if after is None:
+                    raise
+                # An answer that was paid for is not lost where there is a quote of the last seconds.
+                found.append(self.open_event(event))
+                notes.append(f"the venue did not answer again; quotes of the last {MAX_AGE.seconds} s stand: {error}")
+        return tuple(found), tuple(notes)
+
+    def quote_event(self, event: Event, *, after: datetime | None = None) -> Event:
         """Return an event with the quotes of now, none for markets that trade no more; for accounts.
 
-        A past has the event's own quotes, unless its order books are wanted, which no list holds.
+        A past has the event's own quotes, unless its order books are wanted, which no list holds. A market keeps its
+        quote where a live venue answers with an older one.
 
         Args:
-            anew: Whether to ask a live venue even if it was asked a moment ago.
+            event: The event.
+            after: An earlier answer of a live venue counts only if it was asked for after this instant.
         """
         if not (self._venue.live or self._past_books):
             return event
         # Keyed by markets too: an account may hold other markets of an event than a run plays.
         key = ("quotes", event.id, *(market.id for market in event.markets))
-        quotes = self._once(key, partial(self._venue.quotes, event), anew=anew)
+        quotes = self._once(key, partial(self._newest_quotes, key, event), after=after)
         return replace(event, markets=tuple(market.with_quotes(quotes) for market in event.markets))
+
+    def _newest_quotes(self, key: tuple[str, ...], event: Event) -> Mapping[str, Quote]:
+        """Ask for quotes; called by `_once`, which holds the lock of the key."""
+        found = self._venue.quotes(event)
+        for _, held in self._places[key][1]:
+            found = {name: max(quote, held.get(name, quote), key=lambda each: each.at) for name, quote in found.items()}
+        return found
 
     def daily_prices(self, market: Market, now: datetime) -> tuple[PricePoint, ...]:
         """Return the last price of each of the last days, oldest first, closes per share of now; none is later than
@@ -123,10 +153,10 @@ class VenueBoard:
         fresh = self._quote(event, now)
         if (there & ordered).issubset(prices_of(fresh, self._venue.name)):
             return fresh
-        return self._quote(event, now, anew=True)
+        return self._quote(event, now, after=self._clock())
 
-    def _quote(self, event: Event, now: datetime, *, anew: bool = False) -> Event:
-        fresh = self.quote_event(event, anew=anew)
+    def _quote(self, event: Event, now: datetime, *, after: datetime | None = None) -> Event:
+        fresh = self.quote_event(event, after=after)
         late = [quote.at for market in fresh.markets for quote in market.quotes if quote.at > now]
         if late and not self._venue.live:
             # A later quote would show the future.
@@ -217,12 +247,13 @@ class VenueBoard:
             return None
         return Quote(points[-1].at, history=points[-1].price) if points else None
 
-    def _once(self, what: tuple[str, ...], ask: Callable[[], Any], *, anew: bool = False) -> Any:
-        """Return an earlier answer or ask; bots that want the same at once share one request."""
+    def _once(self, what: tuple[str, ...], ask: Callable[[], Any], *, after: datetime | None = None) -> Any:
+        """Return an earlier answer or ask; bots that want the same at once share one request, begun after `after`."""
         with self._lock:
             lock, answers = self._places.setdefault(what, (threading.Lock(), []))
         with lock:
-            if not answers or self._is_old(answers[0][0]) or (anew and self._venue.live):
+            is_early = self._venue.live and bool(answers) and after is not None and answers[0][0] <= after
+            if not answers or is_early or self._is_old(answers[0][0]):
                 answers[:] = [(self._clock(), ask())]
             return answers[0][1]
 

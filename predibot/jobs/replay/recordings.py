@@ -270,7 +270,7 @@ class RecordedQuotes(VenueBoard):
         super().__init__(venue, lambda: now)
         self._recorded = list(quoted)
 
-    def open_event(self, event: Event, *, anew: bool = False) -> Event:
+    def open_event(self, event: Event, *, after: datetime | None = None) -> Event:
         """Return the event with the next quotes, unchanged if none are stored."""
         quotes = self._recorded.pop(0) if self._recorded else {}
         if not quotes:

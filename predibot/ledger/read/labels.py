@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, select
@@ -165,6 +166,17 @@ def undecided_on(connection: Connection, run_id: int, subject: Subject) -> Mappi
         subjects.c.subject_id == subject.id,
     )
     return {name: (status, message) for name, status, message in connection.execute(statement)}
+
+
+def last_decided_at(connection: Connection, run_id: int, subject: Subject, names: Sequence[str]) -> datetime | None:
+    """Return when the last of some bots of a run decided, or failed to decide, on a subject; None if none did."""
+    statement = with_decisions(decisions.c.decided_at).where(
+        decisions.c.run_id == run_id,
+        bots.c.name.in_(names),
+        subjects.c.kind == subject.kind,
+        subjects.c.subject_id == subject.id,
+    )
+    return max(connection.execute(statement).scalars(), default=None)
 
 
 def decisions_on(connection: Connection, run_id: int, subject: Subject) -> Mapping[str, Decision]:
