@@ -169,7 +169,8 @@ def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(stor
 def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_model_is_booked_at_one_after_its_own(
     store: Store, live: Live
 ) -> None:
-    live.step = timedelta(seconds=1)
+    # So small a step that nothing grows a minute old, however many look at the clock.
+    live.step = timedelta(milliseconds=50)
     model = f'strategy = "one_shot"\nmodel = "openai/lazy"\nbase_url = "{live.server.chat_url}"'
     bots = ("market_price", f"{model}\nprice_usd_per_million_tokens = 0", 'strategy = "calibrated"\nbot = "one_shot"')
     report = live.decide(store, *bots, ticking=True)
@@ -194,7 +195,7 @@ def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_m
 def test_an_answer_is_booked_at_the_quotes_it_was_shown_where_the_venue_fails_meanwhile(
     store: Store, live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    live.step, asked, quotes = timedelta(seconds=1), set[str](), Polymarket.quotes
+    live.step, asked, quotes = timedelta(milliseconds=50), set[str](), Polymarket.quotes
 
     def once(venue: Polymarket, event: Event) -> Mapping[str, Quote]:
         if event.id in asked:
