@@ -89,7 +89,7 @@ def test_no_line_is_wider_than_the_screen_and_the_best_bot_is_named(width: int) 
     assert max(map(len, lines)) <= width
     assert any("sharp beats" in line for line in lines)
     explained = board(width=width, how=ScreenOptions(explain=True))
-    assert sum("no room for" in line for line in explained) == (width <= 100)
+    assert sum("no room for" in line for line in explained) == (width < 100)
 
 
 def test_a_venue_out_of_reach_is_said_on_the_summary_and_notes_of_the_record_are_not() -> None:
