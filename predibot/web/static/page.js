@@ -49,11 +49,11 @@ for (const chart of document.querySelectorAll("svg.chart")) {
     chart.classList.add("pointed");
     nearest.line.classList.add("front");
     says.textContent = nearest.text;
-    const left = nearest.x < box.width / 2;
-    says.setAttribute("x", nearest.x + (left ? 8 : -8));
-    says.setAttribute("y", Math.max(nearest.y - 10, 12));
-    says.setAttribute("text-anchor", left ? "start" : "end");
     chart.append(says);
+    // Beside the point, on the side with more room, and never over the edge of a narrow chart.
+    const length = says.getComputedTextLength(), beside = nearest.x < box.width / 2 ? nearest.x + 8 : nearest.x - 8 - length;
+    says.setAttribute("x", Math.max(0, Math.min(beside, box.width - length)));
+    says.setAttribute("y", Math.max(nearest.y - 10, 12));
   });
   chart.addEventListener("pointerleave", forget);
 }
