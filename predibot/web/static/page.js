@@ -52,7 +52,8 @@ for (const chart of document.querySelectorAll("svg.chart")) {
     chart.append(says);
     // Beside the point, on the side with more room, and never over the edge of a narrow chart.
     const length = says.getComputedTextLength(), beside = nearest.x < box.width / 2 ? nearest.x + 8 : nearest.x - 8 - length;
-    says.setAttribute("x", Math.max(0, Math.min(beside, box.width - length)));
+    const end = Math.min(box.right, chart.parentElement.getBoundingClientRect().right) - box.left;
+    says.setAttribute("x", Math.max(0, Math.min(beside, end - length)));
     says.setAttribute("y", Math.max(nearest.y - 10, 12));
   });
   chart.addEventListener("pointerleave", forget);
