@@ -142,5 +142,5 @@ def test_each_pair_is_a_subject_and_its_digest_is_frozen_with_it() -> None:
 
 
 def test_what_counts_is_said_of_a_pair_and_of_reasons() -> None:
-    assert "how near your label is" in words(FORM).objective
+    assert "how near your label comes" in words(FORM).objective
     assert "others who judge the same reasons" in words(FORM.judging("Both are of May.")).objective
