@@ -105,12 +105,15 @@ def _view(
         if price_blind
         else "The price of YES is what the market expects of it."
     )
-    groups = {each.exclusive_group for each in event.left_out} | {each.exclusive_group for each in event.markets}
     is_exclusive = any(each.exclusive_group for each in event.left_out) or exclusive_lines(event.markets)
+    groups = ({each.exclusive_group for each in event.markets} | {each.exclusive_group for each in event.left_out}) - {
+        ""
+    }
+    add_up = (_ADD_UP + _EACH_GROUP * (len(groups) > 1)) if is_exclusive else ""
     return (
         "# The event and its markets\n\n"
         f"Each market is a question; its first outcome is YES, its second NO. {_PAYOUT} {priced}"
-        f"{_ADD_UP if is_exclusive else ''}{_EACH_GROUP if is_exclusive and len(groups - {None, ''}) > 1 else ''}\n\n"
+        f"{add_up}\n\n"
         f"{untrusted(_event_text(seen, price_blind=price_blind, history=history))}"
     )
 
