@@ -146,13 +146,12 @@ def select(
 ) -> Selection:
     """Return the events a run plays.
 
-    The given order of events and markets does not matter. The markets of a selected
-    event come most traded first.
+    The given order of events and markets does not matter. The markets of a selected event come most traded first.
 
     Args:
         as_of: The run's instant; later quotes are ignored.
-        only_event_id: An event named by the user. Then only it is considered, and the
-            rules about its end, category, volume, rank and duplicates are waived.
+        only_event_id: An event named by the user. Then only it is considered, and the rules about its end, category,
+            volume, rank and duplicates are waived.
         embed: Turns texts into vectors, for `embeddings`.
         flat: Why markets are not played for their prices, by id, by `history_days` and `min_range`.
     """

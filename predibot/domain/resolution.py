@@ -75,8 +75,7 @@ def unseen_revisions(
 ) -> tuple[Resolution, ...]:
     """Return the revisions reported by a venue that are not stored yet.
 
-    A correction without a later instant of its own is effective from `as_of`,
-    when it was first seen.
+    A correction without a later instant of its own is effective from `as_of`, when it was first seen.
 
     Args:
         stored: Known revisions, in the order in which they were stored.

@@ -40,8 +40,7 @@ _FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
 class Cron:
     """Five fields of cron: minute, hour, day of the month, month, day of the week.
 
-    As in Vixie's cron, days 0 and 7 are Sunday, and where both kinds of days
-    are restricted, either will do.
+    As in Vixie's cron, days 0 and 7 are Sunday, and where both kinds of days are restricted, either will do.
 
     Examples:
         >>> Cron.of("5 12 * * mon,wed,fri").on(date(2026, 11, 23))
@@ -134,8 +133,7 @@ def _numbers(word: str, name: str, least: int, most: int, names: dict[str, int])
 class Schedule:
     """When a recipe is played. A slot is the instant that the schedule names, in UTC.
 
-    Of a local time that a clock shows twice the first is meant; one that it
-    leaves out moves to the next valid minute.
+    Of a local time that a clock shows twice the first is meant; one that it leaves out moves to the next valid minute.
     """
 
     crons: tuple[Cron, ...]
@@ -208,8 +206,7 @@ def due_slots(
 
     Args:
         since: When the schedule was first seen; only later slots count.
-        ended: Slots that have ended, in any order; those after `now` are
-            not played again if the clock was set back.
+        ended: Slots that have ended, in any order; those after `now` are not played again if the clock was set back.
         seed: Of the draws of the jitter.
     """
     open_slots = [slot for slot in schedule.slots(since, now) if slot not in ended]

@@ -33,10 +33,9 @@ def kelly_share(edge: Any, other_price: Any) -> Any:
 def bet_usd(rule: str, probability: float, price_yes: float, stake_usd: float) -> float:
     """Return the bet on one market: positive buys YES, negative buys NO, at most the stake.
 
-    `kelly` bets `kelly_share` of the stake, `half_kelly` half of that and
-    `fractional_kelly` a quarter. `flat` bets the whole stake on the side that is
-    worth more than it costs. Without an edge, or on a side below the least price
-    of a bet, it is 0.
+    `kelly` bets `kelly_share` of the stake, `half_kelly` half of that and `fractional_kelly` a quarter. `flat` bets the
+    whole stake on the side that is worth more than it costs. Without an edge, or on a side below the least price of a
+    bet, it is 0.
 
     Args:
         rule: One of `SIZINGS`.
@@ -76,8 +75,7 @@ def bets_usd(
 ) -> tuple[float, ...]:
     """Return bets on several markets that together stay within one stake.
 
-    Each is sized alone with the whole stake; if they come to more, all are
-    scaled down by the same factor.
+    Each is sized alone with the whole stake; if they come to more, all are scaled down by the same factor.
 
     Args:
         rule: One of `SIZINGS`.

@@ -29,9 +29,8 @@ FORMULA = ("=", "+", "-", "@")
 def one_line(text: str) -> str:
     """Return text on one line that can only be read.
 
-    White space becomes single spaces; control characters and lone surrogates
-    become the replacement character, so that an escape sequence stays visible
-    and does nothing. Characters that reorder or hide text are dropped.
+    White space becomes single spaces; control characters and lone surrogates become the replacement character, so that
+    an escape sequence stays visible and does nothing. Characters that reorder or hide text are dropped.
     """
     if text.isprintable():
         # The common case: only spaces can change; tables have millions of texts.

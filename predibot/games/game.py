@@ -178,8 +178,7 @@ class Game(Protocol):
             quotes: Current prices, which may be later than the view's.
 
         Raises:
-            AnswerError: If the answer breaks a rule; the message names every
-                complaint and what to fix.
+            AnswerError: If the answer breaks a rule; the message names every complaint and what to fix.
         """
 
     @property

@@ -31,9 +31,9 @@ def rebalance(
 ) -> Booking:
     """Return the trades that bring an account to target weights, as far as prices and cash allow.
 
-    Weights are shares of the account's value at the mid. Positions without a target are
-    sold. Sales come first; then one factor scales all buys to the cash there is, fees
-    included. Positions without a price stay. An account that owes only sells.
+    Weights are shares of the account's value at the mid. Positions without a target are sold. Sales come first; then
+    one factor scales all buys to the cash there is, fees included. Positions without a price stay. An account that owes
+    only sells.
 
     Args:
         targets: Weights by instrument, each in [0, 1], together at most 1; the rest is cash.
@@ -41,9 +41,8 @@ def rebalance(
         frozen: The last price in dollars of each position that has none now.
 
     Returns:
-        One order in weight for each target and each other position: filled unless
-        its note says less, expired where nothing was filled. `scale` is the factor
-        of the buys, `unallocated_usd` the remaining cash.
+        One order in weight for each target and each other position: filled unless its note says less, expired where
+        nothing was filled. `scale` is the factor of the buys, `unallocated_usd` the remaining cash.
 
     Raises:
         ValueError: If the targets are no weights, or a position has neither a price nor a last one.

@@ -25,14 +25,13 @@ def settle(
 ) -> tuple[SettlementRow, ...]:
     """Return the rows of resolutions known at an instant that the journal does not have yet.
 
-    If an instrument was paid by an older revision, that payment is reversed and the
-    instrument is settled again. All shares are settled, whenever they were bought.
-    Unresolved instruments, also those with an unknown winner, give no row.
+    If an instrument was paid by an older revision, that payment is reversed and the instrument is settled again. All
+    shares are settled, whenever they were bought. Unresolved instruments, also those with an unknown winner, give no
+    row.
 
     Args:
-        resolutions: By instrument, with `payout_yes` as the payout of a share of that
-            instrument: for the NO side `Resolution.of_outcome(1)`. A payout of None
-            pays back what the position cost.
+        resolutions: By instrument, with `payout_yes` as the payout of a share of that instrument: for the NO side
+            `Resolution.of_outcome(1)`. A payout of None pays back what the position cost.
         as_of: The instant of the rows; revisions that became effective later are not seen.
     """
     positions, standing = journal.account.positions, _standing(journal.rows)

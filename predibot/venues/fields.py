@@ -1,8 +1,7 @@
 """The forms in which venues write values: numbers as text, lists inside strings, many shapes of time.
 
-Each function takes a field's JSON and returns one plain value, or raises a
-`ValueError` with what was seen. Absent, null and "" mean "not stated"; anything
-else that cannot be read is refused, never guessed.
+Each function takes a field's JSON and returns one plain value, or raises a `ValueError` with what was seen. Absent,
+null and "" mean "not stated"; anything else that cannot be read is refused, never guessed.
 """
 
 import json
@@ -135,8 +134,7 @@ def optional_amount(value: object) -> float | None:
 def volume_or_none(value: object) -> float | None:
     """Return a volume; None where none is stated, or it cannot be one.
 
-    Some venues state one below zero, "NaN" or "12,345": the volume is then unknown,
-    and the market stays.
+    Some venues state one below zero, "NaN" or "12,345": the volume is then unknown, and the market stays.
     """
     try:
         return optional_amount(value)

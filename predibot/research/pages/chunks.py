@@ -55,9 +55,7 @@ _TOKENS_A_LETTER = (
     (0x1F000, 3.0),
     (0x20000, 3.0),  # pictures
 )
-"""The cost of letters and signs below a code point. Beyond the last one, each of their four bytes may be a
-token.
-"""
+"""The cost of letters and signs below a code point. Beyond the last one, each of their four bytes may be a token."""
 _BYTES_OF_THE_RAREST = 4.0
 _MOST_TOKENS_A_CHARACTER = 4
 _LIMITS = [limit for limit, _ in _TOKENS_A_LETTER]

@@ -23,9 +23,7 @@ _MADE_OF_AGES = (
     *((timedelta(days=days), unit) for days, unit in ((365, "year"), (30, "month"), (7, "week"), (1, "day"))),
     *((timedelta(hours=1), "hour"), (timedelta(minutes=1), "minute")),
 )
-"""The lengths that ddgs gives to units when it turns an age into an instant (engines/yahoo_news.py,
-bing_news.py).
-"""
+"""The lengths that ddgs gives to units when it turns an age into an instant (engines/yahoo_news.py, bing_news.py)."""
 _WHILE_ASKED = timedelta(seconds=30)
 
 

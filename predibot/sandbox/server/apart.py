@@ -1,7 +1,6 @@
 """The sandbox's server as a program of its own, so that its work takes no time from its client.
 
-`python -m predibot.sandbox.server.apart events=200` prints its port and serves
-until standard input ends.
+`python -m predibot.sandbox.server.apart events=200` prints its port and serves until standard input ends.
 """
 
 import sys

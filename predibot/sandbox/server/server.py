@@ -1,8 +1,7 @@
 """The sandbox's server: a simulated world behind real HTTP on loopback, with a clock and faults of its own.
 
-Its hosts are told apart by the first part of a path: Polymarket's Gamma and CLOB
-(`/gamma`, `/clob`), Manifold (`/mana`), Tiingo and Alpha Vantage (`/tiingo`,
-`/query`), SearXNG (`/search`) with its news pages (`/news`), and an
+Its hosts are told apart by the first part of a path: Polymarket's Gamma and CLOB (`/gamma`, `/clob`), Manifold
+(`/mana`), Tiingo and Alpha Vantage (`/tiingo`, `/query`), SearXNG (`/search`) with its news pages (`/news`), and an
 OpenAI-compatible provider of scripted forecasters (`/v1`).
 """
 
@@ -230,8 +229,7 @@ class SandboxServer(SandboxAddresses):
     def _insider_chances(self, market_id: str, *, minute: int) -> Sequence[float] | None:
         """Return the chance of each outcome of a market, or of YES alone, as insiders know it at a minute.
 
-        What nobody knows by then is in no chance. The id is a market's own, or
-        `EVENT-ANSWER`.
+        What nobody knows by then is in no chance. The id is a market's own, or `EVENT-ANSWER`.
         """
         place = self.world.names.market_of(market_id.rpartition("-")[2])
         if place is None or not self.world.is_born(place[0], minute):

@@ -1,7 +1,6 @@
 """A folder of simulated stocks, in the layout that the venue `stocks` reads.
 
-It states that it is simulated: a player may then see the news of its world, and
-nobody takes its prices for real ones.
+It states that it is simulated: a player may then see the news of its world, and nobody takes its prices for real ones.
 """
 
 import csv
@@ -23,9 +22,8 @@ _COLUMNS = ("date", "open", "high", "low", "close", "volume", "adjusted_close")
 def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[str], start: date) -> None:
     """Write simulated stocks: `TICKER.csv` each, `actions.csv`, `sectors.csv` and `simulated.toml`; old files go.
 
-    The same seed, start and ticker make the same file; a longer one begins with the
-    shorter one, but for adjusted closes. A start on a weekend moves to Monday. The
-    indices `SPY` and `QQQ` need no company among the tickers.
+    The same seed, start and ticker make the same file; a longer one begins with the shorter one, but for adjusted
+    closes. A start on a weekend moves to Monday. The indices `SPY` and `QQQ` need no company among the tickers.
 
     Raises:
         ValueError: If a ticker, the seed or the number of days is wrong.

@@ -1,7 +1,6 @@
 """The forecasters of the sandbox over stocks: how they turn a prompt into weights.
 
-They look nothing up: the prompt shows the news of the window, which is all that
-can be known of the next prices.
+They look nothing up: the prompt shows the news of the window, which is all that can be known of the next prices.
 """
 
 import math

@@ -1,8 +1,7 @@
 """A conversation as a forecaster of the sandbox reads it: the markets of the prompt, and its findings so far.
 
-Its own replies are its only memory: each notes what it read, in lines that the
-next reply reads back. So the form of tool calls and their results does not
-matter, nor whether they were shortened.
+Its own replies are its only memory: each notes what it read, in lines that the next reply reads back. So the form of
+tool calls and their results does not matter, nor whether they were shortened.
 """
 
 import json

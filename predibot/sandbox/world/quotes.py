@@ -1,12 +1,10 @@
 """Chances and quotes of a market: a random walk implies the chance, and the venue quotes around it.
 
-With x the level, V the uncertainty used up (1 in the end) and k a border, the
-chance of ending above k is Phi((x - k) / sqrt(1 - V)). It is an exact martingale
-that ends at the outcome, so prices made of it are calibrated.
+With x the level, V the uncertainty used up (1 in the end) and k a border, the chance of ending above k is Phi((x - k) /
+sqrt(1 - V)). It is an exact martingale that ends at the outcome, so prices made of it are calibrated.
 
-Insiders know a step of the level a lead before it reaches the price, and write
-the news. Prices stay calibrated and a martingale given their own past, because
-unknown steps are independent of known ones. Nobody knows the deciding step
+Insiders know a step of the level a lead before it reaches the price, and write the news. Prices stay calibrated and a
+martingale given their own past, because unknown steps are independent of known ones. Nobody knows the deciding step
 before its time.
 """
 
@@ -80,8 +78,7 @@ def insider_chances(plan: EventPlan, walk: Walk, hour: int) -> Floats:
     """Return the chance of YES of each market as insiders know it.
 
     Args:
-        hour: Hours since the event's first. From a market's decision on, its last
-            chance before that is repeated.
+        hour: Hours since the event's first. From a market's decision on, its last chance before that is repeated.
 
     Returns:
         Shape (markets,), each in [0, 1]; exact given what insiders know.
@@ -107,8 +104,7 @@ def _open_share(plan: EventPlan) -> Floats:
 def chances(plan: EventPlan, markets: Sequence[MarketPlan], walk: Walk, hours: NDArray[np.int64]) -> Floats:
     """Return the chance of YES of each market at each hour, shape (markets, hours), each in [0, 1].
 
-    Hours count from the event's first. From a market's decision on, its last chance
-    before that is repeated.
+    Hours count from the event's first. From a market's decision on, its last chance before that is repeated.
     """
     ends = np.array([[market.decided_hour - plan.opens_hour] for market in markets])
     known = np.minimum(hours, ends - 1)
@@ -152,8 +148,7 @@ LONGEST_TRADE_LAG_HOURS = 2
 def quotes_of(markets: Sequence[MarketPlan], chance: Floats) -> Quotes:
     """Return the quotes for paths of chances, shape (markets, hours).
 
-    A last trade is up to two hours old: unless the path begins with the event, do
-    not use its first two hours.
+    A last trade is up to two hours old: unless the path begins with the event, do not use its first two hours.
     """
     tick, half_spread = (np.array([[getattr(market, name)] for market in markets]) for name in ("tick", "half_spread"))
     bid = np.floor((chance - half_spread) / tick + 1e-9) * tick

@@ -18,9 +18,8 @@ from predibot.venues.archive.resolutions import revision_instant
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:
     """Write an archive without anything later than an instant into an empty folder.
 
-    Up to the instant it answers as the whole archive does. A malformed price file or
-    resolution is copied as it is, so that its complaint stays the same. Files
-    without anything later become hard links where the disk allows it.
+    Up to the instant it answers as the whole archive does. A malformed price file or resolution is copied as it is, so
+    that its complaint stays the same. Files without anything later become hard links where the disk allows it.
 
     Raises:
         UsageError: If the cut cannot be written.

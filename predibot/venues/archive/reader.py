@@ -41,8 +41,7 @@ class _PricesUnreadable(Exception):
 class Archive(Venue):
     """A venue of the past, with the instruments of the recorded venue.
 
-    Each token has a price file of its own: where only NO was recorded, YES has no
-    history, and none is derived.
+    Each token has a price file of its own: where only NO was recorded, YES has no history, and none is derived.
     """
 
     live = False

@@ -15,9 +15,8 @@ REFUND = "refund"
 def revisions_as_of(stored: object, *, as_of: datetime) -> tuple[Resolution, ...]:
     """Return the revisions of a market that were effective by an instant, oldest first.
 
-    Later ones are not read, so that a malformed future changes nothing. Of two at
-    one instant the later written one counts. `stored` is a row of
-    `resolutions.json`, or a list of them.
+    Later ones are not read, so that a malformed future changes nothing. Of two at one instant the later written one
+    counts. `stored` is a row of `resolutions.json`, or a list of them.
 
     Raises:
         ValueError: If a row is malformed.

@@ -1,8 +1,7 @@
 """Writing a market archive: snapshots once and whole; histories and resolutions merge with earlier ones.
 
-Every file is written under another name and renamed when it is whole, so that a
-reader never sees half of one. One writer at a time: two would overwrite each
-other's merge.
+Every file is written under another name and renamed when it is whole, so that a reader never sees half of one. One
+writer at a time: two would overwrite each other's merge.
 """
 
 import uuid
@@ -25,8 +24,7 @@ _UNFINISHED = ".unfinished-"
 def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]) -> Path:
     """Write the events read at an instant, and return the snapshot's folder.
 
-    Its name has whole seconds, rounded up: a snapshot must not claim to have been
-    known before it was.
+    Its name has whole seconds, rounded up: a snapshot must not claim to have been known before it was.
 
     Raises:
         UsageError: If there is a snapshot of this instant, or the folder cannot be written.
@@ -86,8 +84,7 @@ def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, obj
 def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: datetime) -> int:
     """Add resolutions by `resolution_key`, and return how many are new or corrected.
 
-    A payout that differs from the last one becomes a further revision, effective
-    from `seen_at`; the earlier ones stay.
+    A payout that differs from the last one becomes a further revision, effective from `seen_at`; the earlier ones stay.
 
     Raises:
         UsageError: If a key is none, or the file cannot be written.

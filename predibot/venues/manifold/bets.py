@@ -41,11 +41,9 @@ class PricedBet:
 def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
     """Return the price after a bet, at the instant it was made; None where it moved nothing.
 
-    This holds for a filled limit order too: the venue later adds fills to it, keeps
-    its price, and lists the bets that filled it with prices of their own. A
-    redemption moves nothing, with one exception: where answers add up to one, a bet
-    on one of them moves the others by redemptions of no shares that state another
-    price before.
+    This holds for a filled limit order too: the venue later adds fills to it, keeps its price, and lists the bets that
+    filled it with prices of their own. A redemption moves nothing, with one exception: where answers add up to one, a
+    bet on one of them moves the others by redemptions of no shares that state another price before.
 
     Raises:
         UnreadableRow: If it is malformed.

@@ -55,9 +55,8 @@ class Manifold(LiveVenue):
     def __init__(self, *, url: str, **options: Any) -> None:
         """Open a client for a host, without `/v0`.
 
-        The options are those of `LiveVenue`. The list's deadline is for each page with
-        its markets. `requests_per_10_seconds` defaults to the venue's limits, and to
-        none on this machine.
+        The options are those of `LiveVenue`. The list's deadline is for each page with its markets.
+        `requests_per_10_seconds` defaults to the venue's limits, and to none on this machine.
         """
         self._url = f"{url.rstrip('/')}/v0"
         own = {} if is_local(url) else {f"{self._url}{path}": count for path, count in REQUESTS_PER_10_SECONDS.items()}
@@ -118,9 +117,8 @@ class Manifold(LiveVenue):
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
         """Return the price after each bet with start < at <= until, oldest first; NO is 1 less YES.
 
-        A limit order has the price of its placing, and a bet on one of several answers
-        that add up to one moves the others. Bets that were cancelled, not filled, or are
-        redemptions move nothing.
+        A limit order has the price of its placing, and a bet on one of several answers that add up to one moves the
+        others. Bets that were cancelled, not filled, or are redemptions move nothing.
         """
         try:
             return PricePath(instrument, self._price_points(instrument.id, start, until))

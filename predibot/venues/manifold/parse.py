@@ -1,11 +1,10 @@
 """The Manifold parser: a market object becomes an event with one market, or one an answer; pure.
 
-A binary market is an event with one market. With several answers, each answer
-is a market, exclusive where the answers' chances add up to one. Other kinds
-(polls, numbers, bounties) are skipped.
+A binary market is an event with one market. With several answers, each answer is a market, exclusive where the answers'
+chances add up to one. Other kinds (polls, numbers, bounties) are skipped.
 
-A market's id is that of its contract, followed by a hyphen and the answer's
-where there are answers. Its tokens are that id with `-YES` and `-NO`.
+A market's id is that of its contract, followed by a hyphen and the answer's where there are answers. Its tokens are
+that id with `-YES` and `-NO`.
 """
 
 import re
@@ -154,8 +153,7 @@ def _document_texts(document: object) -> list[str]:
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
     """Return an object of `/market/{id}` as an event, and a skip for everything that cannot be read or played.
 
-    A market that ended by `quoted_at` is closed. Without an event there is a skip of
-    kind `event`.
+    A market that ended by `quoted_at` is closed. Without an event there is a skip of kind `event`.
     """
     try:
         parsed = _ContractWire.model_validate(payload)
@@ -246,12 +244,10 @@ def parse_resolutions(
 ) -> tuple[Mapping[str, Resolution], Mapping[str, str]]:
     """Return how a market object and its answers were settled, and which settlements cannot be read and why.
 
-    YES pays 1 and NO pays 0, whatever `resolutionProbability` says: it is the payout
-    of MKT alone. CANCEL voids without a payout. Exclusive answers are resolved to
-    the id of the winner, or to shares of several; other answers each have a
-    resolution, or are cancelled with the whole. Without a stated instant,
-    `first_seen_at` counts. Both results are by the id of the market; `?` where no id
-    can be read.
+    YES pays 1 and NO pays 0, whatever `resolutionProbability` says: it is the payout of MKT alone. CANCEL voids without
+    a payout. Exclusive answers are resolved to the id of the winner, or to shares of several; other answers each have a
+    resolution, or are cancelled with the whole. Without a stated instant, `first_seen_at` counts. Both results are by
+    the id of the market; `?` where no id can be read.
     """
     try:
         parsed = _ResolutionWire.model_validate(payload)

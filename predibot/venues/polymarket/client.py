@@ -57,9 +57,8 @@ class Polymarket(LiveVenue):
     def __init__(self, *, gamma_url: str, clob_url: str, **options: Any) -> None:
         """Open a client for a pair of hosts.
 
-        The options are those of `LiveVenue`. The list's deadline is for all pages, and
-        each page adds two seconds. `requests_per_10_seconds` defaults to the venue's
-        limits, and to none on this machine.
+        The options are those of `LiveVenue`. The list's deadline is for all pages, and each page adds two seconds.
+        `requests_per_10_seconds` defaults to the venue's limits, and to none on this machine.
         """
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
@@ -70,8 +69,7 @@ class Polymarket(LiveVenue):
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
         """Return the open events, about in the order of the week's volume, highest first.
 
-        The venue answers for now, whatever `as_of` says; each quote has the instant its
-        page was read.
+        The venue answers for now, whatever `as_of` says; each quote has the instant its page was read.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
@@ -177,10 +175,9 @@ class Polymarket(LiveVenue):
     def quotes(self, event: Event) -> Mapping[str, Quote]:
         """Return a fresh quote for each of the event's markets that is open, takes orders and is quoted.
 
-        Displayed and last price come from Gamma, bid and ask from the order book of
-        YES; an empty side is None. Markets without a token keep Gamma's bid and ask.
-        With more than two outcomes, each has a quote from its own book, by the id of its
-        instrument.
+        Displayed and last price come from Gamma, bid and ask from the order book of YES; an empty side is None. Markets
+        without a token keep Gamma's bid and ask. With more than two outcomes, each has a quote from its own book, by
+        the id of its instrument.
         """
         fresh = self.event(event.id, self._clock())
         wanted = {market.id: market.ref for market in event.markets}
@@ -307,8 +304,7 @@ class Polymarket(LiveVenue):
     def _read_settlements(self, ids: Sequence[str], skipped: list[Skip]) -> Iterator[object]:
         """Yield the closed markets of these ids, and of the others those listed as open.
 
-        A page may leave ids out: they are requested again until none comes. An id that
-        the venue refuses is skipped.
+        A page may leave ids out: they are requested again until none comes. An id that the venue refuses is skipped.
         """
         left = ids
         for closed in ("true", "false"):

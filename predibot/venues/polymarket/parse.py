@@ -1,11 +1,10 @@
 """The Polymarket parser: Gamma's event and market objects become ours, or a skip with its reason; pure.
 
-Long texts (title 1,000 characters, description 20,000) are cut with an ellipsis:
-a market stays playable, and its payload stays whole. Lists above their bound are
-refused.
+Long texts (title 1,000 characters, description 20,000) are cut with an ellipsis: a market stays playable, and its
+payload stays whole. Lists above their bound are refused.
 
-The payload kept beside an event has no field that states a result: an archive
-may hold what was written after its instant.
+The payload kept beside an event has no field that states a result: an archive may hold what was written after its
+instant.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -250,8 +249,7 @@ def yes_first(outcomes: Sequence[object], listed: Sequence[_T]) -> tuple[_T, ...
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
     """Return an event of Gamma with every market that can be read, and a skip for everything that cannot.
 
-    Markets without an end get the event's. Without an event there is a skip of kind
-    `event`.
+    Markets without an end get the event's. Without an event there is a skip of kind `event`.
     """
     try:
         parsed = _GammaEvent.model_validate(payload)
@@ -285,11 +283,10 @@ def parse_market(payload: object, *, quoted_at: datetime, event_id: str | None =
 def parse_resolution(payload: object, *, first_seen_at: datetime) -> Resolution | Skip | None:
     """Return how a market of Gamma settled; None before that, a skip where it cannot be read.
 
-    A market is settled if it is closed, its status is resolved or absent, and its
-    prices are 1 for one outcome and 0 for the others, to within 1e-4. With the
-    status resolved, 1e-3 is enough, and exactly 0.5/0.5, or equal parts of more,
-    count too. All else is unsettled: proposed, disputed, 0/0, 1/1, or open. Without
-    a stated instant, `first_seen_at` counts.
+    A market is settled if it is closed, its status is resolved or absent, and its prices are 1 for one outcome and 0
+    for the others, to within 1e-4. With the status resolved, 1e-3 is enough, and exactly 0.5/0.5, or equal parts of
+    more, count too. All else is unsettled: proposed, disputed, 0/0, 1/1, or open. Without a stated instant,
+    `first_seen_at` counts.
     """
     try:
         parsed = _SettlementWire.model_validate(payload)

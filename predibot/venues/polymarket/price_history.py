@@ -16,9 +16,8 @@ COARSE_MINUTES = 720
 NOW_MARGIN = timedelta(seconds=60)
 """Points of the last minute are dropped.
 
-The venue appends a point of *now*, which is on no grid, to every answer. As long
-as the two clocks agree to a minute, this drops it for certain; the real prices
-of that minute are read next time.
+The venue appends a point of *now*, which is on no grid, to every answer. As long as the two clocks agree to a minute,
+this drops it for certain; the real prices of that minute are read next time.
 """
 
 _log = logging.getLogger(__name__)
@@ -29,9 +28,8 @@ def read_history(
 ) -> list[dict[str, object]]:
     """Return the venue's points of a token with start < t <= until, oldest first.
 
-    Asks `/prices-history` of the CLOB for hourly points, and for 12-hourly ones where
-    the range has none. Of two points at one time the last one written counts.
-    Malformed points are left out as long as a valid one remains. For `now` see
+    Asks `/prices-history` of the CLOB for hourly points, and for 12-hourly ones where the range has none. Of two points
+    at one time the last one written counts. Malformed points are left out as long as a valid one remains. For `now` see
     `NOW_MARGIN`.
 
     Raises:

@@ -1,7 +1,6 @@
 """Daily prices from Alpha Vantage, with a key.
 
-The shapes are unverified; their sources stand in
-`predibot/sandbox/server/hosts/stock_prices.py`, which serves them.
+The shapes are unverified; their sources stand in `predibot/sandbox/server/hosts/stock_prices.py`, which serves them.
 """
 
 from collections.abc import Mapping

@@ -115,8 +115,7 @@ class PriceProvider(Protocol):
 def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> ProviderPrices:
     """Return the valid rows between two dates; their fields have the names of `DayPrices`.
 
-    Malformed rows, and both of two that contradict each other, are left out with a
-    sentence.
+    Malformed rows, and both of two that contradict each other, are left out with a sentence.
     """
     found: dict[date, DayPrices] = {}
     left_out: dict[str, str] = {}

@@ -1,9 +1,8 @@
 """Recording stocks: a provider's daily prices, merged into a folder of CSV files.
 
-Every file is written under another name and renamed when it is whole, actions
-before their prices, so that the next call goes on after a kill anywhere. What is
-recorded stays: a close that the provider restates becomes a note. One writer at
-a time: two would overwrite each other's actions.
+Every file is written under another name and renamed when it is whole, actions before their prices, so that the next
+call goes on after a kill anywhere. What is recorded stays: a close that the provider restates becomes a note. One
+writer at a time: two would overwrite each other's actions.
 """
 
 import csv
@@ -177,8 +176,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> RecordingResult:
     """Add the missing prices of a stock to an existing folder; makes no request where none can be missing.
 
-    A stock that is new to the folder begins at `since`. Only days whose close is
-    known by `now` are requested.
+    A stock that is new to the folder begins at `since`. Only days whose close is known by `now` are requested.
 
     Raises:
         UsageError: If a file of the folder cannot be read or written.
@@ -224,8 +222,7 @@ def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: d
 def missing_days(folder: Path, tickers: Sequence[str]) -> list[str]:
     """Return a note on stocks without a row on days on which most of these have one, if any.
 
-    Only days between a stock's first and last count: earlier it was not listed, and
-    later ones may be late.
+    Only days between a stock's first and last count: earlier it was not listed, and later ones may be late.
     """
     days = {ticker: set(_read_rows(folder / f"{ticker}.csv")) for ticker in tickers}
     counts = Counter(on for found in days.values() for on in found)

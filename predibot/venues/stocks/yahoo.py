@@ -1,8 +1,7 @@
 """Daily prices of Yahoo over the library yfinance, without a key.
 
-Yahoo states prices, dividends and volumes in shares of now: every later split is
-in them, and so it is in yfinance with `auto_adjust=False` (its documentation,
-"Price adjustment"). What was paid on a day follows from the splits since, so
+Yahoo states prices, dividends and volumes in shares of now: every later split is in them, and so it is in yfinance with
+`auto_adjust=False` (its documentation, "Price adjustment"). What was paid on a day follows from the splits since, so
 prices are always asked for until now.
 """
 

@@ -62,10 +62,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def parse_ip_address(text: str) -> IPAddress | None:
-    """Return the IP address in a text, or None.
-
-    Decimal, octal, hexadecimal and shortened IPv4 forms are refused.
-    """
+    """Return the IP address in a text, or None. Decimal, octal, hexadecimal and shortened IPv4 forms are refused."""
     try:
         return ip_address(text)
     except ValueError:

@@ -1,10 +1,8 @@
 """Manifold as a host of the sandbox: a list of markets with their answers, and the bets that moved them.
 
-An event of one market is a binary market; any other is a market with an answer
-for each of its markets, whose chances add up to one if they are exclusive. A
-void market is cancelled, or resolved to its last price. A disputed one is first
-resolved to the wrong side and corrected days later. YES is always the first
-outcome, whatever its label.
+An event of one market is a binary market; any other is a market with an answer for each of its markets, whose chances
+add up to one if they are exclusive. A void market is cancelled, or resolved to its last price. A disputed one is first
+resolved to the wrong side and corrected days later. YES is always the first outcome, whatever its label.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """Manners of models: what real providers demand, refuse or wrap, for the sandbox's forecasters.
 
-The rules are those that providers document; tests hold every client to the
-same ones.
+The rules are those that providers document; tests hold every client to the same ones.
 """
 
 import json

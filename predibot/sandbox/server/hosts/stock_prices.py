@@ -1,7 +1,6 @@
 """Tiingo and Alpha Vantage as hosts of the sandbox: daily prices of simulated stocks.
 
-Their shapes follow public documentation and are UNVERIFIED: nobody here has a
-key.
+Their shapes follow public documentation and are UNVERIFIED: nobody here has a key.
 
 - https://www.tiingo.com/documentation/end-of-day (2.1.2: dates in ascending
   order, raw and CRSP-adjusted prices, `divCash` and `splitFactor` on the
