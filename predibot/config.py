@@ -210,11 +210,8 @@ class _SettingsFile(InitSettingsSource):
     """A settings file; its keys that end in `_url` are addresses of venues."""
 
     def __init__(self, settings_cls: type[BaseSettings], file: Path, *, is_users: bool) -> None:
-        """Read the file if it is there.
-
-        Raises:
-            UsageError: If it cannot be read.
-            NotTrusted: If it is not the user's own and sets what its folder may not set untrusted.
+        """Read the file if it is there. Raises `UsageError` if it cannot be read, and `NotTrusted` if it is not the
+        user's own and sets what its folder may not set untrusted.
         """
         text = _read_settings(file)
         try:
@@ -293,11 +290,8 @@ class Settings(BaseSettings):
 
 
 def load_settings() -> Settings:
-    """Return the settings in force.
-
-    Raises:
-        UsageError: If a value does not fit its setting; the message names the setting.
-        NotTrusted: If the current folder sets what needs its user's trust, and does not have it.
+    """Return the settings in force. Raises `UsageError` that names a setting whose value does not fit, and `NotTrusted`
+    if the current folder sets what needs its user's trust, and does not have it.
     """
     try:
         settings = Settings()

@@ -214,12 +214,9 @@ def untrusted_mark() -> str:
 
 
 def complete_plugin(plugin_object: _T, base: type) -> _T:
-    """Return a plug-in's object with its base's defaults for all members it leaves out; it need not inherit the base.
-
-    A member of its own counts, also one set on the object or answered by `__getattr__`.
-
-    Raises:
-        PluginError: If its class takes no new members.
+    """Return a plug-in's object with its base's defaults for all members it leaves out; it need not inherit the base. A
+    member of its own counts, also one set on the object or answered by `__getattr__`. Raises `PluginError` if its class
+    takes no new members.
     """
     own: Any = type(plugin_object)
     if base in own.__mro__:
@@ -337,11 +334,7 @@ class Context:
 
     @property
     def venue(self) -> str:
-        """Return the venue of the event's instruments.
-
-        Raises:
-            PluginError: If the game is not on one event.
-        """
+        """Return the venue of the event's instruments; raise `PluginError` if the game is not on one event."""
         return self._event_view.venue
 
     def form(self, *, price_blind: bool = False) -> AnswerForm:
@@ -691,10 +684,8 @@ class VenueRequest:
     """The ids of the only events that a recipe plays; empty where it takes any, or is not known."""
 
     def live_instant(self) -> datetime:
-        """Return the instant at which a live venue is looked at.
-
-        Raises:
-            UsageError: If it is to come, or is not now when deciding.
+        """Return the instant at which a live venue is looked at. Raises `UsageError` if it is to come, or is not now
+        when deciding.
         """
         now = self.clock()
         if self.as_of is None:
@@ -780,11 +771,7 @@ class Past(Protocol):
         """Return the last instant that it knows."""
 
     def check(self, instant: datetime) -> None:
-        """Refuse an instant about which nothing is known.
-
-        Raises:
-            UsageError: It names the first instant that is known.
-        """
+        """Raise `UsageError` for an instant about which nothing is known; it names the first known one."""
 
     def open_at(self, instant: datetime) -> OpenVenue:
         """Return the venue as of an instant; closing it leaves the past as it is."""

@@ -90,20 +90,14 @@ def api_bases() -> Mapping[str, str]:
 
 
 def state_folder() -> Path:
-    """Return the folder in which programs keep this user's state; it may not exist.
-
-    Raises:
-        RuntimeError: If the user has no home.
-    """
+    """Return the folder of this user's state, which may not exist; raise `RuntimeError` if the user has no home."""
     named = Path(os.environ.get("XDG_STATE_HOME", ""))
     return named if named.is_absolute() else Path.home() / ".local" / "state"
 
 
 def cache_folder() -> Path:
-    """Return the folder for what predibot can compute again; it may not exist.
-
-    Raises:
-        RuntimeError: If the user has no home.
+    """Return the folder for what can be computed again; it may not exist. Raises `RuntimeError` if the user has no
+    home.
     """
     named, usual = (Path(os.environ.get(name, "")) for name in ("PREDIBOT_CACHE", "XDG_CACHE_HOME"))
     if named.is_absolute():

@@ -55,10 +55,8 @@ def open_plain(path: Path, most: int | None = None) -> BinaryIO:
 
 
 def plain_bytes(path: Path, most: int = MAX_WHOLE_BYTES) -> bytes:
-    """Return the content of a file.
-
-    Raises:
-        OSError: As `open_plain`; also if the file yields more bytes than its size, as files of /proc do.
+    """Return the content of a file. Raises `OSError` as `open_plain` does, and for a file with more bytes than its
+    size.
     """
     with open_plain(path, most) as file:
         content = file.read(most + 1)
@@ -68,11 +66,7 @@ def plain_bytes(path: Path, most: int = MAX_WHOLE_BYTES) -> bytes:
 
 
 def plain_text(path: Path, most: int = MAX_WHOLE_BYTES, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Return the text of a file, with line feeds at the ends of lines.
-
-    Raises:
-        UnicodeDecodeError: If it has another encoding.
-    """
+    """Return the text of a file, its lines ended by line feeds; raise `UnicodeDecodeError` for another encoding."""
     text = plain_bytes(path, most).decode(encoding, errors)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -87,10 +81,8 @@ def names_in(folder: Path, most: int) -> list[str]:
 
 
 def pipe_pieces(path: Path) -> Iterator[bytes]:
-    """Yield the bytes that arrive at a named pipe, such as a shell's `<(...)`, until its writer closes it.
-
-    Raises:
-        OSError: If it is no pipe, or nothing arrives for some seconds.
+    """Yield the bytes that arrive at a named pipe, such as a shell's `<(...)`, until its writer closes it. Raises
+    `OSError` if it is no pipe, or nothing arrives for some seconds.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -106,11 +98,8 @@ def pipe_pieces(path: Path) -> Iterator[bytes]:
 
 
 def unpack(packed: bytes, most: int = MAX_WHOLE_BYTES) -> bytes:
-    """Return the content of bytes packed by gzip or zlib.
-
-    Raises:
-        ValueError: If they are not packed so, are cut short, hold more than `most` bytes, or have bytes behind their
-            end.
+    """Return the content of bytes packed by gzip or zlib. Raises `ValueError` if they are not packed so, are cut short,
+    hold more than `most` bytes, or have bytes behind their end.
     """
     engine = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:

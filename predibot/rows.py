@@ -52,11 +52,8 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         return [{name: cells[name] for name in self._columns} for cells in map(self._cells, self._rows)]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the table as a data frame of pandas; its column types do not depend on the rows, even if there are
-        none.
-
-        Raises:
-            ImportError: If pandas is not installed.
+        """Return the table as a data frame of pandas, with the same column types for any rows. Raises `ImportError` if
+        pandas is not installed.
         """
         try:
             import pandas as pd
@@ -70,11 +67,8 @@ class Rows(Sequence[RowT_co], Generic[RowT_co]):
         )
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return the table as a data frame of polars; its column types do not depend on the rows, even if there are
-        none.
-
-        Raises:
-            ImportError: If polars is not installed.
+        """Return the table as a data frame of polars, with the same column types for any rows. Raises `ImportError` if
+        polars is not installed.
         """
         try:
             import polars as pl

@@ -35,11 +35,7 @@ def copy(caller: Caller, *, source: str, target: str) -> CopyReport:
 
 
 def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
-    """Write a ledger with its traces and pages into one new file, which is a ledger itself.
-
-    Raises:
-        UsageError: If the file exists.
-    """
+    """Write a ledger with its traces and pages into one ledger file; raise `UsageError` if it exists."""
     with Store.open_to_read(ledger) as before:
         file = _backup_path(place, before, caller.clock())
         remove_unfinished_files(file.parent)

@@ -20,10 +20,8 @@ def beliefs_in_ledger(store: Store, part: Part = EVERYTHING, *, clock: Clock) ->
 
 
 def beliefs_in_archive(folder: Path, settings: Settings, *, as_of: datetime | None, clock: Clock) -> LabelledBeliefs:
-    """Return the beliefs of an archive as of an instant; None is its last snapshot's.
-
-    Raises:
-        UsageError: If it is no archive, or has no snapshot that old.
+    """Return the beliefs of an archive as of an instant; None is its last snapshot's. Raises `UsageError` if it is no
+    archive, or has no snapshot that old.
     """
     with open_venue(f"archive:{folder}", settings, as_of=as_of, purpose="decide", clock=clock) as opened:
         return beliefs_of_venue(opened.venue, opened.now)

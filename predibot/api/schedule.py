@@ -140,10 +140,8 @@ def _next_text(next_at: datetime, run_at: datetime | None) -> str:
 
 
 def _look(service: ScheduleService, caller: Caller, *, is_patient: bool) -> datetime:
-    """Let a service look at the clock, and return when to look again; a patient one waits for an absent ledger.
-
-    Raises:
-        NotTrusted: If the folder's settings changed and need its user's trust again.
+    """Let a service look at the clock, and return when to look again; a patient one waits for an absent ledger. Raises
+    `NotTrusted` if the folder's settings changed and need its user's trust again.
     """
     caller.settings()
     try:
@@ -263,10 +261,8 @@ def words_of_slot(row: SlotRow) -> str:
 
 
 def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
-    """Skip the slots of a recipe from now on, or play them again; return its name.
-
-    Raises:
-        UsageError: If nothing runs the recipe by its schedule here.
+    """Skip the slots of a recipe from now on, or play them again, and return its name. Raises `UsageError` if nothing
+    runs the recipe by its schedule here.
     """
     with caller.writing(ledger) as store:
         known = store.run_read(read_schedules)
@@ -288,10 +284,8 @@ def pause(argument: str, caller: Caller, *, ledger: str, paused: bool) -> str:
 
 
 def install(kind: InstallKind, what: Installation, into: Path | None) -> Mapping[str, str]:
-    """Return the files that start the schedules on a machine, by name; write them if a folder is given.
-
-    Raises:
-        UsageError: If a recipe has no schedule, or another file has one of the names.
+    """Return the files that start the schedules on a machine, by name; write them if a folder is given. Raises
+    `UsageError` if a recipe has no schedule, or another file has one of the names.
     """
     for argument in what.recipes:
         ScheduledRecipe.read(argument)

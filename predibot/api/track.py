@@ -25,10 +25,8 @@ from predibot.scoring.records.part import Part
 
 
 def track(part: Part, caller: Caller, *, ledger: str) -> TrackReport:
-    """Store new prices and resolutions of every market in the ledger, from a part's venues and by its instant.
-
-    Raises:
-        VenueUnavailable: If some could not be read, after the rest is stored.
+    """Store new prices and resolutions of every market in the ledger, from a part's venues and by its instant. Raises
+    `VenueUnavailable` if some could not be read, after the rest is stored.
     """
     with Store.open(ledger, create=False) as store, caller.following(store) as listener:
         report = TrackReport.sum_of(

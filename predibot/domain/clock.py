@@ -56,10 +56,8 @@ def short_instant(instant: datetime) -> str:
 
 
 def parse_length(text: str) -> timedelta:
-    """Return the length of time named by a whole number and a unit: `m`, `h`, `d` or `w`; at most 366 days.
-
-    Raises:
-        ValueError: If the text names no such length, or zero.
+    """Return the length of time in a text: a whole number and `m`, `h`, `d` or `w`, at most 366 days. Raises
+    `ValueError` if the text names no such length, or zero.
     """
     found = _LENGTH.fullmatch(text)
     length = int(found.group(1)) * _UNITS[found.group(2)] if found else timedelta(0)

@@ -58,11 +58,7 @@ class Cron:
 
     @classmethod
     def of(cls, text: str) -> "Cron":
-        """Return the fields of a text.
-
-        Raises:
-            ValueError: If it has other than five fields, one is none, or there is no such day.
-        """
+        """Return the fields of a text; raise `ValueError` if they are not five, or not valid."""
         words = text.lower().split()
         if len(words) != len(_FIELDS):
             raise ValueError(
@@ -89,11 +85,7 @@ class Cron:
 
     @classmethod
     def daily(cls, text: str) -> "Cron":
-        """Return the fields that name a time of every day, such as `12:05`.
-
-        Raises:
-            ValueError: If it is no such time.
-        """
+        """Return the fields that name a time of every day, such as `12:05`; raise `ValueError` if it is no time."""
         found = re.fullmatch(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", text)
         if found is None:
             raise ValueError(f"{text[:40]!r} is no time of a day; write one such as '12:05'")

@@ -322,12 +322,9 @@ def _is_left_out(each: Field[Any], held: object) -> bool:
 
 
 def step_of(row: object, number: int = 1) -> Step:
-    """Return the step of an untrusted row, after checks of its types, lengths and depth.
-
-    A malformed row becomes an `UnreadableStep`, unless a model wrote it.
-
-    Raises:
-        ValueError: If it is no step, or a malformed step of a model; the text says why.
+    """Return the step of an untrusted row, after checks of its types, lengths and depth. A malformed row becomes an
+    `UnreadableStep`, unless a model wrote it. Raises `ValueError` if it is no step, or a malformed step of a model; the
+    text says why.
     """
     if not isinstance(row, dict) or not isinstance(kind := row.get("kind"), str):
         raise ValueError(f"row {number} is no object with a kind")

@@ -94,10 +94,8 @@ def why_no_json(error: ValueError | RecursionError) -> str:
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """Return the table of a text of TOML.
-
-    Raises:
-        ValueError: If it is invalid, or its keys or nesting are beyond what people write.
+    """Return the table of a TOML text; raise `ValueError` if it is invalid, or its keys or nesting are beyond human
+    use.
     """
     if LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")

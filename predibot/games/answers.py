@@ -177,10 +177,8 @@ def read_json(text: str, fields: Collection[str]) -> object:
 
 
 def read_object(answer: object, fields: Collection[str], wanted: str) -> Mapping[Any, Any]:
-    """Return the object that an answer is, or that its JSON text is; the text also shows repeated fields.
-
-    Raises:
-        AnswerError: If it is no object; the message asks for one with the wanted fields.
+    """Return the object that an answer is, or that its JSON text is; the text also shows repeated fields. Raises
+    `AnswerError` if it is no object; the message asks for one with the wanted fields.
     """
     found = read_json(answer, fields) if isinstance(answer, str) else answer
     if not isinstance(found, Mapping):

@@ -49,10 +49,8 @@ def _must_pay(name: str, group: Sequence[Market], event: Event) -> bool:
 
 
 def said_before(notes: Sequence[str]) -> Mapping[str, float]:
-    """Return the probabilities by market id that a bot said before they were normalised, as far as notes tell.
-
-    Raises:
-        ValueError: If such a note holds something else than probabilities.
+    """Return a bot's probabilities by market id before they were normalised, where notes state them. Raises
+    `ValueError` if such a note contains anything else.
     """
     found = dict[str, float]()
     for note in notes:

@@ -20,11 +20,7 @@ def game_names() -> tuple[str, ...]:
 
 
 def make_game(name: str, **options: Argument) -> Game:
-    """Return the game of a recipe.
-
-    Raises:
-        PluginError: If there is no such game, it is broken, or does not take an option.
-    """
+    """Return the game of a recipe; raise `PluginError` if there is none, it is broken, or does not take an option."""
     found = registry.find(GAME, name)
     if problem := _problem(found):
         raise PluginError(problem)

@@ -81,12 +81,9 @@ class Plugin:
 
 @contextmanager
 def own_code(what: str) -> Iterator[None]:
-    """Turn any error of a plug-in's own code, while it is imported or made, into one sentence.
-
-    Because the translation wraps just that code, mistakes of ours are not taken for the plug-in's.
-
-    Raises:
-        PluginError: If the code raises anything but an error of ours and Ctrl-C.
+    """Turn any error of a plug-in's own code, while it is imported or made, into a `PluginError` of one sentence. The
+    translation wraps just that code, so mistakes of ours are not taken for the plug-in's. Errors of ours and Ctrl-C
+    pass.
     """
     try:
         yield
@@ -127,10 +124,8 @@ def _dotted_name(kind: Kind, name: str) -> str:
 
 
 def find(kind: Kind, name: str) -> Plugin:
-    """Return a plug-in by its name; one in a folder wins over one of a package.
-
-    Raises:
-        PluginError: If there is none, several packages have one, or it does not load.
+    """Return a plug-in by its name; one in a folder wins over one of a package. Raises `PluginError` if there is none,
+    several packages have one, or it does not load.
     """
     if name not in kind.own:
         if _is_in_folder(kind, name):

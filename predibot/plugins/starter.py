@@ -88,10 +88,8 @@ def test_it_tells_what_is_known_and_nothing_later() -> None:
 
 
 def starter_files(kind: PluginKind, name: str) -> Mapping[str, str]:
-    """Return the texts of a plug-in and of its test, by file name.
-
-    Raises:
-        UsageError: If the name is none that a plug-in may have, or is taken.
+    """Return the texts of a plug-in and of its test, by file name; raise `UsageError` if its name is taken or not
+    allowed.
     """
     known = {*strategies.strategy_names()} if kind == "strategy" else {each.name for each in tools.tool_infos()}
     if not name.isidentifier() or name != name.lower() or name[0] == "_" or name.startswith("test_"):

@@ -78,11 +78,8 @@ def describe_strategy(name: str) -> StrategyInfo:
 
 
 def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> StrategySpec:
-    """Return the spec of a strategy, after making it once as a check.
-
-    Raises:
-        PluginError: If there is no such strategy, it does not load or does not take the arguments, or its `needs` is no
-            `Needs`.
+    """Return the spec of a strategy, after making it once as a check. Raises `PluginError` if there is no such
+    strategy, it does not load or does not take the arguments, or its `needs` is no `Needs`.
     """
     given = dict(arguments or {})
     found = _find_strategy(name)

@@ -44,10 +44,8 @@ class ToolPlugin:
     source_sha256: str
 
     def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
-        """Return arguments as the function takes them.
-
-        Raises:
-            ValueError: If one is missing, unknown or of a wrong kind; the message names each.
+        """Return arguments as the function takes them; raise `ValueError` that names those missing, unknown or of a
+        wrong kind.
         """
         try:
             parsed = self.arguments_model.model_validate_json(json.dumps(given), strict=True)

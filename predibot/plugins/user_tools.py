@@ -43,11 +43,8 @@ class _Calls:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run_to_end(self, call: Callable[[], object], seconds: float) -> "Future[object]":
-        """Run a call in a thread of its own, where no Ctrl-C arrives, and return its finished future.
-
-        Raises:
-            TimeoutError: If it has not ended in time; it is abandoned.
-            _TooManyAbandoned: If too many calls were abandoned.
+        """Run a call in a thread of its own, where no Ctrl-C arrives, and return its finished future. Raises
+        `TimeoutError` if it has to be abandoned, and `_TooManyAbandoned` if too many calls were.
         """
         with self.lock:
             self.abandoned = {each for each in self.abandoned if not each.done()}

@@ -20,10 +20,8 @@ def venue_plugin(name: str) -> VenuePlugin:
 
 
 def parse_venue_spec(spec: str) -> tuple[VenuePlugin, str]:
-    """Return the plug-in of a venue and its unchecked argument.
-
-    Raises:
-        UsageError: If there is no such venue, or its argument is missing or not taken.
+    """Return the plug-in of a venue and its unchecked argument. Raises `UsageError` if there is no such venue, or its
+    argument is missing or not taken.
     """
     name, colon, argument = spec.partition(":")
     found = _variant(venue_plugin(name), argument)
@@ -33,10 +31,8 @@ def parse_venue_spec(spec: str) -> tuple[VenuePlugin, str]:
 
 
 def check_venue_spec(spec: str) -> str:
-    """Return a venue's spec as runs store it, without opening it.
-
-    Raises:
-        UsageError: If there is no such venue, or its argument is wrong.
+    """Return a venue's spec as runs store it, without opening it; raise `UsageError` if the venue or its argument is
+    wrong.
     """
     found, argument = parse_venue_spec(spec)
     with own_code(f"venue {spec[:100]!r} cannot be looked at"):

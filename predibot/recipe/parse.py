@@ -71,10 +71,8 @@ def load_recipe(argument: str | None, folder: Path) -> Recipe:
 
 
 def parse_recipe(found: RecipeText) -> Recipe:
-    """Return the recipe in a text.
-
-    Raises:
-        RecipeError: It names file, line and, for a wrong word, the most similar valid one.
+    """Return the recipe in a text; raise `RecipeError` with file and line, and for a wrong word the most similar valid
+    one.
     """
     try:
         data = _parse_toml(found)

@@ -45,13 +45,10 @@ class RecipeText:
 
 
 def find_recipe(argument: str | None, folder: Path) -> RecipeText:
-    """Return the text of a recipe.
+    """Return the text of a recipe; raise `NotTrusted` if it needs the user's trust, and its folder does not have it.
 
     A name, and None for the daily recipe, are looked up first in `runs/` of the folder and then among the packaged
     ones.
-
-    Raises:
-        NotTrusted: If it needs the user's trust, and its folder does not have it.
     """
     name = DEFAULT if argument is None else argument
     is_path = name.endswith(_ENDING) or len(Path(name).parts) > 1

@@ -36,10 +36,8 @@ _DECODER = json.JSONDecoder(parse_constant=str)
 
 
 def loads(text: str | bytes) -> object:
-    """Return the value of a JSON text; NaN and Infinity, which are not JSON, become text.
-
-    Raises:
-        ValueError: If it is not JSON, not UTF-8, or nested too deeply.
+    """Return the value of a JSON text, NaN and Infinity as text. Raises `ValueError` if it is not JSON, not UTF-8, or
+    nested too deeply.
     """
     try:
         value: object = _DECODER.decode(text) if isinstance(text, str) else json.loads(text, parse_constant=str)

@@ -28,12 +28,8 @@ class ModelDialogue:
         self.began = self.clock()
 
     def ask(self, request: ChatRequest) -> ChatReply:
-        """Return the model's reply.
-
-        Raises:
-            LoopEnded: If no time is left, or the model refuses to answer.
-            BudgetSpent: If the call does not fit the budget.
-            ModelError: If the model could not be reached, or its provider refuses for good.
+        """Return the model's reply. Raises `LoopEnded` if no time is left or the model refuses to answer, `BudgetSpent`
+        if the call does not fit the budget, and `ModelError` as `ChatModel.chat` does.
         """
         left_seconds = self.left_seconds()
         if left_seconds <= 0:

@@ -64,13 +64,10 @@ class SpokenText:
 
 
 def remove_thoughts(text: str, decoder: json.JSONDecoder, own: Collection[str] | None = ()) -> SpokenText:
-    """Return a text without its thoughts.
+    """Return a text without its thoughts; raise `AnswerError` if the text is too long, or its thoughts never end.
 
     `own` are the fields of an answer: an object without them before a lone `</think>` is part of the thoughts. With
     None every object may be an answer.
-
-    Raises:
-        AnswerError: If the text is too long, or its thoughts never end.
     """
     if len(text) > MAX_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_CHARACTERS:,}.")

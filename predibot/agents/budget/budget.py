@@ -80,13 +80,9 @@ class Budget:
         """Set the worst case aside at every level, except for its seconds.
 
         `wait_seconds` is the time for the whole call, if it is less than the budget allows; three quarters of it may go
-        into waiting for reservations of others.
-
-        Raises:
-            BudgetSpent: If settled amounts leave no room, no second is left, or the budget is closed.
-            BudgetHeld: If others had reserved the rest for the whole wait.
-            ClaimLost: If the whole command ends.
-            ValueError: If a part of it is below zero or no number.
+        into waiting for reservations of others. Raises `BudgetSpent` if settled amounts leave no room, no second is
+        left, or the budget is closed; `BudgetHeld` if others had reserved the rest for the whole wait; `ClaimLost` if
+        the whole command ends; `ValueError` if a part of it is below zero or no number.
         """
         return self._set_aside(worst, wait_seconds, kept=False)
 

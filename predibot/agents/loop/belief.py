@@ -32,10 +32,8 @@ class Belief:
 
     @classmethod
     def of(cls, arguments: Mapping[str, object]) -> Self:
-        """Return the belief in the arguments of a call, its words on one line each and cut to their length.
-
-        Raises:
-            AnswerError: If a part is missing or of a wrong kind; the message says what to write.
+        """Return the belief in the arguments of a call, its words on one line each and cut to their length. Raises
+        `AnswerError` if a part is missing or of a wrong kind; the message says what to write.
         """
         rows = arguments.get("probabilities")
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not 1 <= len(rows) <= MAX_MARKETS:
@@ -49,10 +47,8 @@ class Belief:
         return cls(tuple(map(_probability, rows)), *words)
 
     def require_markets(self, market_ids: Collection[str]) -> None:
-        """Check that each market is named once and is one of those asked about, where these are known.
-
-        Raises:
-            AnswerComplaint: If not; the message says what to write.
+        """Raise `AnswerComplaint` if a market is named twice, or is none of the known ones; the message says what to
+        write.
         """
         names = [market_id for market_id, _ in self.probabilities]
         for market_id in names:

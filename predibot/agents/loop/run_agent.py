@@ -62,10 +62,8 @@ def load_smolagents() -> None:
     """Import smolagents, which takes 0.3 s, and leave the environment as it is.
 
     Without care the import would read the `.env` file of the current folder, or of the project that smolagents is
-    installed in: keys that nobody gave to this program.
-
-    Raises:
-        UsageError: If Python leaves out assertions, by which smolagents checks answers.
+    installed in: keys that nobody gave to this program. Raises `UsageError` if Python leaves out assertions, because
+    smolagents checks answers with them.
     """
     if not __debug__:
         raise UsageError("agents with tools check answers by assertions, which python -O leaves out; run without -O")

@@ -78,12 +78,9 @@ class Talk(ModelDialogue):
         self.research.board.question, self.research.board.market_ids = self.form.question, self.form.market_ids
 
     def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
-        """Ask the model for its next turn: calls, or a complaint why none of them is made.
-
-        Raises:
-            LoopEnded: If a limit is reached, or too many turns were unusable.
-            BudgetSpent: If not even the answer fits the budget.
-            ModelError: If the model could not be reached, or its provider refuses for good.
+        """Ask the model for its next turn: calls, or a complaint why none of them is made. Raises `LoopEnded` if a
+        limit is reached or too many turns were unusable, `BudgetSpent` if not even the answer fits the budget, and
+        `ModelError` as `ChatModel.chat` does.
         """
         last = turns[-1] if turns else None
         if last is not None and not last.complaint:

@@ -44,10 +44,8 @@ def fields_of(text: str) -> tuple[str, ...]:
 
 
 def fill_prompt(text: str, fields: Mapping[str, str]) -> str:
-    """Return the text of a prompt with its fields filled in.
-
-    Raises:
-        UsageError: If a field is missing: a prompt with a hole in it must never reach a model.
+    """Fill the fields of a prompt; raise `UsageError` if one is missing, because a prompt with a hole must not reach a
+    model.
     """
     if missing := [field for field in fields_of(text) if field not in fields]:
         raise UsageError(f"the prompt has the field {missing[0]!r}, which nobody fills in. Take it out")

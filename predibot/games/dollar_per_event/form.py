@@ -113,10 +113,8 @@ class _Answer(_Wire):
 
 def parse_answer(answer: object, view: EventView) -> Decision:
     """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
-
-    Raises:
-        AnswerError: If anything is missing, unknown, of a wrong kind or out of range, or a market is not answered
-            exactly once; the message names each and says what to fix. The game checks the stakes.
+    Raises `AnswerError` if anything is missing, unknown, of a wrong kind or out of range, or a market is not answered
+    exactly once; the message names each and says what to fix. The game checks the stakes.
     """
     data = read_object(answer, FIELDS, "market_decisions and unallocated_capital")
     data = _drop_empty_older(_drop_empty_older(data, DECISIONS_NAMES), RATIONALE_NAMES)

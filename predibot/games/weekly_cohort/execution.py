@@ -54,11 +54,9 @@ def execute(
     *,
     at: datetime,
 ) -> Booking:
-    """Return the booking of a decision that keeps the rules, with journal rows of the instant `at`.
-
-    Raises:
-        MarketClosed: If nothing could be filled, or only part of a batch that is booked whole or not at all.
-            This is a failure that may be tried again, not a decision.
+    """Return the booking of a decision that keeps the rules, with journal rows of the instant `at`. Raises
+    `MarketClosed` if nothing could be filled, or only part of a batch that is booked whole or not at all. This is a
+    failure that may be tried again, not a decision.
     """
     if not decision.orders:
         return Booking(unallocated_usd=account.cash_usd)

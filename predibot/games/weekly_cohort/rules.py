@@ -122,11 +122,9 @@ class WeeklyCohort(Game):
     ) -> CohortView:
         """Return the account with its positions, and the markets; closed ones have no price.
 
-        `events` has the markets of the universe, in order, and those with positions; `past` has the
-        instant, the journal, last prices, and which markets are outside the universe.
-
-        Raises:
-            UsageError: If it is no cohort with an account, or no event shows a position.
+        `events` has the markets of the universe, in order, and those with positions; `past` has the instant, the
+        journal, last prices, and which markets are outside the universe. Raises `UsageError` if it is no cohort with an
+        account, or no event shows a position.
         """
         if subject.kind != COHORT or account is None:
             raise UsageError(f"{subject.kind} {subject.id!r} is no cohort with an account")
@@ -171,11 +169,9 @@ class WeeklyCohort(Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of a decision; AnswerError names every broken rule.
-
-        Raises:
-            MarketClosed: If nothing can be filled, or only part of what is booked whole or not at all. Nothing is
-                written, and the decision may be tried again.
+        """Return the booking of a decision; raise `AnswerError` that names every broken rule. Raises `MarketClosed` if
+        nothing can be filled, or only part of what is booked whole or not at all. Nothing is written, and the decision
+        may be tried again.
         """
         check(answer, view)
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)

@@ -100,12 +100,9 @@ class SafeFetcher:
         """Return the page at an address.
 
         Uses no cookies, proxies, environment or scripts: one GET, and one more for each redirect, which is checked like
-        the first address.
-
-        Raises:
-            AddressRefused: If the address, or a redirect's, must not be visited.
-            PageUnavailable: If no good answer came within the deadline.
-            PageUnreadable: If the answer is no page, or larger than allowed.
+        the first address. Raises `AddressRefused` if the address, or a redirect's, must not be visited;
+        `PageUnavailable` if no good answer came within the deadline; `PageUnreadable` if the answer is no page, or
+        larger than allowed.
         """
         deadline = Deadline.after(self.policy.deadline_seconds, self.monotonic)
         target = parse_target(url, allowed_private=self.policy.allowed_private)

@@ -44,12 +44,9 @@ class ParserPool:
                     self._idle.append(self._start())
 
     def parse(self, source: PageSource, deadline: Deadline) -> ParsedPage:
-        """Return the parsed page; the deadline includes the wait for a parser.
-
-        Raises:
-            PageUnreadable: If the page cannot be parsed, or takes too much time or memory.
-            PageWalled: If it shows a wall in place of its text.
-            PageUnavailable: If no parser is available.
+        """Return the parsed page; the deadline includes the wait for a parser. Raises `PageUnreadable` if the page
+        cannot be parsed, or takes too much time or memory; `PageWalled` if it shows a wall in place of its text;
+        `PageUnavailable` if no parser is available.
         """
         try:
             answer = self._answer(source, deadline)

@@ -33,13 +33,7 @@ class Reading:
 
 
 def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
-    """Return a fetched page as text; this process looks at none of its bytes.
-
-    Raises:
-        PageUnreadable: If it has no text, or takes too much time or memory.
-        PageWalled: If it shows a wall in place of its text.
-        PageUnavailable: If no parser is available in time.
-    """
+    """Return a fetched page as text; this process looks at none of its bytes. Raises what `ParserPool.parse` does."""
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)
     seconds = parsers.limits.seconds
     source = PageSource(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)

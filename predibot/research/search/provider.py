@@ -60,12 +60,10 @@ class SearchProvider(Protocol):
         """Return the most that a call costs, None if that is unknown."""
 
     def search(self, query: str, *, before: datetime | None, count: int) -> SearchAnswer:
-        """Return at most `count` results, best first.
+        """Return at most `count` results, best first; raise `SearchFailed` if there is no answer.
 
-        `before` asks for nothing later, if the provider supports that; results must be checked all the same.
-
-        Raises:
-            SearchFailed: If there is no answer. No results are an answer only if the provider says so reliably.
+        `before` asks for nothing later, if the provider supports that; results must be checked all the same. No results
+        are an answer only if the provider says so reliably.
         """
 
 

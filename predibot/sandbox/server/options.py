@@ -30,10 +30,8 @@ class SandboxOptions:
     """The local port of a server that runs already; None starts one."""
 
     def world(self, *, altered_after: datetime | None = None) -> World:
-        """Return the world of these options; draws that become known after `altered_after` differ.
-
-        Raises:
-            ValueError: If there can be no such world, for instance with too many events.
+        """Return the world of these options; draws that become known after `altered_after` differ. Raises `ValueError`
+        if there can be no such world, for instance with too many events.
         """
         return World.from_seed(
             self.seed, events=self.events, markets=self.markets, named=self.named, altered_after=altered_after

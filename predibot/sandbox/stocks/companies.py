@@ -55,11 +55,7 @@ INDICES = {
 
 
 def check_ticker(ticker: str) -> str:
-    """Return a ticker that can also name a file.
-
-    Raises:
-        ValueError: If it is none.
-    """
+    """Return a ticker that can also name a file; raise `ValueError` if it is none."""
     if not TICKER.fullmatch(ticker):
         raise ValueError(f"a ticker is capital letters and digits, as AAPL or BRK-B, got {ticker[:40]!r}")
     return ticker

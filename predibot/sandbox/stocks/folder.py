@@ -23,11 +23,8 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
     """Write simulated stocks: `TICKER.csv` each, `actions.csv`, `sectors.csv` and `simulated.toml`; old files go.
 
     The same seed, start and ticker make the same file; a longer one begins with the shorter one, but for adjusted
-    closes. A start on a weekend moves to Monday. The indices `SPY` and `QQQ` need no company among the tickers.
-
-    Raises:
-        ValueError: If a ticker, the seed or the number of days is wrong.
-        OSError: If a file cannot be written.
+    closes. A start on a weekend moves to Monday. The indices `SPY` and `QQQ` need no company among the tickers. Raises
+    `ValueError` if a ticker, the seed or the number of days is wrong, and `OSError` if a file cannot be written.
     """
     names = [check_ticker(ticker) for ticker in dict.fromkeys(tickers)]
     market = StockMarket.from_seed(seed, start=start, days=days)
@@ -53,11 +50,8 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
 
 
 def read_seed(folder: Path) -> int | None:
-    """Return the seed of a folder of simulated stocks; None for other folders.
-
-    Raises:
-        ValueError: If its file cannot be parsed.
-        OSError: If its file cannot be read.
+    """Return the seed of a folder of simulated stocks, None for other folders; raise `ValueError` if its file is
+    malformed.
     """
     try:
         text = plain_text(folder / SIMULATED_FILE)

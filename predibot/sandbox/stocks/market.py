@@ -102,21 +102,15 @@ class StockMarket:
 
     @classmethod
     def from_seed(cls, seed: int, *, start: date, days: int) -> Self:
-        """Return the market of a seed over trading days from a date on.
-
-        Raises:
-            ValueError: If the seed is negative, or there is no day.
+        """Return the market of a seed over trading days from a date on; raise `ValueError` for a negative seed or
+        without a day.
         """
         if seed < 0:
             raise ValueError(f"a sandbox seed is at least 0, got {seed}")
         return cls(Draws(seed), trading_days(start, days))
 
     def history(self, ticker: str) -> StockHistory:
-        """Return a stock's history; every ticker has one.
-
-        Raises:
-            ValueError: If it is no ticker.
-        """
+        """Return a stock's history; every ticker has one. Raises `ValueError` if it is no ticker."""
         if ticker not in self._histories:
             value = (
                 self._index_value(INDICES[ticker])

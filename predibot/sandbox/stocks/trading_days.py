@@ -9,11 +9,7 @@ CLOSING_HOUR = 21
 
 
 def trading_days(start: date, count: int) -> tuple[date, ...]:
-    """Return `count` trading days from a date on: weekdays, without holidays.
-
-    Raises:
-        ValueError: If the count is below 1.
-    """
+    """Return `count` trading days from a date on, holidays included; raise `ValueError` for a count below 1."""
     if count < 1:
         raise ValueError(f"stocks are simulated for 1 trading day or more, got {count}")
     # Five of any seven days in a row are weekdays.

@@ -7,9 +7,11 @@ venue.json                                                {"venue": name}; witho
 resolutions.json                                          {condition id: {"resolved_at": ..., "payouts": [yes, no]}}
 ```
 
-A market without a condition id stands there under its own id. Payouts are one an
-outcome, in the order of the snapshots, or the word `refund`. A resolution may
-also be a list of revisions, each with `effective_at`.
+A market without a condition id stands there under its own id. Payouts are one an outcome, in the order of the
+snapshots, or the word `refund`. A resolution may also be a list of revisions, each with `effective_at`.
+
+All functions raise `VenueChanged` for a malformed file or a link out of the archive, and `VenueUnavailable` for what
+cannot be read.
 """
 
 import json
@@ -76,12 +78,7 @@ def price_file(folder: Path, token_id: str) -> Path | None:
 
 
 def price_files(folder: Path) -> tuple[Path, ...]:
-    """Return the paths of all prices by name; other files are left out.
-
-    Raises:
-        VenueChanged: If they lie outside the archive.
-        VenueUnavailable: If they cannot be listed.
-    """
+    """Return the paths of all prices by name, without other files."""
     return tuple(sorted(entry for entry in _list_folder(folder, PRICES) if price_file(folder, entry.stem) == entry))
 
 
@@ -96,12 +93,7 @@ def _list_folder(folder: Path, name: str) -> list[Path]:
 
 
 def file_key(folder: Path, path: Path) -> FileKey | None:
-    """Return the key of a file; None where there is no file.
-
-    Raises:
-        VenueChanged: If it is a link that leads out of the archive.
-        VenueUnavailable: If it cannot be read.
-    """
+    """Return the key of a file; None where there is no file."""
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
@@ -115,12 +107,7 @@ def file_key(folder: Path, path: Path) -> FileKey | None:
 
 
 def check_inside(folder: Path, path: Path) -> None:
-    """Refuse a path that a symbolic link leads out of the archive.
-
-    Raises:
-        VenueChanged: If it lies elsewhere.
-        VenueUnavailable: If the links cannot be followed.
-    """
+    """Refuse a path that a symbolic link leads out of the archive."""
     try:
         inside = path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError) as error:
@@ -130,12 +117,7 @@ def check_inside(folder: Path, path: Path) -> None:
 
 
 def read_json(folder: Path, path: Path) -> object | None:
-    """Return the content of a file, or None where there is none.
-
-    Raises:
-        VenueChanged: If it is not JSON, too large, no plain file, or outside the archive.
-        VenueUnavailable: If it cannot be read.
-    """
+    """Return the content of a file; None where there is no file."""
     check_inside(folder, path)
     try:
         return fields.loads(_read_text(path))
@@ -148,11 +130,7 @@ def read_json(folder: Path, path: Path) -> object | None:
 
 
 def may_list_no_first(folder: Path, path: Path) -> bool:
-    """Return whether a market of a snapshot may list No before Yes; much faster than parsing it.
-
-    Raises:
-        OSError, ValueError, VenueError: If it cannot be read.
-    """
+    """Return whether a market of a snapshot may list No before Yes; much faster than parsing it."""
     check_inside(folder, path)
     return _NO_FIRST.search(_read_text(path)) is not None
 
@@ -179,12 +157,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def read_venue_name(folder: Path) -> str:
-    """Return the name of the recorded venue; archives of an older predibot do not state it.
-
-    Raises:
-        VenueChanged: If its file is malformed.
-        VenueUnavailable: If the archive cannot be read.
-    """
+    """Return the name of the recorded venue; archives of an older predibot do not state it."""
     said = read_json(folder, folder / VENUE_FILE)
     if said is None:
         return default_venue()
@@ -197,23 +170,13 @@ def read_venue_name(folder: Path) -> str:
 
 
 def snapshot_instants(folder: Path) -> tuple[datetime, ...]:
-    """Return when snapshots were taken, oldest first; unfinished ones have other names.
-
-    Raises:
-        VenueChanged: If the snapshots lie outside the archive.
-        VenueUnavailable: If they cannot be listed.
-    """
+    """Return when snapshots were taken, oldest first; unfinished ones have other names."""
     instants = (snapshot_instant(entry.name) for entry in _list_folder(folder, SNAPSHOTS))
     return tuple(sorted(instant for instant in instants if instant is not None))
 
 
 def read_series(folder: Path, path: Path) -> Series:
-    """Return the rows of a price file by instant, unchecked; of two at one instant the last counts.
-
-    Raises:
-        VenueChanged: If the file holds no history.
-        VenueUnavailable: If it cannot be read.
-    """
+    """Return the rows of a price file by instant, unchecked; of two at one instant the last counts."""
     payload = read_json(folder, path)
     if payload is None:
         return ()

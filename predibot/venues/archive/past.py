@@ -19,11 +19,8 @@ def write_cut(folder: Path, into: Path, instant: datetime) -> None:
     """Write an archive without anything later than an instant into an empty folder.
 
     Up to the instant it answers as the whole archive does. A malformed price file or resolution is copied as it is, so
-    that its complaint stays the same. Files without anything later become hard links where the disk allows it.
-
-    Raises:
-        UsageError: If the cut cannot be written.
-        VenueError: If the archive cannot be read.
+    that its complaint stays the same. Files without anything later become hard links where the disk allows it. Raises
+    `UsageError` if the cut cannot be written, and `VenueError` if the archive cannot be read.
     """
     try:
         for taken_at in layout.snapshot_instants(folder):

@@ -48,11 +48,7 @@ class Archive(Venue):
     name = ""
 
     def __init__(self, folder: Path) -> None:
-        """Open an archive; see `layout`.
-
-        Raises:
-            UsageError: If there is no such folder, it has no snapshot, or no installed venue reads it.
-        """
+        """Open an archive; raise `UsageError` without a folder or a snapshot, or if no installed venue reads it."""
         if not folder.is_dir():
             raise UsageError(f"there is no archive folder {folder}; name one that `predibot record FOLDER` wrote")
         self.folder = folder
@@ -83,10 +79,8 @@ class Archive(Venue):
             )
 
     def known_until(self) -> datetime:
-        """Return the instant of the last snapshot, price or resolution; malformed ones are left out.
-
-        Raises:
-            VenueError: If the folder or `resolutions.json` cannot be read.
+        """Return the instant of the last valid snapshot, price or resolution. Raises `VenueError` if the folder or
+        `resolutions.json` cannot be read.
         """
         return max(chain([self.instants[-1]], self._resolution_instants(), self._last_price_instants()))
 
@@ -104,12 +98,8 @@ class Archive(Venue):
                     yield series[-1][0]
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return the events of the latest snapshot by the instant, in the file's order; closed ones too.
-
-        A snapshot is read whole, so `enough` is not called.
-
-        Raises:
-            UsageError: If no snapshot is that old.
+        """Return the events of the latest snapshot by the instant, in the file's order; closed ones too. A snapshot is
+        read whole, so `enough` is not called. Raises `UsageError` if no snapshot is that old.
         """
         taken_at, payloads = self._snapshot_at(as_of)
         events: dict[str, Event] = {}

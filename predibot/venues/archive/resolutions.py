@@ -13,13 +13,11 @@ REFUND = "refund"
 
 
 def revisions_as_of(stored: object, *, as_of: datetime) -> tuple[Resolution, ...]:
-    """Return the revisions of a market that were effective by an instant, oldest first.
+    """Return the revisions of a market that were effective by an instant, oldest first; raise `ValueError` if one is
+    malformed.
 
-    Later ones are not read, so that a malformed future changes nothing. Of two at one instant the later written one
-    counts. `stored` is a row of `resolutions.json`, or a list of them.
-
-    Raises:
-        ValueError: If a row is malformed.
+    `stored` is a row of `resolutions.json`, or a list of them. Later ones are not read, so that a malformed future
+    changes nothing. Of two at one instant the later written one counts.
     """
     rows = stored if isinstance(stored, list) else [stored]
     known: dict[datetime, Resolution] = {}
@@ -37,10 +35,8 @@ def revisions_as_of(stored: object, *, as_of: datetime) -> tuple[Resolution, ...
 
 
 def revision_instant(row: object) -> datetime:
-    """Return the instant from which a revision is known: it is effective, and its market resolved.
-
-    Raises:
-        ValueError: If the row states no valid instant.
+    """Return the first instant at which a revision is effective and its market resolved; raise `ValueError` if there is
+    none.
     """
     return max(_parse_instants(_check_object(row)))
 

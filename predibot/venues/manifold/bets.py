@@ -58,11 +58,7 @@ def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
 
 
 def instant_of(value: object, *, per_second: int) -> datetime:
-    """Return the instant of a count since 1970.
-
-    Raises:
-        UnreadableRow: If it is none.
-    """
+    """Return the instant of a count since 1970; raise `UnreadableRow` if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise UnreadableRow(f"an instant is {value!r:.40}; it is a number")
     try:
@@ -72,11 +68,7 @@ def instant_of(value: object, *, per_second: int) -> datetime:
 
 
 def number_of(row: Mapping[str, Any], name: str) -> float:
-    """Return a number of a row, which may be written as text.
-
-    Raises:
-        UnreadableRow: If it is none, or too large.
-    """
+    """Return a number of a row, which may be written as text; raise `UnreadableRow` if it is none, or too large."""
     value = row.get(name)
     try:
         number = math.nan if isinstance(value, bool) or not isinstance(value, int | float | str) else float(value)

@@ -210,10 +210,8 @@ class Manifold(LiveVenue):
     def _read_markets(
         self, pool: ThreadPoolExecutor, contracts: Sequence[str], *, until: float = math.inf
     ) -> tuple[dict[str, object | None], dict[str, VenueError]]:
-        """Return the markets of a page, and why a few cannot be read.
-
-        Raises:
-            VenueError: If more than `FEW_MARKETS` cannot be read, or half of them.
+        """Return the markets of a page, and why a few cannot be read; raise `VenueError` if half cannot, or over
+        `FEW_MARKETS`.
         """
 
         def ask(contract: str) -> object | None:
@@ -307,10 +305,8 @@ class Manifold(LiveVenue):
 
 
 def _parse_bet(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None, float] | None:
-    """Return when a bet moved which answer to what price; None where it moved nothing.
-
-    Raises:
-        VenueChanged: If it cannot be read: a path without it would be wrong.
+    """Return when a bet moved which answer to what price; None where it moved nothing. Raises `VenueChanged` if it
+    cannot be read, because a path without it would be wrong.
     """
     if bet.get("contractId") != contract:
         raise VenueChanged(f"asked for bets of {contract}, got one of {fields.short_repr(bet.get('contractId'))}")

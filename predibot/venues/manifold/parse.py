@@ -45,10 +45,8 @@ def manifold_id(value: object) -> str:
 
 
 def contract_of(market_id: str) -> tuple[str, str | None]:
-    """Return the ids of contract and answer in a market's id; None for the answer of a binary market.
-
-    Raises:
-        ValueError: If it is no such id.
+    """Return the ids of contract and answer in a market's id, None for a binary market; raise `ValueError` if it is no
+    id.
     """
     contract, hyphen, answer = market_id.partition("-")
     return manifold_id(contract), manifold_id(answer) if hyphen else None

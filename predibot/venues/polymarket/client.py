@@ -270,10 +270,8 @@ class Polymarket(LiveVenue):
         return payload
 
     def _read_raw_events(self, ids: Sequence[str]) -> Iterator[object]:
-        """Yield the open events with these ids, or a skip; one that a list leaves out is requested alone.
-
-        Raises:
-            VenueUnavailable: If the venue gives no answer about more than `FEW_IDS` of them, or about half.
+        """Yield the open events with these ids, or a skip; an id that a list leaves out is requested alone. Raises
+        `VenueUnavailable` without an answer about more than `FEW_IDS` of them, or about half.
         """
         silences = 0
         for begin in range(0, len(ids), PAGE_SIZE):
@@ -373,10 +371,8 @@ class Polymarket(LiveVenue):
 
 
 def _ask_in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterator[tuple[Sequence[str], _T | None]]:
-    """Yield the answers about ids, in halves where they are refused together; None about an id refused alone.
-
-    Raises:
-        RequestRefused: If the reason is no id, or most ids are refused.
+    """Yield the answers about ids, in halves where they are refused together, and None about an id refused alone.
+    Raises `RequestRefused` if the reason is no id, or most ids are refused.
     """
     parts, alone = [ids], 0
     while parts:

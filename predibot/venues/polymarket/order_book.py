@@ -28,11 +28,7 @@ class _BookWire(Wire):
 
 
 def parse_book(payload: object) -> tuple[str, Depth]:
-    """Return a token and the levels of its book that a quote keeps.
-
-    Raises:
-        VenueChanged: If it cannot be read.
-    """
+    """Return a token and the levels of its book that a quote keeps; raise `VenueChanged` if it cannot be read."""
     try:
         book = _BookWire.model_validate(payload)
     except ValidationError as error:

@@ -25,13 +25,11 @@ class PageGuard:
         self._ids: set[str] = set()
 
     def fresh(self, entries: Sequence[object]) -> list[object]:
-        """Check a page, and return its entries that were on no page before.
+        """Check a page, and return its entries that were on no page before; raise `VenueChanged` if it begins like
+        another one.
 
-        An entry that moves to the next page while the list is read is taken once. One
-        that a page repeats did not move, so the next page may have it again.
-
-        Raises:
-            VenueChanged: If the page begins like an earlier one.
+        An entry that moves to the next page while the list is read is taken once. One that a page repeats did not move,
+        so the next page may have it again.
         """
         first_id = payload_id(entries[0]) if entries else UNKNOWN_ID
         if first_id != UNKNOWN_ID and first_id in self._first_ids:
@@ -46,10 +44,8 @@ class PageGuard:
         return fresh
 
     def next_cursor(self, page: dict[str, object]) -> str | None:
-        """Return where the next page begins, or None after the last one.
-
-        Raises:
-            VenueChanged: If the cursor is malformed, or came before.
+        """Return where the next page begins, None after the last; raise `VenueChanged` if the cursor is malformed or
+        repeated.
         """
         cursor = page.get("next_cursor")
         if cursor is None or cursor == "":

@@ -330,20 +330,12 @@ def event_ids_of(payload: object) -> tuple[str, ...]:
 
 
 def status_of(payload: object) -> str:
-    """Return a market's resolution status in lower case, or "".
-
-    Raises:
-        ValueError: If it cannot be read.
-    """
+    """Return a market's resolution status in lower case, or ""; raise `ValueError` if it cannot be read."""
     return _SettlementWire.model_validate(payload).latest_status
 
 
 def payouts_of(payload: object) -> tuple[float, ...] | None:
-    """Return the payouts in a market object; None before its settlement.
-
-    Raises:
-        ValueError: If they cannot be read.
-    """
+    """Return the payouts in a market object, None before its settlement; raise `ValueError` if they cannot be read."""
     return _SettlementWire.model_validate(payload).payouts
 
 

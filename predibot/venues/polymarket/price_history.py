@@ -30,11 +30,8 @@ def read_history(
 
     Asks `/prices-history` of the CLOB for hourly points, and for 12-hourly ones where the range has none. Of two points
     at one time the last one written counts. Malformed points are left out as long as a valid one remains. For `now` see
-    `NOW_MARGIN`.
-
-    Raises:
-        VenueUnavailable: If a window could not be read.
-        VenueChanged: If an answer breaks the contract.
+    `NOW_MARGIN`. Raises `VenueUnavailable` if a window could not be read, and `VenueChanged` if an answer breaks the
+    contract.
     """
     first = max(start, fields.EARLIEST_END)
     last = min(until, now - NOW_MARGIN)

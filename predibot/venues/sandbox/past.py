@@ -61,11 +61,7 @@ class SimulatedPast:
 
 
 def check_in_sandbox(instant: datetime) -> None:
-    """Refuse an instant outside of the world.
-
-    Raises:
-        UsageError: If the world has not begun by then, or has ended.
-    """
+    """Raise `UsageError` for an instant before the world begins or after it ends."""
     if not SANDBOX_BEGINS_AT <= instant <= SANDBOX_ENDS_AT:
         raise UsageError(
             f"the sandbox's world lasts from {format_instant(SANDBOX_BEGINS_AT)} to {format_instant(SANDBOX_ENDS_AT)}; "
@@ -74,20 +70,14 @@ def check_in_sandbox(instant: datetime) -> None:
 
 
 def sandbox_options(argument: str) -> SandboxOptions:
-    """Return the options in an argument.
-
-    Raises:
-        UsageError: If they are wrong.
-    """
+    """Return the options in an argument; raise `UsageError` if they are wrong."""
     with _usage_errors(argument):
         return parse_options(argument)
 
 
 def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> World:
-    """Return the world of an argument; draws that become known after `altered_after` differ.
-
-    Raises:
-        UsageError: If the options are wrong, or make no world.
+    """Return the world of an argument; `altered_after` as in `SandboxOptions`. Raises `UsageError` if there can be
+    none.
     """
     options = sandbox_options(argument)
     with _usage_errors(argument):
@@ -95,10 +85,8 @@ def sandbox_world(argument: str, *, altered_after: datetime | None = None) -> Wo
 
 
 def open_sandbox_venue(request: VenueRequest, *, now: datetime, world: World | None = None) -> OpenVenue:
-    """Open a sandbox at an instant of its world, by default in a new world from the options.
-
-    Raises:
-        UsageError: If the options are wrong, or the instant is outside of the world.
+    """Open a sandbox at an instant of its world, by default in a new world from the options. Raises `UsageError` if the
+    options are wrong, or the instant is outside of the world.
     """
     check_in_sandbox(now)
     options = sandbox_options(request.argument)

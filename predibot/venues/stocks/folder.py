@@ -162,11 +162,8 @@ def close_instant(day: date) -> datetime:
 
 
 def read_folder(path: Path) -> StockFolder:
-    """Return the prices of a folder.
-
-    Raises:
-        UsageError: If it has no stock, or a table cannot be read at all.
-        VenueChanged: If a table lacks a column.
+    """Return the prices of a folder; raise `UsageError` if it has no stock or an unreadable table, `VenueChanged` if a
+    table lacks a column.
     """
     names = list_tickers(path)
     if not names:

@@ -27,12 +27,9 @@ def check_live(argument: str) -> str:
 def open_live(request: VenueRequest) -> OpenVenue:
     """Return the stocks of the folder and of the recipe, with all closes that a provider states by now.
 
-    A stock that could not be read is a note of the run: it keeps its last close and is not traded.
-
-    Raises:
-        VenueMissing: If there is no provider.
-        VenueUnavailable: If none of the stocks could be read.
-        UsageError: If the key is refused, or no stock is named or kept.
+    A stock that could not be read is a note of the run: it keeps its last close and is not traded. Raises
+    `VenueMissing` without a provider, `VenueUnavailable` if none of the stocks could be read, and `UsageError` if the
+    key is refused, or no stock is named or kept.
     """
     now, folder = request.live_instant(), LIVE_FOLDER
     tickers = tuple(dict.fromkeys([*map(check_ticker, request.only), *list_tickers(folder)]))

@@ -257,12 +257,8 @@ def _start_news_and_forecasters(world: "World", instant: datetime, closing: Exit
 
 
 def write_cut(folder: Path, into: Path, instant: datetime) -> None:
-    """Write a folder without rows whose close is not known by an instant, and without adjusted closes.
-
-    Adjusted closes contain later splits and dividends, so remarks based on them go too.
-
-    Raises:
-        UsageError: If it cannot be written.
+    """Write a folder without rows whose close is not known by an instant, and without adjusted closes. Adjusted closes
+    contain later splits and dividends, so remarks based on them go too. Raises `UsageError` if it cannot be written.
     """
     try:
         for path in sorted((*folder.glob("*.csv"), *folder.glob(SIMULATED_FILE))):

@@ -27,10 +27,8 @@ def check_provider(name: str) -> str:
 
 
 def open_provider(name: str, settings: VenueSettings, clock: Callable[[], datetime]) -> Provider:
-    """Return a provider; its key may go to its own host, this machine, or hosts that the operator named.
-
-    Raises:
-        UsageError: If there is no such provider, or it lacks its key or its library.
+    """Return a provider; its key may go to its own host, this machine, or hosts that the operator named. Raises
+    `UsageError` if there is no such provider, or it lacks its key or its library.
     """
     if check_provider(name) == Yahoo.name:
         return Yahoo()
@@ -43,11 +41,7 @@ def open_provider(name: str, settings: VenueSettings, clock: Callable[[], dateti
 
 
 def choose_provider() -> str:
-    """Return the first provider that has a key, or yfinance if it is installed.
-
-    Raises:
-        UsageError: If there is none.
-    """
+    """Return the first provider that has a key, or yfinance if it is installed; raise `UsageError` if there is none."""
     keys = api_keys()
     found = [name for name in _WITH_KEY if any(keys.get(each) for each in key_names(name))]
     found += [Yahoo.name] if find_spec("yfinance") is not None else []

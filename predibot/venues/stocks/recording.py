@@ -57,22 +57,14 @@ class RecordingResult:
 
 
 def check_ticker(ticker: str) -> str:
-    """Return a ticker that can also name a file.
-
-    Raises:
-        UsageError: If it is none.
-    """
+    """Return a ticker that can also name a file; raise `UsageError` if it is none."""
     if not TICKER.fullmatch(ticker):
         raise UsageError(f"{ticker[:40]!r} is no ticker; write one as AAPL or BRK-B")
     return ticker
 
 
 def list_tickers(folder: Path) -> tuple[str, ...]:
-    """Return the stocks of a folder, in alphabetical order.
-
-    Raises:
-        UsageError: If it cannot be read, or has too many files.
-    """
+    """Return a folder's stocks in alphabetical order; raise `UsageError` if it is unreadable, or has too many files."""
     try:
         names = names_in(folder, MAX_STOCK_FILES)
     except FileNotFoundError:
@@ -105,12 +97,9 @@ def record_stocks(
     now: datetime,
     listener: ProgressListener,
 ) -> RecordingResult:
-    """Add the missing prices of stocks to a folder, one after the other, and the companies it does not know.
-
-    Another process that records into the same folder is waited for.
-
-    Raises:
-        UsageError: If the folder cannot be written, or the key is refused.
+    """Add the missing prices of stocks to a folder, one after the other, and the companies it does not know. It waits
+    for another process that records into the same folder. Raises `UsageError` if the folder cannot be written, or the
+    key is refused.
     """
     rows, actions, notes, failures = 0, 0, list[str](), list[str]()
     with _locked(folder):
@@ -174,13 +163,9 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> RecordingResult:
-    """Add the missing prices of a stock to an existing folder; makes no request where none can be missing.
-
-    A stock that is new to the folder begins at `since`. Only days whose close is known by `now` are requested.
-
-    Raises:
-        UsageError: If a file of the folder cannot be read or written.
-        VenueError: If the provider fails; then nothing was written.
+    """Add the missing prices of a stock to an existing folder; makes no request where none can be missing. A stock that
+    is new to the folder begins at `since`. Only days whose close is known by `now` are requested. Raises `UsageError`
+    if a file of the folder cannot be read or written, and `VenueError` if the provider fails; then nothing was written.
     """
     path = folder / f"{check_ticker(ticker)}.csv"
     stored = _read_rows(path)

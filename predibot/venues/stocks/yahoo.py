@@ -27,11 +27,7 @@ class Yahoo(AbstractContextManager["Yahoo"]):
     name = "yfinance"
 
     def __init__(self, library: Any = None) -> None:
-        """Take the library, by default the installed one.
-
-        Raises:
-            UsageError: If it is not installed.
-        """
+        """Take the library, by default the installed one; raise `UsageError` if it is not installed."""
         self._library = library or _import_library()
 
     def __exit__(self, *_: object) -> None:

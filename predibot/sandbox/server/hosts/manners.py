@@ -35,10 +35,8 @@ class ModelManners:
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> Self:
-        """Return the manners in words such as `think_tags` and `thinks_first=6000`.
-
-        Raises:
-            ValueError: If a name is unknown, or its number of tokens is missing, too large or misplaced.
+        """Return the manners in words such as `think_tags` and `thinks_first=6000`. Raises `ValueError` if a name is
+        unknown, or its number of tokens is missing, too large or misplaced.
         """
         stated = [word.partition("=")[::2] for word in words]
         for name, count in stated:
