@@ -23,8 +23,6 @@ _Market = Literal["questions", "stocks"]
 
 @dataclass(frozen=True, slots=True)
 class _Demo:
-    """The demo of a game."""
-
     recipes: Sequence[str]
     file: Path
     days: int

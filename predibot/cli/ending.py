@@ -166,10 +166,7 @@ def end_on_signals(*, is_program: bool) -> Iterator[None]:
 
 
 def leave_threads_behind(code: int) -> None:
-    """End the process at once if an abandoned call of a model or a bot still runs.
-
-    Python would wait for locks that such a thread never releases.
-    """
+    """End the process at once if an abandoned call still runs, as Python would wait for its locks without end."""
     if threading.active_count() == 1:
         return
     from predibot.jobs.daemon_threads import calls_go_on

@@ -55,14 +55,7 @@ class CloseupOptions:
     ] = None
 
     def is_given(self, beside: Mapping[str, bool]) -> bool:
-        """Return whether one of them is given.
-
-        Args:
-            beside: Which other options of the report are given.
-
-        Raises:
-            typer.BadParameter: If several are given, or one together with an option that changes nothing of it.
-        """
+        """Return whether one is given; BadParameter for several, or for an option beside it that changes nothing."""
         named = {
             "--bot": self.bot,
             "--event": self.event,

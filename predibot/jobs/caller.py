@@ -22,10 +22,7 @@ def wall_clock() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The caller of a command: its settings, its clock, and how it hears of progress.
-
-    Functions of `api` take one, with the URL of a ledger.
-    """
+    """The caller of a command: its settings, its clock, and how it hears of progress; functions of `api` take one."""
 
     settings: "Callable[[], Settings]"
     """Reads the settings; called only where they are needed."""

@@ -41,11 +41,7 @@ class ExecutorSpec:
 
 
 def parse_executor(text: str) -> ExecutorSpec:
-    """Return the spec of `threads:32`, `processes:4`, `dask:local:4` or `dask:tcp://host:8786`.
-
-    Raises:
-        UsageError: If it is none of them.
-    """
+    """Return the spec of `threads:32`, `processes:4`, `dask:local:4` or `dask:tcp://host:8786`; else UsageError."""
     kind, _, count = text.strip().partition(":")
     found: Kind | None = next((each for each in EXECUTORS if each == kind), None)
     if found is None:

@@ -32,7 +32,6 @@ def efforts(store: Store, venue_name: str, as_of: datetime, part: Part) -> tuple
 
 
 def _effort(store: Store, bot: str, rows: Sequence[Row[Any]]) -> Effort:
-    """Return the mean effort of decisions, newest first."""
     n, costs = len(rows), [row.cost_usd for row in rows]
     digests = [row.trace_sha256 for row in rows if row.trace_sha256 is not None][:_TRACES]
     usage = usage_of_traces(store, [(bot, digest) for digest in digests])

@@ -84,11 +84,7 @@ class UsageReport:
 
 
 def read_trace(store: Store, asked: str) -> DecisionTrace:
-    """Return the trace of a decision, which is named as in `find_decision`.
-
-    Raises:
-        UsageError: If there is no such decision, it has no trace, or the trace cannot be read.
-    """
+    """Return the trace of a decision that `find_decision` finds; raise UsageError if there is no readable one."""
     decision = find_decision(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")
@@ -105,10 +101,7 @@ def latest_decisions(store: Store) -> tuple[TracedDecision, ...]:
 
 
 def find_decision(store: Store, asked: str) -> TracedDecision:
-    """Return a decision by its number, a bot's name for its latest with a trace, `RUN_KEY/BOT/EVENT_ID`, or a prefix.
-
-    The prefix is that of the trace's SHA-256.
-    """
+    """Return a decision by number, bot (the latest traced), `RUN_KEY/BOT/EVENT_ID`, or a prefix of its trace's hash."""
     if asked.isascii() and asked.isdigit() and len(asked) <= _MOST_DIGITS:
         with store.read() as connection:
             found = numbered_decision(connection, int(asked))

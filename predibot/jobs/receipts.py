@@ -38,7 +38,6 @@ class Difference:
     subject_kind: str
     subject_id: str
     what: Literal["changed", "missing", "new"]
-    """Whether it changed, is missing, or is not in the receipt."""
     fields: tuple[str, ...]
     """The fields that changed; empty where that cannot be told."""
     receipt: int
@@ -85,13 +84,11 @@ class Proof:
 
 
 def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tuple[Receipt | None, tuple[str, ...]]:
-    """Store a receipt of a run as it is now, unless its last one is the same; return the last one.
+    """Store a receipt of a run as it is now, unless its last one is the same; return the last one, and warnings.
 
     Where a final decision differs from the last receipt, predibot did not change it, so no receipt is made over that.
-    Everything else written meanwhile gets a receipt of the ledger.
-
-    Returns:
-        The receipt, None where nothing is decided or it could not be stored; and warnings.
+    Everything else written meanwhile gets a receipt of the ledger. None is returned where nothing is decided, or the
+    receipt could not be stored.
     """
     now = clock()
     try:
@@ -105,11 +102,7 @@ def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tu
 
 
 def receipt_of_ledger(store: Store, now: datetime) -> None:
-    """Store a receipt over all that was written since the last one, unless there is nothing.
-
-    Raises:
-        LedgerUnusable: If it cannot be stored; the next call does.
-    """
+    """Store a receipt of all new rows, if there are any; raise LedgerUnusable if that fails: the next call does it."""
     if store.run_read(is_behind):
         store.run_write(lambda connection: add_ledger_receipt(connection, now=now))
 
@@ -158,11 +151,7 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
 
 
 def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
-    """Return the proof that a decision is part of a run's last receipt.
-
-    Raises:
-        UsageError: If there is no such decision, or the run differs from its last receipt.
-    """
+    """Return the proof that a run's last receipt has a decision; raise UsageError if it has not, or the run differs."""
     with store.read() as connection:
         run = run_of_key(connection, key)
         last = _last_receipt(connection, run.id)

@@ -120,12 +120,7 @@ def track(
 
 
 def track_resolutions(store: Store, opened: OpenVenue) -> None:
-    """Store what is new about how markets of runs on this very venue ended, and no prices.
-
-    Raises:
-        VenueUnavailable: If the venue does not answer at all.
-        VenueChanged: If its resolutions break the contract.
-    """
+    """Store how markets of runs on this very venue ended, if that is new, no prices; errors are those of `track`."""
     _track_resolutions(store, opened, own_runs=True)
 
 

@@ -44,15 +44,7 @@ def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
 
 
 def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
-    """Return the root that a leaf and its path lead to.
-
-    Args:
-        index: Its place in the tree, from 0.
-        path: From `inclusion_path`.
-
-    Raises:
-        ValueError: If no tree of this size has such a path.
-    """
+    """Return the root of a leaf, at an index from 0, and its path; ValueError if no tree of this size has that path."""
     if not 0 <= index < size:
         raise ValueError(f"leaf {index} is none of a tree of {size}")
     if size == 1:

@@ -1,8 +1,7 @@
 """Restoring: new rows of an export are put back into a ledger, in one transaction.
 
-An export names things and has no row numbers, so that its rows fit into a
-ledger with other runs. Anybody may have edited it: each row is checked, and
-the first wrong one is refused with its place.
+An export names things and has no row numbers, so that its rows fit into a ledger with other runs. Anybody may have
+edited it: each row is checked, and the first wrong one is refused with its place.
 """
 
 import json
@@ -133,11 +132,7 @@ class Restorer:
         return sum(self._put(table, some) for some in _row_batches(checked))
 
     def finish(self) -> None:
-        """Check that bets, fills and the rest of each new decision add up to its dollar, and fold new journals.
-
-        Raises:
-            RowRefused: If they do not add up, or an account cannot have done what its journal says.
-        """
+        """Fold new journals, and add up each new decision to its dollar; raise RowRefused if one is impossible."""
         for money in self._money.values():
             staked_usd, left_usd, spent_usd = money.staked_usd, money.unallocated_usd, money.spent_usd
             bets = f"its bets add up to {staked_usd:.6g}"

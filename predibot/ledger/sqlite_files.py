@@ -47,11 +47,7 @@ class PrivateCopy:
     """A copy of one state of a SQLite file, in a temporary folder that only this user can read."""
 
     def __init__(self, file: Path) -> None:
-        """Copy a file with its log; copy again where somebody writes to it meanwhile.
-
-        Raises:
-            LedgerUnusable: If it is large, there is no room for it, or it is written to all the time.
-        """
+        """Copy a file with its log, again if it changed meanwhile; LedgerUnusable if too large or never at rest."""
         self._folder = TemporaryDirectory(prefix="predibot-read-")
         self.file = Path(self._folder.name, "ledger.db")
         try:
@@ -123,10 +119,8 @@ def write_ahead(file: Path) -> None:
 def lay_down(file: Path) -> None:
     """Make a SQLite file that nobody has open readable without writing, as in a read-only folder.
 
-    Its own checksum replaces the application id. The next writer sets write-ahead mode again.
-
-    Raises:
-        LedgerUnusable: If SQLite fails.
+    Its own checksum replaces the application id. The next writer sets write-ahead mode again. LedgerUnusable is raised
+    if SQLite fails.
     """
     try:
         with closing(sqlite3.connect(file)) as connection:

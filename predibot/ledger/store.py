@@ -94,8 +94,7 @@ class Store:
             artefacts_inside: Whether traces and pages are kept as rows in a SQLite file.
 
         Raises:
-            LedgerUnusable: If the database is missing, locked, full, newer, or
-                cannot be reached.
+            LedgerUnusable: If the database is missing, locked, full, newer, or cannot be reached.
         """
         url = _prepare_url(address, create=create)
         store = cls(url, read_only=False, artefacts_inside=artefacts_inside)
@@ -103,11 +102,7 @@ class Store:
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
-        """Open an existing ledger of this version; the database itself refuses every change.
-
-        Raises:
-            LedgerUnusable: If the database is missing, older, newer, or cannot be reached.
-        """
+        """Open an existing ledger to read; LedgerUnusable if it is missing, of another version, or out of reach."""
         url = _prepare_url(address, create=False)
         try:
             return cls(url, read_only=True)._start(reconnect_seconds)
@@ -218,11 +213,7 @@ class Store:
             raise LedgerUnusable(f"the ledger {self.address} is damaged: {problem}. Restore it from a copy")
 
     def give_back_room(self) -> None:
-        """Have the database rewrite itself without unused room; others wait meanwhile.
-
-        Raises:
-            LedgerUnusable: If others use it for long, or there is no room for a second copy.
-        """
+        """Rewrite the database without unused room while others wait; LedgerUnusable if it is busy or the disk full."""
         self._check_writable()
         with self._translate_errors():
             if self._file is None:
@@ -247,12 +238,7 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        """Close the store.
-
-        Raises:
-            LedgerUnusable: If the file was moved, replaced or cut, so that it lacks what was written;
-                or in place of an error that rows not of predibot caused.
-        """
+        """Close the store; raise LedgerUnusable where the file was moved or cut, or foreign rows caused the error."""
         try:
             if isinstance(error, (*ROW_ERRORS, SQLAlchemyError)):
                 self._raise_for_foreign_row(error)
@@ -266,11 +252,7 @@ class Store:
 
     @contextmanager
     def blame_rows(self) -> Iterator[None]:
-        """Report malformed rows as the cause of errors raised inside, if there are any.
-
-        Raises:
-            LedgerUnusable: In place of an error that rows not of predibot caused.
-        """
+        """Report malformed rows as the cause of errors raised inside, if there are any, by LedgerUnusable."""
         try:
             yield
         except (*ROW_ERRORS, SQLAlchemyError) as error:
@@ -278,13 +260,7 @@ class Store:
             raise
 
     def _raise_for_foreign_row(self, error: Exception) -> None:
-        """Look for a row that predibot did not write.
-
-        If there is one, blame it; if not, return: the error is then a bug of predibot.
-
-        Raises:
-            LedgerUnusable: If there is such a row; the error is its cause.
-        """
+        """Raise LedgerUnusable from the error if predibot did not write some row; else it is a bug of predibot."""
         if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | DataError):
             # The database failed, not its content.
             return

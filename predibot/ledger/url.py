@@ -15,11 +15,7 @@ _SECRET_WORDS = ("password", "passwd", "pwd", "secret", "token", "key")
 
 
 def parse_ledger_url(text: str) -> URL:
-    """Return the URL of a ledger, with the driver that predibot uses.
-
-    Raises:
-        UsageError: If it is not the URL of a SQLite file or of a PostgreSQL database.
-    """
+    """Return the URL of a ledger with our driver; raise UsageError unless it is of a SQLite file or of PostgreSQL."""
     if not text.isprintable():
         # Also a path that is no UTF-8, which no database takes.
         raise UsageError(f"the ledger's address has characters that cannot be read: {ascii(text)[:100]}. {TAKEN}")

@@ -255,8 +255,6 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     """Return the app of a ledger, which it only reads.
 
     Args:
-        store: Open to be read.
-        clock: Returns the instant it is.
         host: Address that the app listens at.
         token: What every request must carry; empty for none.
     """

@@ -51,7 +51,10 @@ P = ParamSpec("P")
 
 @dataclass
 class LedgerCache:
-    """A ledger that is open to be read, with a cache of what was read from it."""
+    """A ledger that is open to be read, with a cache of what was read from it.
+
+    UsageError is raised for a recipe, venue, bot or category that it does not have, and where no run counts.
+    """
 
     store: Store
     clock: Callable[[], datetime]
@@ -59,7 +62,6 @@ class LedgerCache:
     """Whether pages show the steps of agents."""
     steps_a_page: int = 20
     most_values: int = 64
-    """Number of values that are held."""
     _values: "OrderedDict[tuple[Any, ...], tuple[str, Any]]" = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))
@@ -102,9 +104,6 @@ class LedgerCache:
             asked: What else the value depends on.
             part: Of the ledger; without a venue, that of the newest run if there are several.
             more: Further arguments, which follow from the ledger.
-
-        Raises:
-            UsageError: If there is no such recipe or venue, or the ledger has no run that counts.
         """
         part = self._resolve_part(part)
         key = (work.__name__, asked, part, self._now())
@@ -115,11 +114,7 @@ class LedgerCache:
         return self.store.run_read(lambda connection: decision_details(connection, run, bot, subject))
 
     def trace_lines(self, digest: str) -> TraceLines:
-        """Return where the lines of a trace are, cached until its file changes.
-
-        Raises:
-            UsageError: As `trace_lines` of the ledger.
-        """
+        """Return where the lines of a trace are, cached until its file changes; errors are those of `trace_lines`."""
         files = Traces(self.store).files
         return self._cached(
             ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
@@ -165,21 +160,13 @@ class LedgerCache:
         return self.read(_categories, name)
 
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
-        """Return the evaluation of a part of the ledger as of now, cached for ten minutes.
-
-        Raises:
-            UsageError: If there is no such recipe, bot or category, or the ledger has no run that counts.
-        """
+        """Return the evaluation of a part of the ledger as of now, cached for ten minutes."""
         part = self._resolve_part(part)
         key = ("evaluation", part, question.wanted, self._now())
         return self._cached(key, lambda: evaluate_stored(self.store, part, question, clock=self.clock))
 
     def bot(self, name: str, part: Part = EVERYTHING) -> BotHistory:
-        """Return the history of a bot.
-
-        Raises:
-            UsageError: If there is no such bot, or the ledger has no run that counts.
-        """
+        """Return the history of a bot."""
         # Computed before: a thread that holds the lock of one value must not wait for that of another.
         together = self.compute_on_part(_related_events, part=Part(venue=self._resolve_part(part).venue))
         return self.compute_on_part(bot_history, name, part=part, related=together)
@@ -193,11 +180,7 @@ class LedgerCache:
         return self._cached((name, asked, self._now()), work)
 
     def _resolve_part(self, part: Part) -> Part:
-        """Return the part with the venue it names, else that of the newest run if there are several.
-
-        Raises:
-            UsageError: If no run is of the recipe, or at the venue: an address names no file of this machine.
-        """
+        """Return the part with its venue, else the newest run's; refuse others: an address may name no file here."""
         recipe, venue = part.recipe or "", part.venue or ""
         known = {run.recipe for run in self.runs()}
         if recipe and recipe not in known:
@@ -215,10 +198,7 @@ class LedgerCache:
     ) -> Value:
         """Return the cached value of this version of the ledger, or compute it, in one thread for all that ask.
 
-        Args:
-            key: Names the value.
-            work: Computes it.
-            state: Returns a text that changes with the value, if that does not change with the ledger.
+        `state` returns a text that changes with the value, if that does not change with the ledger.
         """
         with self._locks[hash(key) % _LOCKS]:
             version = (state or self.version)()

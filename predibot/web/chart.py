@@ -44,7 +44,6 @@ class ChartPoint:
     text: str = ""
     """What it says when pointed at, in place of its value."""
     is_hollow: bool = False
-    """Whether its dot is drawn as a ring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +123,6 @@ def chart_of(
     Args:
         lines: Those named first get a name at their end if there is no room for all.
         title: Of the chart, a text of others; a single line of that name is not named again.
-        unit: Of its values.
-        scale: Of the vertical axis.
         marks: Instants in seconds since 1970 with their words; those outside the lines are left out.
     """
     shown = [each for each in lines if each.points]
@@ -223,10 +220,7 @@ def _hidden(line: Line, before: Sequence[Line], frame: _Frame) -> int:
 def _ends(lines: Sequence[Line], scale: Scale, interval: Sequence[float]) -> tuple[float, float]:
     """Return the ends of the scale: those of all values, unless some lie much farther off than most lines do.
 
-    Args:
-        lines: With one point at least each.
-        scale: Of the axis.
-        interval: The last one of the leading line, which is shown if it is not too wide.
+    Each line has at least one point; `interval` is the leading line's last, shown if it is not too wide.
     """
     values = [point.value for each in lines for point in each.points]
     level = scale.level if scale.level is not None else median(values)

@@ -47,11 +47,9 @@ class StackedShares:
 
 
 def curves_of(picture: Picture, colour: Callable[[str], str] = str) -> tuple[Chart | Bars, ...]:
-    """Return the chart of a picture, or the bars of each of its bots; () for other kinds of pictures.
+    """Return the chart of a picture, or the bars of each of its bots; `colour` returns the class of a bot's colour.
 
-    Args:
-        picture: What to draw.
-        colour: Returns the class of a bot's colour.
+    The result is () for other kinds of pictures.
     """
     if isinstance(picture, Curves):
         lines = [
@@ -87,8 +85,6 @@ def bars_of(
 
     Args:
         values: Instant, height and words of each; one at least.
-        title: Of the bars.
-        note: What they show.
         write: Returns the text of a height at the axis.
     """
     heights = [value for _, value, _ in values]

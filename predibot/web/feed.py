@@ -49,12 +49,7 @@ class Feed:
                 self._lines[run].append(f"{line(rows[0].question)} ({price}): {', '.join([*said, *more])}")
 
     def rss(self, address: str, page: str) -> bytes:
-        """Return the feed.
-
-        Args:
-            address: Of the site, with a slash at its end; empty if unknown.
-            page: The file that an item links to, if the address is known.
-        """
+        """Return the feed; items link to `page` below the site's address, which ends with a slash; empty if unknown."""
         link = f"<link>{_xml(address + page)}</link>" if address else ""
         own = f'<atom:link href="{_xml(address + FEED)}" rel="self" type="application/rss+xml"/>' if address else ""
         return (

@@ -33,7 +33,6 @@ class Reliability:
     title: str
     """The bot, and which of its forecasts if there are several kinds."""
     n: int
-    """Number of forecasts."""
     bins: tuple[ReliabilityBin, ...]
     band: str
     """Points of an SVG polygon in which 95 % of the dots of a perfect bot lie; empty for a single bin."""

@@ -80,15 +80,7 @@ class Templates:
     def render(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str
     ) -> str:
-        """Return a page as HTML.
-
-        Args:
-            template: Its name without the ending.
-            shown: Its values.
-            path: Of the page, which the menu marks.
-            asked: Its parameters.
-            ledger: Where the numbers come from.
-        """
+        """Return a page as HTML; the menu marks its `path`, and `ledger` says where the numbers come from."""
         return self._environment.get_template(f"{template}.html").render(path=path, query=asked, ledger=ledger, **shown)
 
 

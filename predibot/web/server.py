@@ -81,11 +81,7 @@ class _BoundedConnection(H11Protocol):
 
 
 def serve_app(app: FastAPI, *, host: str, port: int, say: Callable[[str], None]) -> None:
-    """Serve an app until Ctrl-C or SIGTERM.
-
-    Raises:
-        UsageError: If nobody may listen there.
-    """
+    """Serve an app until Ctrl-C or SIGTERM; raise UsageError if nobody may listen there."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -133,10 +129,9 @@ _HEADERS = {
 
 
 def guard(app: FastAPI, *, host: str, token: str) -> None:
-    """Make an app answer only requests that name this machine and carry the token.
+    """Make an app answer only requests that name this machine and carry the token, for which it gets a page.
 
     Args:
-        app: Gets the check, and the page that takes the token.
         host: Address that the app listens at; requests may name it, or a local name.
         token: What every request must carry; empty for none.
     """

@@ -70,14 +70,7 @@ def turn_starts(trace: TraceLines) -> tuple[int, ...]:
 
 
 def turns_of(trace: TraceLines, starts: Sequence[int], first: int, most: int) -> Iterator[Turn]:
-    """Yield some turns of a trace.
-
-    Args:
-        trace: The trace.
-        starts: As `turn_starts` returns them.
-        first: The number of turns before, from 0.
-        most: Turns at most.
-    """
+    """Yield at most `most` turns of a trace behind the `first` ones; `starts` are those of `turn_starts`."""
     spans = list(pairwise((*starts, len(trace))))[first : first + most]
     numbers = [number for start, end in spans for number in range(start, min(end, start + _MOST_STEPS))]
     read = dict(zip(numbers, trace.read(numbers, _MOST_LINE_BYTES), strict=False))

@@ -27,8 +27,7 @@ def list_cohorts(
 ) -> tuple[StoredCohort, ...]:
     """Return all cohorts of a ledger, or of a recipe, archived ones too.
 
-    Args:
-        as_of: Nothing later is seen; None is now, or if all are replayed the end of what is stored.
+    `as_of` None is now, or if all are replayed the end of what is stored.
     """
     with store.read() as connection, store.blame_rows():
         _find_cohorts(connection, store, None, recipe)
@@ -40,12 +39,8 @@ def statements_of_cohort(
 ) -> tuple[CohortStatement, ...]:
     """Return the statement of each cohort of a Sunday, one for each recipe, game, mode and methodology.
 
-    Args:
-        name: The Sunday, as `2026-03-01`.
-        as_of: As for `list_cohorts`.
-
     Raises:
-        UsageError: If the name is no Sunday, or there is no such cohort, or none yet at the instant.
+        UsageError: If the name is no Sunday, such as `2026-03-01`, or there is no such cohort by the instant.
     """
     cohort_start(name)
     with store.read() as connection, store.blame_rows():

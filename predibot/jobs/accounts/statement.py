@@ -48,9 +48,7 @@ def account_statements(
 ) -> tuple[AccountStatement, ...]:
     """Return the statements of a bot's accounts, one for each recipe, game and mode, and for each weekly cohort.
 
-    Args:
-        cohort: Only of the cohort of this Sunday; None for all.
-        judge: A model that reads rationales beside the rules.
+    `cohort` is the Sunday of one, None for all; `judge` reads rationales beside the rules.
 
     Raises:
         UsageError: If no bot of this name has an account.

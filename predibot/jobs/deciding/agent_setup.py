@@ -119,11 +119,7 @@ class AgentSetup:
         return not self.opened.venue.live
 
     def check(self, bots: Iterable[BotSpec]) -> None:
-        """Refuse, before any call, bots that could exceed their budget or see the future.
-
-        Raises:
-            UsageError: It names the bot, and what to set.
-        """
+        """Refuse, before any call, bots that might exceed their budget or see the future; UsageError says a remedy."""
         for bot in bots:
             for need in bot.needs.models:
                 self._check_model(bot, need)

@@ -49,12 +49,8 @@ def start_due_cohort(
 ) -> str:
     """Start the cohort of a run's week if it is due and does not exist; return its name, or no text.
 
-    A bot that differs from an earlier one of its name gets an id of its own, so that their results stay apart.
-
-    Args:
-        run: The run whose frozen events are the universe.
-        bots: The recipe's bots as they are now.
-        asked: Whether to start it also after the first hour of its week.
+    The run's frozen events are the universe. A bot that differs from an earlier one of its name gets an id of its own,
+    so that their results stay apart. With `asked` it starts also after the first hour of its week.
     """
     if not (asked or starts_cohort(run.slot_at)):
         return ""
@@ -81,11 +77,8 @@ def find_deciding_cohorts(
 ) -> tuple[DecidingCohort, ...]:
     """Return the cohorts that decide in a run, the newest first, each by the methodology it started with.
 
-    Of two cohorts of one Sunday the one of the game's own methodology decides.
-
-    Args:
-        bots: The recipe's bots as they are now.
-        venue: Asked for open markets, if the rules need them to tell whether a cohort decides.
+    Of two cohorts of one Sunday the one of the game's own methodology decides. The venue is asked for open markets if
+    the rules need them to tell whether a cohort decides.
     """
     kept = store.run_read(partial(_kept_cohorts, run=run, mode=mode))
     every = [each.to_cohort() for each in kept]
@@ -175,11 +168,7 @@ def _line_up(connection: Connection, cohort: StoredCohort, now: Sequence[BotSpec
 
 
 def _frozen_bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
-    """Return a run's frozen bots by name.
-
-    Raises:
-        NotTrusted: If one starts programs and no bot of the current recipe does so: a ledger may come from anybody.
-    """
+    """Return a run's frozen bots by name; NotTrusted for one that starts programs where no bot of the recipe does."""
     allowed = {each for bot in now for each in bot.programs}
     text = connection.execute(select(runs.c.recipe_json).where(runs.c.id == run_id)).scalar_one()
     recipe, found = Recipe.from_json(text), dict[str, BotSpec]()

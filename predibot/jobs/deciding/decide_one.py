@@ -129,12 +129,9 @@ def _work_on_claim(job: DecideJob, worker: Worker, claim: Claim, account_id: int
 
 
 def give_up(job: DecideJob, worker: Worker, message: str, seconds: float) -> bool:
-    """Record a decision as failed whose worker does not answer, and stop its spending.
+    """Fail a decision whose worker does not answer, and stop its spending; return whether it was still claimed.
 
     A late answer finds its claim gone. The cost is unknown if a call is under way or the worker itself is gone.
-
-    Returns:
-        Whether it was still claimed; if not, it had ended or not begun.
     """
     context = worker.under_way.get(job.key)
     if context is not None and context.meter is not None:

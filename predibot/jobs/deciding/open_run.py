@@ -148,10 +148,7 @@ def _reasons(unplayable: Mapping[str, str]) -> str:
 
 
 def why_no_session(request: RunRequest, opened: OpenVenue) -> str:
-    """Return why a daily run's date has no trading, as far as is known; else no text.
-
-    Before the hour at which closes become known nobody can tell.
-    """
+    """Return why a daily run's date has no trading; empty if it has, or before the hour at which closes are known."""
     venue, at = opened.venue, request.slot_at or opened.now
     if not venue.has_sessions or request.recipe.every != _DAY:
         return ""

@@ -37,12 +37,7 @@ class DeclaredModels:
         settings: ModelSettings | None = None,
         room_of: Callable[[str], AnswerRoom] = lambda _: AnswerRoom(),
     ) -> None:
-        """Open no model yet.
-
-        Args:
-            open_model: Returns a model priced, limited and traced.
-            room_of: Returns the longest answers of a model.
-        """
+        """Open no model yet; `open_model` returns one that is priced, limited and traced."""
         self._strategy = strategy
         self._open_model = open_model
         self._settings = settings or ModelSettings()

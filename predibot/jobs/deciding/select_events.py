@@ -281,9 +281,7 @@ def _unplayable_markets(events: Sequence[Event]) -> Iterator[str]:
 
 
 def _missing_fields(events: Sequence[Event], rules: SelectionRules) -> Iterator[Doubt]:
-    """Yield fields that the rules need and some of the most traded events lack: without them other events would be
-    chosen.
-    """
+    """Yield fields that the rules need and some of the most traded events lack, which would change the choice."""
     if len(events) < MIN_TELLING_EVENTS:
         return
     # Only fields that the rules use.

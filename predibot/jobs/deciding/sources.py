@@ -11,11 +11,7 @@ SANDBOX_HOST = "http://sandbox.invalid"
 
 
 def sources_of(steps: Iterable[Step], *, loopback: str | None = None) -> tuple[Source, ...]:
-    """Return the searches and pages of a trace, each page once, in order.
-
-    Args:
-        loopback: A sandbox's address, which changes with each start; it is stored as `SANDBOX_HOST`.
-    """
+    """Return the searches and pages of a trace, each page once, in order; `loopback` is stored as `SANDBOX_HOST`."""
     found: dict[tuple[str, str], Source] = {}
     for step in steps:
         if isinstance(step, SearchStep):

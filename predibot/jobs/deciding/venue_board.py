@@ -29,7 +29,10 @@ _log = logging.getLogger(__name__)
 
 
 class VenueBoard:
-    """Asks a venue once for all bots of a run; a live one again after a minute."""
+    """Asks a venue once for all bots of a run; a live one again after a minute.
+
+    `after`: an earlier answer of a live venue counts only if it was asked for after this instant.
+    """
 
     def __init__(self, venue: Venue, clock: Callable[[], datetime], *, past_books: bool = False) -> None:
         """Take a venue and a clock; `past_books` reads order books of a past too."""
@@ -39,10 +42,6 @@ class VenueBoard:
 
     def open_event(self, event: Event, *, after: datetime | None = None) -> Event:
         """Return an event with the quotes of now; unchanged if the venue is not live.
-
-        Args:
-            event: The event.
-            after: An earlier answer of a live venue counts only if it was asked for after this instant.
 
         Raises:
             MarketClosed: If one of its markets is closed or not quoted any more.
@@ -82,10 +81,6 @@ class VenueBoard:
 
         A past has the event's own quotes, unless its order books are wanted, which no list holds. A market keeps its
         quote where a live venue answers with an older one.
-
-        Args:
-            event: The event.
-            after: An earlier answer of a live venue counts only if it was asked for after this instant.
         """
         if not (self._venue.live or self._past_books):
             return event
@@ -102,9 +97,7 @@ class VenueBoard:
         return found
 
     def daily_prices(self, market: Market, now: datetime) -> tuple[PricePoint, ...]:
-        """Return the last price of each of the last days, oldest first, closes per share of now; none is later than
-        now.
-        """
+        """Return the last price of each recent day up to now, oldest first; closes are per share of now."""
         points = self._once(("history", market.id), partial(self._read_history, market, now))
         return tuple({point.at.date(): point for point in points if point.at <= now}.values())
 

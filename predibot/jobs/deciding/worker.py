@@ -216,9 +216,7 @@ def make_worker(
 ) -> Worker:
     """Return this process's worker, with an owner's name of its own.
 
-    Args:
-        agents: From `agent_setup`.
-        began_at: Later failures are not tried again.
+    `agents` is from `agent_setup`; failures after `began_at` are not tried again.
     """
     store, settings, clock = resources.store, resources.settings, resources.clock
     lease = timedelta(seconds=settings.lease_seconds)

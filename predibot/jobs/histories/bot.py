@@ -56,7 +56,7 @@ Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class RankingSums:
-    """The running sums of all bots of a ranking."""
+    """The running sums of all bots of a ranking, as of `ranking_sums`; who gets None in their place computes them."""
 
     slots: tuple[float, ...]
     """All slots with scored decisions, in seconds since 1970, of which the points are some."""
@@ -179,7 +179,7 @@ def bot_history(
 
     Args:
         related: The cluster of each event; None computes it.
-        sums: Those of `ranking_sums` of the part, which hold for a bot that played all slots; None computes its own.
+        sums: Those of the part, which hold for a bot that played all slots.
     """
     question = Question(wanted=_WANTED, archived=archived)
     there = locate(store, replace(part, bots=(bot,)), clock)

@@ -73,9 +73,7 @@ class EventHistory:
 
 
 def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock: Clock) -> EventHistory:
-    """Return what a ledger holds of an event, by its id or its number in the ledger, as of an instant.
-
-    No venue is asked.
+    """Return what a ledger holds of an event, by its id or number, as of an instant; no venue is asked.
 
     Raises:
         UsageError: If no run of the ledger played the event, or as `locate`.

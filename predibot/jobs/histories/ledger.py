@@ -96,11 +96,7 @@ class EdgeHistory:
 def edge_history(
     store: Store, part: Part = EVERYTHING, *, clock: Clock, sums: Mapping[Knowledge, RankingSums] | None = None
 ) -> EdgeHistory:
-    """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked.
-
-    Args:
-        sums: Those of `ranking_sums` of the part; None computes what is needed.
-    """
+    """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked."""
     there = locate(store, part, clock)
     with store.read() as connection, store.blame_rows():
         record = track_record(connection, there.venue_name, there.as_of, there.part)
@@ -134,11 +130,7 @@ def ledger_history(
     clock: Clock,
     sums: Mapping[Knowledge, RankingSums] | None = None,
 ) -> LedgerHistory:
-    """Return the bots of a ledger over time, as of an instant; no venue is asked.
-
-    Args:
-        sums: Those of `ranking_sums` of the part; None computes them.
-    """
+    """Return the bots of a ledger over time, as of an instant; no venue is asked."""
     question = Question(wanted=_WANTED, archived=archived)
     there = locate(store, part, clock)
     part, venue, at = there.part, there.venue_name, there.as_of

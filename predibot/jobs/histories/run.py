@@ -50,11 +50,7 @@ class RunHistory:
 
 
 def run_history(store: Store, asked: str) -> RunHistory:
-    """Return what a ledger holds of a run, by its number in the ledger or its key; of a key, the run that counts.
-
-    Raises:
-        UsageError: If there is no such run.
-    """
+    """Return what a ledger holds of a run, by its number or its key (the run that counts); UsageError for none."""
     with store.read() as connection, store.blame_rows():
         runs = select_runs(connection)
         found = [run for run in runs if asked in (str(run.number), run.run)]

@@ -53,10 +53,7 @@ class LedgerImportReport:
 
 
 def import_ledger(export: Path, *, store: Store, listener: ProgressListener) -> LedgerImportReport:
-    """Store the missing rows of an export in a ledger; all of them, or nothing.
-
-    Args:
-        export: A folder that `predibot export FOLDER` wrote, or a file of the lines that it prints.
+    """Store the missing rows of an export, a folder or a file of lines, in a ledger; all of them, or nothing.
 
     Raises:
         UsageError: If it is no export or not a whole one, or a row is malformed.

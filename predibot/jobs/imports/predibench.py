@@ -47,7 +47,6 @@ class Recording:
     name: str
     """The name of its runs' recipe."""
     run_note: str = "imported from files of PrediBench: instants, prices and answers are what they say"
-    """A note of each run."""
 
     @property
     def venue(self) -> str:

@@ -107,11 +107,7 @@ class Day:
 
 
 def read_days(folder: Path) -> tuple[Day, ...]:
-    """Return the days in a folder, or the folder as a day, by name.
-
-    Raises:
-        UsageError: If there is none, or a file has a mistake; the message has a sentence for each.
-    """
+    """Return the days in a folder, or the folder as a day, by name; UsageError has a sentence for each mistake."""
     days, refused = list[Day](), list[str]()
     try:
         for each in _day_folders(folder):

@@ -85,13 +85,9 @@ class LogFile(logging.Handler):
     """Writes whole lines into a file that several programs share; a full file becomes the first of its backups."""
 
     def __init__(self, file: Path, told: Callable[[str], None], *, most_bytes: int, backups: int) -> None:
-        """Open the file once, so that a mistake is reported before anything is done.
+        """Open the file once, so that a mistake is reported before anything is done: UsageError if it is not writable.
 
-        Args:
-            told: Called once if it cannot be written later on; nothing fails because of a log.
-
-        Raises:
-            UsageError: If it cannot be written.
+        `told` is called once if it cannot be written later on; nothing fails because of a log.
         """
         super().__init__()
         self._file, self._told, self._most_bytes = file.absolute(), told, most_bytes
@@ -152,11 +148,7 @@ class LogFile(logging.Handler):
 
 
 def _lock(descriptor: int) -> None:
-    """Lock a file; give up after a while, so that a stopped program does not block the others for ever.
-
-    Raises:
-        TimeoutError: If it stays locked.
-    """
+    """Lock a file; raise TimeoutError after a while, so that a stopped program does not block the others for ever."""
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -67,7 +67,6 @@ class _Outbox:
             del self.waiting[:too_many]
 
     def is_due(self, now: datetime) -> bool:
-        """Return whether a message is to be sent now."""
         return bool(self.waiting) and (self.again_at is None or self.again_at <= now)
 
     def note_failure(self, message: _Message, now: datetime, *, is_final: bool) -> None:
@@ -196,12 +195,12 @@ class Teller:
                     self._threads.submit(self._send_all, outbox)
 
     def settle(self, seconds: float) -> bool:
-        """Wait, at most so long, until nothing is being sent, and return whether that is so."""
+        """Wait up to `seconds` until nothing is being sent, and return whether that is so."""
         with self._changed:
             return self._changed.wait_for(lambda: not any(outbox.is_busy for outbox in self._outboxes), seconds)
 
     def close(self, seconds: float) -> None:
-        """Wait, at most so long in all, for what is being sent, and log what was not sent."""
+        """Wait up to `seconds` in all for what is being sent, and log what was not sent."""
         self.settle(seconds)
         with self._changed:
             for outbox in self._outboxes:

@@ -12,9 +12,7 @@ from predibot.scoring.arguments import Floats
 
 
 def open_embedding(model: str) -> Embed:
-    """Return a function that turns texts into vectors of length 1, by a sentence-transformer.
-
-    Nothing is downloaded.
+    """Return a function that turns texts into vectors of length 1, by a sentence-transformer, without a download.
 
     Args:
         model: Its folder, as a path that begins with `/` or `.`, or its name in the cache of Hugging Face.

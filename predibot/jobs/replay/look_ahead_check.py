@@ -121,9 +121,7 @@ class _Rechecker:
     ) -> Iterator[DecisionDifference]:
         """Yield the differences in decisions of several runs, whose accounts go through all of them.
 
-        Args:
-            instants: The instants of all runs from the first on, in order.
-            asked: The decisions by run.
+        `instants` are those of all runs from the first on, in order; `asked` has decisions by run.
         """
         recipe, names = self.request.recipe, {bot for keys in asked.values() for bot, _ in keys}
         # Also the members whose decisions they pool.
@@ -180,10 +178,7 @@ def check_look_ahead(
     Each slot of the sample is decided again by the same code, over a copy of the past that ends at its instant. The
     folder of the whole past is sealed meanwhile, so a strategy that reads it fails, which is a difference too. A slot
     with a difference is decided once more with nothing removed, to tell the future from chance. Accounts go again
-    through all slots from the first on.
-
-    Args:
-        sample: How many decisions, drawn by the recipe's seed; all where there are fewer.
+    through all slots from the first on. The recipe's seed draws `sample` decisions; it is all where there are fewer.
     """
     store, listener = resources.store, resources.listener
     seal: AbstractContextManager[object] = nullcontext() if past.folder is None else Seal(past.folder)

@@ -140,9 +140,6 @@ def play(
 ) -> Iterator[tuple[datetime, DecideReport]]:
     """Decide at each instant of a past, as one would have then; stored decisions stay the same.
 
-    Args:
-        processes: As for `decide`.
-
     Raises:
         RunConflict: If a slot was decided with another recipe, venue or overrides.
         VenueError: If the past cannot be read.

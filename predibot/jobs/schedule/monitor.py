@@ -64,7 +64,6 @@ def serve_monitor(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iter
             self._timer.start()
 
         def finish(self) -> None:
-            """Stop the timer."""
             self._timer.cancel()
             super().finish()
 
@@ -73,7 +72,6 @@ def serve_monitor(port: int, answers: Mapping[str, Callable[[], Reply]]) -> Iter
                 self.connection.shutdown(socket.SHUT_RDWR)
 
         def do_GET(self) -> None:
-            """Answer."""
             self._timer.cancel()
             if any(_HOST.fullmatch(host) is None for host in self.headers.get_all("Host", ())):
                 self.send_error(400, f"ask for {_LOOPBACK}")

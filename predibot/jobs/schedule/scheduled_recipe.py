@@ -58,12 +58,7 @@ class ScheduledRecipe:
 
     @classmethod
     def read(cls, argument: str) -> "ScheduledRecipe":
-        """Return the recipe of a file or name.
-
-        Raises:
-            RecipeError: If it is no recipe.
-            UsageError: If it has no schedule.
-        """
+        """Return the recipe of a file or name; raise RecipeError if it is none, UsageError if it has no schedule."""
         # Imported here: `predibot status` is quick where there is no schedule.
         from predibot.jobs.deciding.open_run import RunRequest
 

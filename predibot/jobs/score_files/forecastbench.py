@@ -253,7 +253,6 @@ def _join(found: _SetFile, known: QuestionFacts, name: str) -> ForecastSet:
 
 
 def _question_key(due_on: str, row: Mapping[str, Cell], sources: Mapping[tuple[str, str], set[str]]) -> QuestionKey:
-    """Return the question of a row, or refuse a row without one."""
     name = parse_text("id", row["id"])
     if (stated := row["source"]) is not None:
         source = parse_text("source", stated).lower()

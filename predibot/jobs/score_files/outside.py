@@ -23,10 +23,7 @@ class OutsideScores:
 
 
 def read_outside_scores(argument: str, standard_input: TextIO | None) -> OutsideScores:
-    """Return the scores of a CSV, JSON or Parquet file: a column `bot`, and one with the score.
-
-    Args:
-        argument: Its path, or `-` for standard input.
+    """Return the scores of a CSV, JSON or Parquet file, or `-`: a column `bot`, and one with the score.
 
     Raises:
         UsageError: If it cannot be read, has more than one column of scores and none is `score`, a row without a

@@ -46,10 +46,7 @@ class EquityFile:
     """Whether the file has them in another order."""
 
     def uneven_steps(self) -> int:
-        """Return how many steps are not about as long as most; each still counts as one period.
-
-        Weekends are no surprise where values are a day apart.
-        """
+        """Return how many steps are not as long as most, weekends between daily values aside; each is one period."""
         steps = [after.at - before.at for before, after in pairwise(self.points)]
         if not steps:
             return 0

@@ -36,11 +36,7 @@ class TableUnreadable(ValueError):
 
 
 def open_table(file: BinaryIO, kind: TableFormat) -> InputTable:
-    """Return the table in a file.
-
-    Raises:
-        TableUnreadable: If it has another format; reading rows may raise it too.
-    """
+    """Return the table in a file; raise TableUnreadable if it has another format, as reading rows may too."""
     return {"csv": _read_csv, "jsonl": _read_json, "json": _read_json, "parquet": _read_parquet}[kind](file)
 
 
@@ -125,9 +121,7 @@ def _read_json(file: BinaryIO) -> InputTable:
 
 
 def _decode(text: str, *, several: bool = False) -> tuple[Any, str]:
-    """Return the value of a JSON text, or why it is invalid; `several` objects in a row, as `jq` writes them, become a
-    list.
-    """
+    """Return the value of a JSON text, or why it is invalid; `several` objects, as `jq` writes them, become a list."""
     found: list[Any] = []
     at = _after_space(text, 0)
     try:
@@ -246,8 +240,7 @@ def _read_parquet(file: BinaryIO) -> InputTable:
             raise TableUnreadable(f" is no Parquet file that can be read: {reason}. Write it again") from None
 
     def texts(column: Any) -> Any:
-        """Return a column in which dates, instants and decimals are texts, also those that Python cannot hold; and
-        texts that old programs do not mark as such."""
+        """Return a column with texts for dates, instants, decimals, even those beyond Python, and unmarked texts."""
         kinds = pa.types
         if kinds.is_binary(column.type):
             with suppress(pa.ArrowInvalid):

@@ -1,8 +1,7 @@
 """A pool on a Dask cluster: one that is started on this machine for one call, or one that runs elsewhere.
 
-Dask runs a task at least once: again if its worker is gone, even if only the
-connection to it is. That does no harm, because every job claims its decision in
-the ledger first.
+Dask runs a task at least once: again if its worker is gone, even if only the connection to it is. That does no harm,
+because every job claims its decision in the ledger first.
 """
 
 import asyncio
@@ -85,11 +84,7 @@ class DaskPool(Pool):
     def __init__(
         self, spec: WorkerSpec, worker: Worker, executor: ExecutorSpec, environment: Mapping[str, str]
     ) -> None:
-        """Connect to a cluster, or start one, whose workers get more variables of the environment.
-
-        Raises:
-            UsageError: If no scheduler answers at the address.
-        """
+        """Connect to a cluster or start one, with more variables for workers; UsageError if no scheduler answers."""
         super().__init__(worker)
         self.grace_seconds = min(_GRACE_SECONDS, 2 * worker.settings.decision_deadline_seconds)
         self._lease_seconds = worker.claimant.lease / timedelta(seconds=1)

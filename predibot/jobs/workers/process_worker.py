@@ -80,11 +80,7 @@ class WorkerSpec:
     """The process that orders the work."""
 
     def open(self, closing: ExitStack, *, holder: str, watch: Watch) -> Worker:
-        """Return the worker, which reserves amounts of limits under the name of the holder.
-
-        Raises:
-            PredibotError: If it cannot be opened.
-        """
+        """Return the worker, which reserves amounts of limits as the holder; raise PredibotError if it cannot open."""
         # The process that starts this one has reached the ledger: a server that is away just now comes back.
         store = closing.enter_context(Store.open(self.ledger, create=False, was_reached=True))
         opened = open_venue(
@@ -165,7 +161,6 @@ class _Reports(logging.Handler):
         self._sending = threading.Lock()
 
     def send(self, report: Report) -> None:
-        """Send a report, from any thread."""
         try:
             with self._sending:
                 self._connection.send(report)
@@ -174,5 +169,4 @@ class _Reports(logging.Handler):
             os._exit(0)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send one record as text."""
         self.send(LogLine(record.name, record.levelno, self.format(record), current_log_context()))

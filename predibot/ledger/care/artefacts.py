@@ -69,12 +69,9 @@ def find_unfinished_files(store: Store) -> Iterator[Path]:
 
 
 def require_nobody_at_work(connection: Connection, store: Store, now: datetime) -> None:
-    """Refuse to remove artefacts while decisions are made: rows name new artefacts only afterwards.
+    """Raise UsageError while decisions are made: rows name new artefacts only afterwards.
 
     No decision begins before the connection's writing transaction ends.
-
-    Raises:
-        UsageError: If decisions are being made.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE tasks IN SHARE MODE")

@@ -45,11 +45,7 @@ class LedgerCopy:
 
 
 def copy_ledger(source: Store, target: Store, listener: ProgressListener) -> LedgerCopy:
-    """Copy a ledger in its state when this begins, whatever is written to it meanwhile.
-
-    Args:
-        source: The ledger, which may be in use.
-        target: An empty ledger of this version.
+    """Copy a ledger as it is when this begins, even while it is written to, into an empty one of this version.
 
     Raises:
         UsageError: If the target has rows.

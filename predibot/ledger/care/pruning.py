@@ -50,12 +50,9 @@ def prunable_traces(store: Store, *, before: datetime) -> Pruning:
 
 
 def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
-    """Remove such traces, and store when; their decisions keep the hash.
+    """Remove such traces, and store when; their decisions keep the hash. UsageError is raised while any is made.
 
     If this is killed, either nothing was pruned, or all traces are marked and the next call removes the files left.
-
-    Raises:
-        UsageError: If decisions are being made.
     """
     with store.write(durable=True) as connection:
         require_nobody_at_work(connection, store, now)

@@ -14,9 +14,7 @@ from predibot.ledger.read.decided_rows import collation_of
 from predibot.ledger.schema.tables import Row
 
 _MADE_HERE = ("artefacts", "changes", "paces", "permits", "services")
-"""Tables that are not copied: artefacts go one by one, triggers count changes, and processes at work over one
-ledger are not at work over its copy.
-"""
+"""Not copied: artefacts go one by one, triggers count changes, and processes at work here are not at work there."""
 _ROWS_AT_ONCE = 1_000
 _FEW_ROWS = 10
 _CHARACTERS_AT_ONCE = 2**22

@@ -154,9 +154,7 @@ def _compare(receipt: LedgerReceipt, found: _Leaves) -> tuple[list[RowDifference
 
 
 def _was_replaced(name: str, key: Key, leaf: bytes | None, receipt: LedgerReceipt, found: _Leaves) -> bool:
-    """Return whether a command changed a row that it may change; only the part's name tells, as no root covers
-    what else a receipt keeps.
-    """
+    """Return whether a command changed a row that it may change; only the part's name tells, as roots cover no more."""
     if name == "cohorts.archived":
         return found.last[name, key] != receipt.number
     return name == "turns" and leaf is None and key[-1] in found.void

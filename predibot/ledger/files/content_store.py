@@ -79,12 +79,7 @@ class ContentStore:
             ) from error
 
     def read(self, digest: str) -> bytes:
-        """Return an artefact's content.
-
-        Raises:
-            ArtefactPruned: If it was pruned.
-            UsageError: If there is none, or its content does not have the hash.
-        """
+        """Return an artefact's content; raise ArtefactPruned if it was pruned, UsageError if missing or altered."""
         self._check_digest(digest)
         place, data = self._locate(digest)
         if data is None:
@@ -122,12 +117,7 @@ class ContentStore:
         return older if older.exists() else None
 
     def read_packed(self, digest: str) -> bytes:
-        """Return the compressed content of an artefact's row.
-
-        Raises:
-            ArtefactPruned: If it was pruned.
-            UsageError: If there is none.
-        """
+        """Return the compressed content of an artefact's row; errors are those of `read`."""
         self._check_digest(digest)
         content = self._content(digest)
         if content is None:
@@ -173,22 +163,14 @@ class Pages:
     store: Store
 
     def keep(self, text: str) -> str:
-        """Write a page's text, and return the SHA-256 of what is written.
-
-        The text is stored unchanged as UTF-8. Only what goes beyond `MAX_PAGE_CHARACTERS` is cut off, and a last line
-        says so.
-        """
+        """Write a page as UTF-8, cut at `MAX_PAGE_CHARACTERS` with a last line that says so, and return its SHA-256."""
         if len(text) > MAX_PAGE_CHARACTERS:
             text = f"{text[:MAX_PAGE_CHARACTERS]}\n… ({len(text):,} characters)"
         # Half a surrogate pair is no UTF-8, and no reason to lose the rest.
         return self.files.keep(text.encode("utf-8", "surrogatepass"))
 
     def text(self, digest: str) -> str:
-        """Return a page's text.
-
-        Raises:
-            UsageError: If there is none, or its content does not have the hash.
-        """
+        """Return a page's text; raise UsageError if there is none, or its content does not have the hash."""
         return self.files.read(digest).decode("utf-8", "surrogatepass")
 
     @property

@@ -44,12 +44,7 @@ class TraceLines:
         return len(self.ends)
 
     def read(self, numbers: Sequence[int], most_bytes: int) -> Iterator[tuple[int, bytes]]:
-        """Yield lines by number: the whole length of each, and its beginning.
-
-        Args:
-            numbers: From 0, increasing.
-            most_bytes: To read of each line.
-        """
+        """Yield lines by number, from 0 and increasing: the whole length of each, and its first `most_bytes`."""
         spans = [(self.ends[number - 1] if number else 0, self.ends[number] - 1) for number in numbers]
         if not spans:
             return
@@ -105,12 +100,7 @@ class _Stop:
 
 
 def trace_lines(files: ContentStore, digest: str) -> TraceLines:
-    """Return the lines of a trace, which is read once, and never held whole.
-
-    Raises:
-        ArtefactPruned: If it was pruned.
-        UsageError: If there is none, or its content does not have the hash.
-    """
+    """Return the lines of a trace, which is read once, never held whole; errors are those of `ContentStore.read`."""
     state = state_of(files, digest)
     hashed, ends, at = hashlib.sha256(), array("q"), 0
     stops = list[_Stop]()

@@ -103,11 +103,7 @@ class Traces:
         return self.files.keep(trace.text.encode("utf-8", "backslashreplace"))
 
     def read(self, digest: str) -> StoredTrace:
-        """Return a trace; in somebody else's ledger it may hold anything.
-
-        Raises:
-            UsageError: If there is none, its content does not have the hash, or it holds no steps.
-        """
+        """Return a trace, which may hold anything; raise UsageError if it is missing, altered or without steps."""
         data = self.files.read(digest)
         try:
             if has_too_many_values(data):

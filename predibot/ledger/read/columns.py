@@ -14,9 +14,8 @@ Columns = NDArray[np.void]
 def read_columns(connection: Connection, statement: Select[Any], *, nullable: str = "") -> Columns:
     """Return the rows of a statement as float64 columns, without an object for each row.
 
-    Raw rows keep instants as microseconds, which a float64 holds exactly for the
-    next two centuries. Rows are read one by one, because millions at once would
-    fill the memory and slow the garbage collector.
+    Raw rows keep instants as microseconds, which a float64 holds exactly for the next two centuries. Rows are read one
+    by one, because millions at once would fill the memory and slow the garbage collector.
 
     Args:
         statement: Selects numbers, each under a name.

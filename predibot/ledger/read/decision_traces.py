@@ -117,9 +117,7 @@ def list_decision_times(
 ) -> Sequence[Row[Any]]:
     """Return the decisions of a run that have a trace, and when their last try began and ended.
 
-    Args:
-        since: Only those that ended no earlier.
-        named: Only that of this bot on this subject id.
+    `since` leaves out those that ended earlier; `named` takes only that of this bot on this subject id.
     """
     tries = attempts.alias()
     last = select(func.max(tries.c.number)).where(tries.c.task_id == decisions.c.task_id).scalar_subquery()

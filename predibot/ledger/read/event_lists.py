@@ -1,5 +1,4 @@
-"""Lists of events: what each market cost when bots came to it, what it costs now, and what it paid; and open
-positions."""
+"""Lists of events: what each market cost when bots came to it, costs now, and paid; and open positions."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ class ListedMarket:
 
     @property
     def weight(self) -> tuple[float, ...]:
-        """Return by what the leading market of an event is chosen: what it paid, then its prices."""
+        """Return the sort key that finds the leading market of an event: its payout, then its prices."""
         return tuple(-1.0 if each is None else each for each in (self.payout_yes, self.price_now, self.price_then))
 
 
@@ -46,7 +45,6 @@ class ListedEvent:
     """What bots did on an event."""
 
     bots: int
-    """Number of bots with a decision on it."""
     markets: tuple[ListedMarket, ...]
     """Those with a forecast, the leading one first."""
 
@@ -97,11 +95,7 @@ def list_events(connection: Connection, events: Sequence[int]) -> Mapping[int, L
 
 
 def last_prices(connection: Connection, events: Sequence[int], as_of: datetime | None = None) -> Mapping[int, float]:
-    """Return the last stored price of YES, or of the stock, by the row of each market of some events.
-
-    Args:
-        as_of: A later price is not read; None for all.
-    """
+    """Return the last stored price, up to `as_of`, of YES or of the stock, by the row of each market of some events."""
     chosen = (
         select(markets.c.id, instruments.c.kind, price_paths.c.points)
         .join(instruments, instruments.c.id == price_paths.c.instrument_row)

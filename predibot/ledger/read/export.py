@@ -116,14 +116,10 @@ _OF_DECISIONS = ("decisions", "forecasts", "bets", "orders", "fills", "sources",
 def export_rows(
     connection: Connection, table: str, *, canonical: bool = False, run_ids: Sequence[int] | None = None
 ) -> Iterator[Row]:
-    """Yield the rows of a table, with instants as text.
+    """Yield the rows of a table as they are needed, with instants as text; only of some runs, if these are given.
 
-    Canonical rows come in the order of their natural key. They leave out what may
-    differ between two ledgers that hold the same: wall-clock times and costs.
-
-    Args:
-        connection: To the ledger; rows are read as they are needed.
-        run_ids: Only rows of these runs; for tables that belong to runs.
+    Canonical rows come in the order of their natural key. They leave out what may differ between two ledgers that hold
+    the same: wall-clock times and costs.
     """
     names = tuple(export_columns(table, canonical=canonical))
     for values in export_values(connection, table, canonical=canonical, run_ids=run_ids):
@@ -212,10 +208,7 @@ def _statement(table: str, *, canonical: bool) -> Select[Any]:
 
 
 def _sort_keys(column: ColumnElement[Any], collation: str) -> Iterator[ColumnElement[Any]]:
-    """Yield sort keys that put rows in the order of a column's text, nulls first.
-
-    Every canonical export so far is sorted by text.
-    """
+    """Yield sort keys by a column's text, nulls first, as in every canonical export so far."""
     if isinstance(column.type, Instant):
         yield from _instant_sort_keys(type_coerce(column, BigInteger))
         return

@@ -40,11 +40,7 @@ def run_is_live(connection: Connection) -> "Case[int]":
 def knowledge_of_decisions(connection: Connection, made: Deciders, pooled: tuple[Ints, Ints]) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
-    In an invented world, a model without a cutoff has read nothing of what came later.
-
-    Args:
-        made: All decisions.
-        pooled: What `pooled_decisions` returns of them.
+    In an invented world a model without a cutoff has read nothing later. `pooled` is of `pooled_decisions`.
     """
     present, index = np.unique(made.bot_row, return_inverse=True)
     # A cutoff counts from the start of its UTC day.
@@ -64,13 +60,10 @@ def knowledge_of_decisions(connection: Connection, made: Deciders, pooled: tuple
 
 
 def add_pooled_costs(costs_usd: Floats, pooled: tuple[Ints, Ints]) -> None:
-    """Add to each decision's own cost, (n,), that of the decisions it pools, in place; unknown where a part is.
+    """Add to each decision's own cost, (n,), that of the decisions it pools, in place; NaN where a part is unknown.
 
-    So a cost is what must be paid to run a bot alone, and costs of bots that share members do not add up.
-
-    Args:
-        costs_usd: Own costs, NaN where unknown.
-        pooled: What `pooled_decisions` returns.
+    So a cost is what must be paid to run a bot alone, and costs of bots that share members do not add up. For `pooled`
+    see `pooled_decisions`.
     """
     pooling, members = pooled
     np.add.at(costs_usd, pooling, costs_usd[members])

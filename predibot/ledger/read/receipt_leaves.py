@@ -129,10 +129,7 @@ _PARTS_2 = {
     "fills": (lambda: _fills("order_number"), 1),
     "quotes": (lambda: _select_with_market(quotes, *_QUOTE, "depth_json"), 2),
 }
-"""The parts of a decision, and the number of first columns that order their rows.
-
-In form 1 a `number` only orders.
-"""
+"""The parts of a decision, and how many first columns order their rows; in form 1 a `number` only orders."""
 
 
 def leaves_of(connection: Connection, run_id: int, form: int = FORM) -> tuple[Leaf, ...]:

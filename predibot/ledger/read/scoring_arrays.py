@@ -58,17 +58,13 @@ def track_record(
 ) -> TrackRecord:
     """Return all decisions on events of a venue's runs that are not void, as known at the instant.
 
-    Decisions after the deadline of their run are left out; a bot's replicates are joined.
-
-    Args:
-        as_of: Nothing that was decided, observed or settled later is read.
-        part: Only its decisions.
-        join: Cluster of each event, by the venue's id; any other event is a cluster of its own.
+    Decisions after the deadline of their run are left out; a bot's replicates are joined. `join` has the cluster of
+    each event by the venue's id; any other event is a cluster of its own.
 
     Raises:
         UsageError: If no event is of the part's category.
         LedgerUnusable: If the prices are malformed.
-        ValueError, TypeError, LookupError, ArithmeticError: If anything else is: a ledger may be anybody's file.
+        ValueError, TypeError, LookupError, ArithmeticError: If anything else is malformed, as in anybody's ledger.
     """
     at = to_microseconds(as_of)
     in_order = select(markets.c.id, markets.c.event_row).where(markets.c.venue == venue).order_by(markets.c.id)

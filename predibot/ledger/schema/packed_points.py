@@ -27,11 +27,8 @@ def pack_points(points: Points) -> bytes:
 def unpack_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Points, NDArray[np.int64]]:
     """Return the points of several instruments behind each other, and how many each has.
 
-    Args:
-        highest: The highest price, a dollar for an outcome.
-
     Raises:
-        LedgerUnusable: If the bytes are malformed, or hold impossible points.
+        LedgerUnusable: If the bytes are malformed, or hold impossible points, such as prices above `highest`.
     """
     # A database may hold anything in a column, whatever it is declared as.
     if not all(isinstance(blob, bytes) for blob in blobs):

@@ -408,7 +408,6 @@ class ReservationRow(_Amounts, table=True):
     account: str = Field(primary_key=True, sa_type=StoredText)
     owner: str = Field(primary_key=True, sa_type=StoredText)
     kept: bool = Field(primary_key=True)
-    """Whether it is kept for later answers."""
     lease_until: datetime = _instant()
 
 

@@ -48,16 +48,10 @@ class Upgrade:
 
 
 def make_current(connection: Connection) -> Upgrade | None:
-    """Bring the tables to this version, inside the connection's transaction.
+    """Bring the tables to this version, and return the upgrade; None where they are of this version.
 
-    The transaction is exclusive. So when two processes open the same new file, one
-    makes the tables and the other finds them.
-
-    Returns:
-        The upgrade; None where the tables are of this version.
-
-    Raises:
-        LedgerUnusable: If the tables are newer, from before the base, or not predibot's.
+    The connection's transaction is exclusive: if two processes open the same new file, one makes the tables, and the
+    other finds them. Errors are those of `read_version`.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

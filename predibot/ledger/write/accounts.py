@@ -96,14 +96,11 @@ def claim_with_account(
     now: datetime,
     token: str | None = None,
 ) -> Claim | NoClaim:
-    """Return the claim on a decision and its account, or why there is none.
+    """Return the claim on a decision and its account, or why there is none; arguments are those of `claim`.
 
     An account has one writer at a time, in the order of slots. While another run's decision is under way it cannot be
     claimed. Once a later slot had it, an earlier one has missed its turn. In a cohort a week has one decision,
     whichever run of the week makes it.
-
-    Args:
-        bot_id: As for `claim`, with all other arguments.
     """
     account = connection.execute(select(accounts).where(accounts.c.id == account_id).with_for_update()).one()
     if account.slot_at is not None and account.slot_at > run.slot_at:

@@ -1,9 +1,8 @@
 """Claims on pieces of work, so that none is done twice and none is lost.
 
-A claim is taken before a cent is spent. It carries a random token and a lease. The
-work ends in one transaction, which needs the same token. A claim whose owner is
-gone is taken over: at once where the owner was a process of this machine, after
-its lease anywhere else.
+A claim is taken before a cent is spent. It carries a random token and a lease. The work ends in one transaction, which
+needs the same token. A claim whose owner is gone is taken over: at once where the owner was a process of this machine,
+after its lease anywhere else.
 """
 
 import secrets
@@ -22,8 +21,7 @@ from predibot.ledger.schema.upsert import insert_new, insert_one, table_of
 RETRY_PAUSES = (timedelta(0), timedelta(minutes=30), timedelta(hours=6))
 """Pauses before the tries that follow failures unasked, in later calls of `decide`.
 
-The first is at once: a user who has set the missing key runs the command again. The
-others leave an outage hours to pass.
+The first is at once: a user who has set the missing key runs the command again. The others let an outage pass.
 """
 MAX_RETRIES = len(RETRY_PAUSES)
 

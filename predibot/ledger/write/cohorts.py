@@ -19,11 +19,9 @@ _cohorts = table_of(CohortRow)
 def start_cohort(
     connection: Connection, run: StoredRun, name: str, *, mode: Mode, methodology: str, line_up: Sequence[Member]
 ) -> bool:
-    """Start a cohort whose universe is what a run froze, and return whether it is new.
+    """Start a cohort of a Sunday, such as `2026-03-01`, whose universe is what a run froze; return whether it is new.
 
-    Args:
-        name: Its Sunday, as `2026-03-01`.
-        line_up: Its members, whatever a recipe says later.
+    Its line-up stays, whatever a recipe says later.
     """
     row = {
         **{"recipe": run.recipe, "game": run.game, "mode": mode, "venue": run.venue_name, "name": name},

@@ -230,10 +230,7 @@ def _count_all(connection: Connection) -> Mapping[str, int]:
 
 
 def _count(connection: Connection, part: RowPart) -> int:
-    """Return a number that changes with every new row: their count, or for turns the sum of runs.
-
-    A void run's turn goes as another one comes.
-    """
+    """Return a number that changes with every new row: their count, or the sum of runs for turns, as void ones go."""
     of = func.sum(part.table.c.run_id) if part.name == "turns" else func.count()
     counted = select(of).select_from(part.table)
     return int(connection.execute(counted if part.where is None else counted.where(part.where)).scalar() or 0)
@@ -256,11 +253,7 @@ def _from_key(part: RowPart, key: Key) -> tuple[Any, ...]:
 
 
 def _canonical(value: Any) -> Any:
-    """Return a value for canonical JSON.
-
-    A long text becomes an object with its hash; a text is never an object, so the two
-    cannot be confused.
-    """
+    """Return a value for canonical JSON; a long text becomes an object with its hash, which no text can equal."""
     if isinstance(value, datetime):
         return format_instant(value)
     if isinstance(value, bytes):

@@ -183,10 +183,7 @@ def resolution_of(row: Any) -> Resolution:
 def add_resolutions(
     connection: Connection, market_row: int, revisions: Sequence[Resolution], *, stored: int, seen_at: datetime
 ) -> None:
-    """Store further revisions of a market's resolution.
-
-    Two trackers may bring the same revision: the first one's stays.
-    """
+    """Store further revisions of a market's resolution; where two trackers bring the same one, the first stays."""
     rows = [
         {
             "market_row": market_row,

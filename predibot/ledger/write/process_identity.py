@@ -45,10 +45,7 @@ def is_same_kernel(owner: str) -> bool:
 
 
 def is_gone(owner: str) -> bool:
-    """Return whether an owner is a process of this machine that runs no more.
-
-    Nothing is known of another machine, so its claims last until their lease ends.
-    """
+    """Return whether an owner is a process of this machine that runs no more; of other machines nothing is known."""
     if not is_of_this_machine(owner):
         return False
     _, number, birth, _ = owner.split("/")

@@ -157,11 +157,7 @@ def read_service(connection: Connection, name: str = SERVICE) -> ServiceRow | No
 def take_service(
     connection: Connection, name: str, owner: str, *, lease: timedelta, is_gone: Callable[[str], bool], now: datetime
 ) -> ServiceRow | None:
-    """Take a lock, and return its former holder, who is gone; None where there was none.
-
-    Raises:
-        LookupError: If another process has it; the text is its name.
-    """
+    """Take a lock, and return its former holder, who is gone, or None; LookupError names a process that has it."""
     new = {"name": name, "owner": owner, "started_at": now, "lease_until": now + lease}
     if insert_new(connection, ServiceRow, [new]):
         return None

@@ -1,14 +1,12 @@
 """Spending: accounts of runs and days, kept in the ledger, so that all processes together keep a limit.
 
-Settled amounts are one row an account. Reserved amounts are one row an account and
-process. A reservation counts while its process lives. It is dropped once the process
-is gone: at once on this machine, after its lease anywhere else. A process that is
-only stopped here keeps it, because its calls go on; its claims end with their lease.
-Nothing is settled for a gone process: nobody knows whether its calls were charged, so
-a warning names the amount.
+Settled amounts are one row an account, reserved ones one row an account and process. A reservation counts while its
+process lives, and is dropped once that is gone: at once on this machine, after its lease anywhere else. A process that
+is only stopped here keeps it, because its calls go on; its claims end with their lease. Nothing is settled for a gone
+process: nobody knows whether its calls were charged, so a warning names the amount.
 
-A helper process reserves under a name that its owner made, and lives on in it. Whoever
-ends it, or finds it gone, settles what it had under way at its worst case.
+A helper process reserves under a name that its owner made, and lives on in it. Whoever ends it, or finds it gone,
+settles what it had under way at its worst case.
 """
 
 import logging
@@ -50,12 +48,9 @@ def renew_reservations(connection: Connection, owner: str, *, lease: timedelta, 
 
 
 def book_reservations(connection: Connection, owner: str) -> float:
-    """Settle at its worst case what a gone owner and its helpers had under way.
+    """Settle at its worst case what a gone owner and its helpers had under way; return dollars of the largest account.
 
     Amounts kept for a later step are given back: that step never began.
-
-    Returns:
-        Settled dollars, in the account with the most.
     """
     # Always in the order of accounts, so that no two transactions wait for each other.
     query = select(reservations.c.account, reservations.c.kept, *_SET_ASIDE).where(_is_of(owner))
@@ -87,7 +82,10 @@ def _settle(connection: Connection, account: str, total: Exact) -> None:
 
 
 class LedgerAccount:
-    """An account that threads, processes and machines share: one transaction adds and compares."""
+    """An account that threads, processes and machines share: one transaction adds and compares.
+
+    An amount with a part that is below zero or no number raises ValueError.
+    """
 
     is_shared = True
 
@@ -109,9 +107,6 @@ class LedgerAccount:
         """Reserve an amount if the limits allow it, and return whether they do; else add nothing.
 
         Reservations of gone processes that are in the way are dropped first.
-
-        Raises:
-            ValueError: If a part of it is below zero or no number.
         """
         added = Exact.of(amount)
 
@@ -129,11 +124,7 @@ class LedgerAccount:
         return self._store.run_write(add, durable=True)
 
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
-        """Take back a reservation and settle the true amount instead, whatever the limits say.
-
-        Raises:
-            ValueError: If a part of an amount is below zero or no number.
-        """
+        """Take back a reservation and settle the true amount instead, whatever the limits say."""
         before, after = Exact.of(added), Exact.of(by)
 
         def settle(connection: Connection) -> None:
@@ -147,11 +138,7 @@ class LedgerAccount:
         self._store.run_write(settle, durable=True)
 
     def move_kept(self, amount: Spending) -> None:
-        """Move a kept amount to what is under way.
-
-        Raises:
-            ValueError: If a part of it is below zero or no number.
-        """
+        """Move a kept amount to what is under way."""
         taken = Exact.of(amount)
 
         def take(connection: Connection) -> None:

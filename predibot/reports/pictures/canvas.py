@@ -53,11 +53,7 @@ _REFERENCE = re.compile(r'(\bid="|url\(#|href="#)')
 
 
 def require_matplotlib() -> None:
-    """Refuse to draw where there is nothing to draw with.
-
-    Raises:
-        UsageError: If matplotlib is not installed.
-    """
+    """Raise UsageError if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -98,13 +94,7 @@ def render_figure(figure: "Figure", form: str, dpi: int | None = None) -> bytes:
 
 
 def inline(svg: bytes, number: int, title: str) -> str:
-    """Return an SVG file as an element of a page.
-
-    Args:
-        svg: As `render_figure` returns it.
-        number: Of the picture on the page, so that ids of elements are unique.
-        title: What a screen reader says, escaped.
-    """
+    """Return an SVG file as an element of a page; its number there keeps ids unique, its escaped title is spoken."""
     text = svg.decode()
     text = _METADATA.sub("", _COMMENT.sub("", text[text.index("<svg") :]))
     text = _REFERENCE.sub(rf"\g<1>p{number}-", text)

@@ -28,9 +28,7 @@ def card_note(row: LeaderboardRow) -> str:
 def draw_card(title: str, note: str, rows: Sequence[LeaderboardRow]) -> bytes:
     """Return a card as PNG: the edge of bots with its interval, and of a single bot how it added up.
 
-    Args:
-        title: Of the page; a text of others is cut and made harmless.
-        rows: At most `MOST_BOTS`; none for a card of words only.
+    The title may be a text of others. There are at most `MOST_BOTS` rows, none for a card of words only.
     """
     from matplotlib.figure import Figure
 

@@ -18,24 +18,13 @@ from predibot.whole_file import whole_file
 
 
 def write_pictures(history: LedgerHistory, folder: Path, agreements: Sequence[Agreement] = ()) -> list[Path]:
-    """Draw the pictures of a ledger into a folder, created if missing, and return the files.
-
-    Args:
-        agreements: Of scores from outside with those of the ledger, which are drawn too.
-
-    Raises:
-        OSError: If the folder cannot be written.
-    """
+    """Draw the pictures of a ledger, and of its agreements with scores from outside, by `draw_files`."""
     with figures.in_currency(history.evaluation.currency):
         return draw_files(chain(ledger_pictures(history), agreement_pictures(agreements)), folder)
 
 
 def draw_files(pictures: Iterable[tuple[str, Picture]], folder: Path) -> list[Path]:
-    """Draw pictures, each with the name of its file, into a folder, created if missing, and return the files.
-
-    Raises:
-        OSError: If the folder cannot be written.
-    """
+    """Draw pictures into a folder, created if missing, and return the files; raise OSError if it cannot be written."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for name, picture in pictures:
@@ -50,11 +39,7 @@ def draw_files(pictures: Iterable[tuple[str, Picture]], folder: Path) -> list[Pa
 
 
 def write_svgs(pictures: Iterable[StudyPicture], folder: Path) -> list[Path]:
-    """Write an SVG file for each picture, and return the files.
-
-    Raises:
-        UsageError: If the folder cannot be written.
-    """
+    """Write an SVG file for each picture, and return the files; raise UsageError if the folder cannot be written."""
     found = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -68,13 +53,7 @@ def write_svgs(pictures: Iterable[StudyPicture], folder: Path) -> list[Path]:
 
 
 def write_graph(found: LabelledGraph, file: Path | None) -> str:
-    """Write the picture of a graph as SVG if a file is named, and return a sentence about it.
-
-    If no events are related, no file is written.
-
-    Raises:
-        UsageError: If the file cannot be written.
-    """
+    """Write a graph as SVG, if a file is named and events are related; return a sentence on it, or raise UsageError."""
     title = f"{graph_title(found.graph, figures.instant(found.known.as_of))}."
     if file is None:
         return title

@@ -95,7 +95,6 @@ def layout_graph(
     Equal graphs have equal layouts.
 
     Args:
-        titles: Of its events, by id.
         chain: Events of a path to mark; left out, the longest chain of each group.
         most: Most events that are drawn; a group that does not fit is left out whole, unless it is the first.
         compared: By both ends of an edge, its kind and what is said of it; with it no chain is marked.
@@ -185,11 +184,9 @@ class GraphPicture:
     """The graph of a bot's labels beside that of S, as a picture of a study."""
 
     name: str
-    """Of its file."""
     title: str
     note: str
     graph: BeliefGraph
-    """Of both."""
     titles: Mapping[str, str]
     compared: Mapping[frozenset[str], tuple[EdgeKind, str]]
     folded: ClassVar = True

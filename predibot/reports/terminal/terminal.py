@@ -90,9 +90,7 @@ def print_decisions(console: Console, view: "DecideView") -> None:
 def print_selection(console: Console, view: "SelectionView", *, most: int | None = SHOWN_PASSED_OVER) -> None:
     """Print the events that are played, those passed over with rule and reason, and the notes.
 
-    Args:
-        most: How many of those passed over are shown; all are counted by rule, and texts of a data set by task. None
-            lists every one.
+    All that were passed over are counted by rule, and texts of a data set by task; `most` of them are shown.
     """
     print_line(console, f"as of {figures.instant(view.as_of)}, {plain(view.venue)}")
     console.print()

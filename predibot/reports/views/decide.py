@@ -62,7 +62,6 @@ class SelectionView:
     passed_over: tuple[PassedOver, ...] = ()
     notes: tuple[str, ...] = ()
     currency: str = "USD"
-    """Currency of volumes."""
 
     def document(self) -> Document:
         """Return the JSON document."""

@@ -89,9 +89,8 @@ def score_rows(evaluation: Evaluation) -> tuple[ScoreRow, ...]:
 def evaluation_csv(evaluation: Evaluation, table: str | None = None) -> str:
     """Return a table with its header; a number without a value is an empty cell.
 
-    Intervals stand beside their figure, as `<name>_low` and `<name>_high`.
-    A name that a spreadsheet would take for a formula gets a quote before it.
-    If some bots are ranked apart, a first column `knowledge` tells the rows of both.
+    Intervals stand beside their figure, as `<name>_low` and `<name>_high`. A name that a spreadsheet would take for a
+    formula gets a quote before it. If some bots are ranked apart, a first column `knowledge` tells the rows of both.
 
     Args:
         table: One that a screen can show alone; left out, all scores with a row for each bot or part.

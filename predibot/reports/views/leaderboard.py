@@ -398,7 +398,6 @@ def _unknown_costs(cards: Sequence[Scorecard]) -> str:
 
 
 def _failed_text(cards: Sequence[Scorecard]) -> str:
-    """Return how many decisions failed, and the bot with most of them."""
     of: Counter[str] = Counter()
     for card in cards:
         of[card.bot] += card.failed

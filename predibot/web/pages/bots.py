@@ -65,8 +65,6 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
     """Return the page of a bot.
 
     Args:
-        cache: The ledger.
-        name: Of the bot.
         venue: Of its scores; empty for that of the newest run.
         items: Whether single labels of a study's items are listed.
 

@@ -178,11 +178,7 @@ def decision_page(
 
 
 def decision_of(cache: LedgerCache, run: str, bot: str, subject: str) -> LedgerDecision:
-    """Return a decision; that of a void run only if there is no other.
-
-    Raises:
-        UsageError: If there is none.
-    """
+    """Return a decision, one of a void run only if there is no other; raise UsageError if there is none."""
     asked = RowFilter(run=run, bots=(bot,), subject=subject)
     own = cache.read(select_decisions, asked) or cache.read(select_decisions, replace(asked, void=True))
     if not own:
@@ -209,7 +205,6 @@ class StepView:
     fields: tuple[tuple[str, str], ...]
     """Name and text of each; the text may be cut."""
     is_cut: bool
-    """Whether something is left out."""
 
 
 def _trace_context(

@@ -89,20 +89,14 @@ class MarketPanel:
     last: tuple[LedgerForecast, ...]
     """The last forecasts of bots, the one farthest from its price first."""
     bots: int
-    """Number of bots with a forecast."""
     newest: tuple[LedgerForecast, ...]
     forecasts: int
-    """The number of all."""
     drawn: int
     """The newest so many are in the chart."""
 
 
 def event_page(cache: LedgerCache, id: str) -> WebPage:
-    """Return the page of an event: what it is now, prices with forecasts, and related events.
-
-    Raises:
-        UsageError: If nobody decided on it.
-    """
+    """Return the page of an event: prices, forecasts, related events; raise UsageError if nobody decided on it."""
     own = cache.read(select_decisions, RowFilter(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")
@@ -228,10 +222,8 @@ def price_chart(
     """Return the prices of a market over time with the dots of bots in their colours; None for fewer than two prices.
 
     Args:
-        cache: The ledger, for the colours.
         prices: Instants and prices, oldest first, in [0, 1] or of a stock in dollars.
         dots: Of each bot; replicates and samples are shown as one.
-        title: Of the chart.
         marks: Instants in seconds since 1970 with their words.
     """
     if len(prices) < 2:

@@ -32,14 +32,9 @@ def graph_page(cache: LedgerCache, venue: str = "") -> WebPage:
 
 
 def related_edges(cache: LedgerCache, id: str, run: str) -> tuple[tuple[str, str, Edge], ...]:
-    """Return id, title and edge of each event that moves with one, the strongest first.
+    """Return id, title and edge of each event that moves with one, the strongest first; `run` played it.
 
     The id is empty for an event without a page.
-
-    Args:
-        cache: The ledger.
-        id: Of the event.
-        run: A run that played it, which tells the venue.
     """
     venue = next((each.venue for each in cache.runs_of(run) if not each.void), "")
     if not venue:

@@ -7,11 +7,7 @@ from predibot.web.pages.page import WebPage
 
 
 def methods_page(_cache: LedgerCache, chapter: str = "") -> WebPage:
-    """Return what headers of tables mean with a list of the public scoring functions, or the functions of a chapter.
-
-    Raises:
-        UsageError: If there is no such chapter.
-    """
+    """Return meanings of headers with a list of the scoring functions, or a chapter of these; UsageError for none."""
     found = chapters()
     shown = next((each for each in found if each.name == chapter), None)
     if chapter and shown is None:

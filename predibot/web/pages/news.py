@@ -22,15 +22,7 @@ Prices = Sequence[tuple[datetime, float]]
 def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str = "", page_: int = 1) -> WebPage:
     """Return one page of what bots were shown, of one market or of all, newest slot first.
 
-    Args:
-        cache: Of the ledger.
-        market: Its id; empty for all.
-        since: The first day of slots, as 2026-01-31; empty for all.
-        until: The last day likewise.
-        page_: Which part of the list, from 1.
-
-    Raises:
-        UsageError: If `since` or `until` is no day.
+    Slots are from the day `since` to the day `until`, such as 2026-01-31, else UsageError is raised; empty takes all.
     """
     asked = (market, day_of(since), end_of_day(until))
     part = pagination(cache.read(count_shown, *asked), page_, "/news", market=market, since=since, until=until)

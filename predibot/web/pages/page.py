@@ -55,7 +55,6 @@ def pagination(total: int, number: int, path: str, **asked: object) -> dict[str,
     Args:
         total: Number of rows of the whole list.
         number: Which part, from 1; the nearest one if there is none.
-        path: Of the page.
         asked: Parameters of the list, without the number.
     """
     pages = max(1, -(-total // PAGE))
@@ -98,11 +97,7 @@ def alike_neighbours(days: Mapping[date, Sequence[str]]) -> list[list[tuple[date
 
 
 def day_of(text: str) -> datetime | None:
-    """Return the first instant of a day; None for an empty text.
-
-    Raises:
-        UsageError: If it is no day.
-    """
+    """Return the first instant of a day, None for an empty text; raise UsageError if it is no day."""
     if not text:
         return None
     try:
@@ -112,10 +107,6 @@ def day_of(text: str) -> datetime | None:
 
 
 def end_of_day(text: str) -> datetime | None:
-    """Return the first instant after a day; None for an empty text, and for the last day there is.
-
-    Raises:
-        UsageError: If it is no day.
-    """
+    """Return the first instant after a day, as `day_of` does the first of it; None also for the last day there is."""
     day = day_of(text)
     return None if day is None or day.date() == date.max else day + timedelta(days=1)

@@ -32,7 +32,6 @@ class SettledMarket:
     last: Row[Any]
     """The last forecast on it."""
     bots: int
-    """Number of bots with a forecast."""
     worst: Row[Any] | None
     """The forecast farthest off; None if only baselines forecast, of which nobody expects knowledge."""
     has_page: bool

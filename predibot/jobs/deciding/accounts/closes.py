@@ -58,9 +58,7 @@ def go_through_closes(
 def late_actions(connection: Connection, venue: Venue, spec: str, *, until: datetime) -> tuple[str, ...]:
     """Return a sentence on each action that came too late for accounts that held the stock.
 
-    Args:
-        venue: The source of the actions as of now.
-        spec: The venue of the accounts' runs.
+    `venue` is the source of the actions as of now, `spec` the venue of the accounts' runs.
     """
     late: dict[tuple[datetime, str, str], list[str]] = {}
     for account_id, bot in accounts_played_at(connection, spec).items():

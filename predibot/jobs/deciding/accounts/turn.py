@@ -167,11 +167,8 @@ def track_accounts(
     """Settle and value the accounts of live runs at a venue as of now, and return what could not be read.
 
     Accounts that a bot is using, or that are already past this instant, are left alone. At a past venue nothing is done
-    unless a replay has come to this instant: an account's worth there does not depend on when somebody looks back.
-    Nor at a venue with closes, each of which is booked when its bot decides next.
-
-    Args:
-        replayed: The recipe whose replay has come to this instant.
+    unless the replay of the recipe `replayed` has come to this instant: an account's worth there does not depend on
+    when somebody looks back. Nor is anything done at a venue with closes: each is booked when its bot decides next.
     """
     venue, now = opened.venue, opened.now
     if venue.has_sessions or (not venue.live and replayed is None):

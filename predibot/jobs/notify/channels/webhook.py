@@ -32,12 +32,7 @@ class SecretAddress:
         return f"the address in {self.variable}"
 
     def request(self, method: str, *, path: str = "", body: object = None) -> None:
-        """Send a request with a JSON body to a path below the address; redirects are not followed.
-
-        Raises:
-            TryAgain: If another try may help.
-            Undelivered: If no other try would help.
-        """
+        """Send a request with a JSON body to a path below the address, without redirects; raises as `Channel.send`."""
         head, mark, query = self.url.partition("?")
         where = f"{head.rstrip('/')}{path}{mark}{query}" if path else self.url
         try:

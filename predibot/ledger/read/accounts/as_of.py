@@ -59,9 +59,7 @@ def accounts_as_of(
 ) -> Mapping[int, AccountAsOf]:
     """Return accounts as they were at an instant, by row; those opened later are absent.
 
-    Args:
-        as_of: Nothing that was booked, valued, observed or effective later is read.
-        as_booked: Whether only stored rows of the accounts count, as at a bot's turn.
+    With `as_booked` only stored rows of the accounts count, as at a bot's turn.
     """
     journals = _read_journals(connection, own, as_of)
     valued, marked = _read_values(connection, own, as_of), _read_marks(connection, own, as_of)

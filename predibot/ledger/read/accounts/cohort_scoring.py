@@ -47,7 +47,6 @@ def cohort_records(
     """Return the results of cohorts, by recipe, game, mode and methodology, as known at an instant.
 
     Args:
-        as_of: Nothing that was booked, valued, decided or settled later is read.
         part: Only its bots, and cohorts of its recipe and mode that began then; a category has none.
         archived: Whether archived cohorts are in it too.
 

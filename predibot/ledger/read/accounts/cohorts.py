@@ -155,9 +155,6 @@ def read_cohorts(
 ) -> tuple[StoredCohort, ...]:
     """Return the cohorts that have started by an instant, archived ones too, oldest first in each group.
 
-    Args:
-        as_of: Later cohorts are left out.
-
     Raises:
         ValueError, TypeError, UsageError: If a row is malformed.
     """
@@ -226,10 +223,7 @@ def member_accounts(
 def cohorts_as_of(
     connection: Connection, as_of: datetime, *, venue: str | None = None, recipe: str | None = None
 ) -> tuple[StoredCohort, ...]:
-    """Return `read_cohorts` with their accounts.
-
-    Archived ones are among them, also because newer cohorts end the window of older ones.
-    """
+    """Return `read_cohorts` with their accounts; archived ones too, as newer cohorts end the window of older ones."""
     kept = read_cohorts(connection, as_of, venue=venue, recipe=recipe)
     own, groups = (
         defaultdict[int, dict[str, MemberAccount]](dict),

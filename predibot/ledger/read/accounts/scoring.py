@@ -51,14 +51,10 @@ def account_records(
 ) -> tuple[AccountsRecord, ...]:
     """Return the accounts that had a turn, by recipe, game, mode and subject, as known at the instant.
 
-    Those of a bot's replicates are joined.
-
-    Args:
-        as_of: Nothing that was booked, valued, observed or settled later is read.
-        part: Only accounts of its recipe, bots and mode.
+    Those of a bot's replicates are joined; only accounts of the part's recipe, bots and mode are read.
 
     Raises:
-        ValueError, LookupError: If anything else is: a ledger may be anybody's file.
+        ValueError, LookupError: If a row is malformed, as a ledger may be anybody's file.
     """
     named = _read_accounts(connection, venue, part)
     if not named:

@@ -1,5 +1,4 @@
-"""Statements of accounts: holdings, pending orders, bookings, and every allocation with its reason; and the
-reasons of all accounts."""
+"""Statements of accounts: holdings, pending orders, bookings and allocations; and the reasons of all accounts."""
 
 import json
 from collections import defaultdict
@@ -312,7 +311,6 @@ def list_rationales(
     Args:
         recipe: Only of this recipe; None for all.
         subject: Only of this game instance, such as a week's cohort; None for all.
-        as_of: Later decisions are left out.
     """
     wanted = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.venue, accounts.c.bot)

@@ -37,14 +37,10 @@ class PromptPair:
 
 
 def specification(bot: Row[Any], recipe: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return what makes a bot the same one in two runs, but for the bots that it waits for.
+    """Return what makes a bot the same one in two runs, but for the bots that it waits for; `recipe` is its run's.
 
     These are its strategy, arguments, prompt, code and model; and of one with a model the server that the recipe names
     for it, what a decision may spend, and how the recipe searches. What only costs or waits is left out.
-
-    Args:
-        bot: Its row.
-        recipe: The recipe that its run has stored.
     """
     arguments = whole_arguments(bot.arguments_json, bot.name, recipe)
     found = (bot.strategy, json.dumps(arguments, sort_keys=True), bot.source_sha256, bot.model)

@@ -48,10 +48,7 @@ def list_decision_results(connection: Connection, row_filter: RowFilter) -> Sequ
 
 
 def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, datetime], int | None]:
-    """Return the number of searches and pages of each decision of a bot, by event id and instant.
-
-    None for two decisions on one event at one instant, which this key cannot tell apart.
-    """
+    """Return the searches and pages of each decision of a bot, by event id and instant; None where two share these."""
     chosen = (
         with_decisions(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at, func.count(sources.c.number))
         .outerjoin(sources, sources.c.decision_id == decisions.c.id)

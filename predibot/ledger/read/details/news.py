@@ -117,10 +117,8 @@ def list_shown(
 
     Args:
         market: Only what is of this market, by its id; empty for all.
-        since: Only of slots from this instant on.
-        until: Only of slots before this instant.
-        first: How many rows are left out at the beginning.
-        most: How many are returned; None for all.
+        since: Only of slots from this instant on, and before `until`.
+        first: How many rows are left out at the beginning; then at most `most` follow.
     """
     shown = _shown(market, since, until)
     order = (shown.c.slot_at.desc(), shown.c.asset, shown.c.published_at.desc(), shown.c.name, shown.c.url, shown.c.run)

@@ -22,14 +22,10 @@ def settled_forecasts_of_bot(
 ) -> tuple[SettledForecast, ...]:
     """Return the forecasts of a run's bot, and of equal bots of other runs, on markets that had settled by then.
 
-    Only runs of the same venue count that are live where this one is, or replays where it is one; void runs and late
-    decisions do not. Markets that paid neither 0 nor 1 are left out, as are forecasts made after the settlement.
-
-    Args:
-        before: The market settled, and that was known, earlier than this.
-
-    Returns:
-        By event, decision and market; none where the run has no bot of this name.
+    They come by event, decision and market; there are none where the run has no bot of this name. Only runs of the same
+    venue count that are live where this one is, or replays where it is one; void runs and late decisions do not. Left
+    out are markets that paid neither 0 nor 1, markets that settled, or were known to, at `before` or later, and
+    forecasts made after the settlement.
     """
     own = connection.execute(
         select(bots, runs.c.venue_name, runs.c.venue)
