@@ -148,9 +148,15 @@ def edge(record: TrackRecord, bot: int) -> Found | None:
 
 
 def edge_difference(record: TrackRecord, first: int, second: int) -> Found | None:
-    """Return the mean difference of the edges of two bots on the events both were asked about at about one time."""
+    """Return the mean difference of the edges of two bots on the events both were asked about at about one time.
+
+    A bot without a forecast has none.
+    """
     of_bots = []
     for bot in (first, second):
+        by_bot = record.decision_bot[record.bet_decision] == bot
+        if not any((by_bot & (record.bet_probability >= 0.0) & record.made_mask()[record.bet_decision]).tolist()):
+            return None
         of_subject: dict[Subject, list[tuple[float, Made]]] = defaultdict(list)
         for (event, decision), made in _edges(record, bot, range(record.decided_at.size)).items():
             of_subject[event, float(record.slots()[decision])].append((float(record.decided_at[decision]), made))

@@ -213,7 +213,9 @@ def test_beside_a_bot_that_holds_nothing_a_pair_is_the_other_alone(exclusive: bo
     ]
     silent = [
         dataclasses.replace(
-            one, bot="b", bets=tuple(dataclasses.replace(bet, usd=0.0, probability=math.nan) for bet in one.bets)
+            one,
+            bot="b",
+            bets=tuple(dataclasses.replace(bet, usd=0.0, probability=bet.price_yes) for bet in one.bets),
         )
         for one in made
     ]

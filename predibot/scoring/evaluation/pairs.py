@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
-from predibot.scoring.evaluation.averages import Average
+from predibot.scoring.evaluation.averages import Average, Units
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
@@ -145,7 +145,8 @@ def edge_pairs(
 ) -> tuple[Pair, ...]:
     """Return every pair of bots by their edge on the events that both were asked about at about the same time.
 
-    Of more than `MOST_IN_PAIRS`, only those that were asked most are compared.
+    A bot without a single forecast has no edge, so its pairs have no difference. Of more than `MOST_IN_PAIRS` bots,
+    only those that were asked most are compared.
 
     Args:
         found: The result of `edges`, where the caller has it.
@@ -160,15 +161,19 @@ def edge_pairs(
         instance_of("found", found, Edges)
     if book is not None:
         instance_of("book", book, Book)
+    found = edges(record) if found is None else found
     average = _edge_average(record, found, book or Book.of(record))
-    return adjust_pairs(_pairs_by_prices("edge", record.bots, replace(average, limits=None), uncertainty))
+    decision, value = average.units.decision, average.units.value
+    has_answered = found.answered[average.book.record.decision_bot[decision]] > 0
+    average = replace(average, units=Units(decision, np.where(has_answered, value, np.nan)), limits=None)
+    return adjust_pairs(_pairs_by_prices("edge", record.bots, average, uncertainty))
 
 
-def _edge_average(record: TrackRecord, found: Edges | None, book: Book) -> Average:
+def _edge_average(record: TrackRecord, found: Edges, book: Book) -> Average:
     """Return the average of edges by decision, if a bot decided twice in a slot; else by slot."""
     of_slots = book.subject * len(record.bots) + record.decision_bot
     if np.unique(of_slots).size == of_slots.size:
-        return edge_average(edges(record) if found is None else found, book)
+        return edge_average(found, book)
     each = np.arange(record.decided_at.size)
     of_each = edges(replace(record, decision_slot=each.astype(np.float64)))
     # With the subjects of the runs again.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from predibot.errors import UsageError
 from predibot.jobs.histories.pair import shared_questions
 from predibot.reports.views.leaderboard import leaderboard
-from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.evaluation.evaluation import Question
 from predibot.scoring.evaluation.pairs import Pair
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
 from predibot.scoring.records.part import Part
@@ -90,20 +90,13 @@ def pairs_of_the_first(cache: LedgerCache, recipe: str = "", venue: str = "") ->
 
 
 def _leads(cache: LedgerCache, part: Part) -> list[Lead]:
+    """Return who is ahead in each pair of bots that answered and were asked the same."""
     found = cache.evaluation(Question(wanted=("pairs",)), part)
-    return [lead for name, ranking in found.rankings.items() for lead in find_leads(ranking, apart=name != "clean")]
-
-
-def find_leads(ranking: Evaluation, *, apart: bool = False) -> list[Lead]:
-    """Return who is ahead in each pair of bots that were asked the same.
-
-    A bot without answers is in none, as it is not ranked either: it would be as far ahead as the price is.
-    """
-    answered = {card.bot for card in ranking.cards if card.edge.answered}
     return [
-        _lead(each, apart=apart)
-        for each in ranking.pairs
-        if each.metric == "edge" and each.difference is not None and {each.first, each.second} <= answered
+        _lead(pair, apart=name != "clean")
+        for name, ranking in found.rankings.items()
+        for pair in ranking.pairs
+        if pair.metric == "edge" and pair.difference is not None
     ]
 
 

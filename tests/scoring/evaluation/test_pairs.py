@@ -315,6 +315,31 @@ def test_of_two_equally_near_to_the_microsecond_the_earlier_counts() -> None:
     assert (found.n, found.difference) == (1, pytest.approx(0.9**2 - 0.5**2))
 
 
+def test_a_bot_that_answered_nothing_has_no_difference_to_any_bot_and_changes_none() -> None:
+    # Everybody is asked about three events; "c" and "d" answer nothing, "e" answers once.
+    said = {"a": [0.3] * 3, "b": [0.4] * 3, "c": [NAN] * 3, "d": [NAN] * 3, "e": [0.6, NAN, NAN]}
+
+    def pairs(bots: str) -> dict[tuple[str, str], Pair]:
+        made = [
+            Made(bot, day, status="abstained" if bot == "d" else "failed", event=day)
+            if np.isnan(each)
+            else Made(bot, day, (Bet(day, 1.0, 0.5, each),), event=day)
+            for bot in bots
+            for day, each in enumerate(said[bot])
+        ]
+        record = record_of(made, paid={day: Paid(5, 1.0) for day in range(3)}, as_of=9)
+        asked = {"asked_decision": np.arange(len(made)), "asked_market": record.decision_event}
+        return {(pair.first, pair.second): pair for pair in edge_pairs(replace(record, **asked), FEW)}
+
+    found = pairs("abcde")
+    missing = [pair for names, pair in found.items() if {"c", "d"} & set(names)]
+    assert [(pair.n, pair.difference, pair.p_adjusted) for pair in missing] == [(0, None, None)] * 7
+    assert {names: pair for names, pair in found.items() if pair not in missing} == pairs("abe")
+    # One that answered once is compared on all three, with an edge of 0 where it failed.
+    less = [0.25 - 0.49 - (0.25 - 0.16), 0.25 - 0.49, 0.25 - 0.49]
+    assert (found["a", "e"].n, found["a", "e"].difference) == (3, pytest.approx(np.mean(less)))
+
+
 def moments_by_hand(hours: Sequence[float], every: float) -> list[float]:
     """Return the instants at which a bot counts as having decided, in seconds: in a slot, one within six hours."""
     first: dict[tuple[float, float], float] = {}
