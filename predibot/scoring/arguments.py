@@ -64,8 +64,7 @@ def column(name: str, array: object) -> None:
 def scalar(name: str, number: object) -> float:
     """Return one real number, which may be NaN or infinite; a whole number beyond all floats is infinite.
 
-    Raises:
-        ValueError: If it is anything else, such as a text, a truth value or an array.
+    A ValueError if it is anything else, such as a text, a truth value or an array.
     """
     # numpy counts a timedelta64 among the whole numbers.
     if isinstance(number, bool | np.timedelta64) or not isinstance(number, kinds.Real):
@@ -79,8 +78,7 @@ def scalar(name: str, number: object) -> float:
 def array_of(name: str, values: object) -> NDArray[Any]:
     """Return values as an array without a mask; masked numbers become NaN.
 
-    Raises:
-        ValueError: If they make no array, or something else than a number is masked.
+    A ValueError if they make no array, or something else than a number is masked.
     """
     if isinstance(values, np.ma.MaskedArray):
         if not np.ma.is_masked(values):
@@ -106,8 +104,7 @@ def _hides(values: object) -> bool:
 def floats(name: str, values: ArrayLike) -> Floats:
     """Return numbers of any shape and size, which may be NaN or infinite; masked ones become NaN.
 
-    Raises:
-        ValueError: If they are not real numbers; texts that read like numbers are none.
+    A ValueError if they are not real numbers; texts that read like numbers are none.
     """
     array = array_of(name, values)
     worded = array.dtype.kind == "O" and any(isinstance(each, str | bytes | complex) for each in array.flat)

@@ -20,11 +20,11 @@ from predibot.scoring.records.track_record import DAY_SECONDS
 
 STATED, BLEND_10, BLEND_20, CALIBRATED, RECALIBRATED = "as stated", "blend .1", "blend .2", "calibrated", "recalibrated"
 ALL_POOLED = "all pooled"
-"""The forecaster that is the mean log-odds of all who answered a question, at least two; of no pools of others."""
+"""The forecaster that is the mean log-odds of all answers to a question, at least two; pools are not among them."""
 PLACEBO, PLACEBO_DAYS = "placebo", 10
 """The price blended toward the one of so many days before, which knows nothing more: any gain is luck."""
 VERDICT_EVENTS = 1_000
-"""With fewer events, what could be detected is said, and no verdict."""
+"""With fewer events there is no verdict, only the difference that could be detected."""
 SIGNIFICANCE = 0.05
 MOST_LEAKED = 0.02
 """A gain that rests on so small a share of rows could be a leak of their outcomes."""
@@ -50,14 +50,14 @@ class SkillTry:
     low: float | None
     high: float | None
     p_adjusted: float | None
-    """The p-value, times the number of tries (Bonferroni), at most 1."""
+    """Multiplied by the number of tries (Bonferroni), at most 1."""
     detectable: float | None
     """The smallest true difference that so many events would show four times in five."""
     without_best_1: float | None
     """The difference without the 1 % of rows that speak most for it; None where nothing would be left."""
     without_best_2: float | None
     leak_rows: int | None
-    """So few rows carry all of the gain; None where there is no gain."""
+    """The number of rows that carry all of the gain; None where there is no gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Skill:
     def best(self) -> SkillTry | None:
         """Return the try with the least chance of being luck among those better than the price, else the nearest.
 
-        Tries on too few events for a verdict do not stand before those on enough.
+        Tries on enough events for a verdict come first.
         """
         tries = [each for each in self.tries if each.events >= VERDICT_EVENTS] or self.tries
         ahead = [each for each in tries if each.difference < 0.0]
@@ -205,7 +205,6 @@ def _pool(forecasts: Forecasts, names: Sequence[str], made: Floats, settled: Flo
 
 
 def _variants(each: _ForecasterRows) -> Mapping[str, Floats]:
-    """Return the forecasts of each variant, (n,)."""
     return {
         STATED: each.probability,
         BLEND_10: step_from_price(each.price, each.probability, 0.1),
@@ -304,5 +303,5 @@ def _try(name: str, variant: str, losses: Ratio, found: Comparison, tries: int) 
 
 
 def _leak_rows(losses: Floats) -> int:
-    """Return how many of the best rows carry all of a gain; `losses` rise, and their sum is below zero."""
+    """Return the number of the best rows that carry all of a gain; `losses` rise, and their sum is below zero."""
     return int(np.argmax(np.cumsum(losses[::-1])[::-1] >= 0.0)) if losses[-1] >= 0.0 else losses.size

@@ -65,15 +65,14 @@ def concentration(invested: ArrayLike) -> Floats:
 
 @within_floats
 def weights_held(prices: ArrayLike, shares: ArrayLike, cash_usd: ArrayLike) -> Floats:
-    """Return the weight of each asset in an account, slot by slot; the rest of one is cash.
+    """Return the weight of each asset in an account, slot by slot, (n, assets); the rest of one is cash.
+
+    A row is NaN where a held asset has no price, or the account is worth nothing.
 
     Args:
         prices: NaN without one, (n, assets).
-        shares: What is held, (n, assets).
+        shares: The holdings, (n, assets).
         cash_usd: Below zero for a debt, (n,).
-
-    Returns:
-        (n, assets); a row of NaN where something held has no price, or the account is worth nothing.
 
     Raises:
         ValueError: If the shapes differ.
@@ -95,11 +94,7 @@ def weights_held(prices: ArrayLike, shares: ArrayLike, cash_usd: ArrayLike) -> F
 def drawdowns(values: ArrayLike) -> Floats:
     """Return how far an account is below its highest value so far, as a share of that: 0 to -1, slot by slot.
 
-    Args:
-        values: Its values, in the order of time, the first above zero, (n,).
-
-    Raises:
-        ValueError: If one is NaN or infinite, or the first is not above zero.
+    A ValueError if a value is NaN or infinite, or the first is not above zero.
 
     Examples:
         >>> drawdowns(np.array([100.0, 200.0, 150.0]))

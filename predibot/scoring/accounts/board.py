@@ -79,10 +79,8 @@ class AccountBoard:
     mode: str
     subject: str
     scores: tuple[AccountScore, ...]
-    """First those better than every baseline, by the least margin; then those that cannot be told, and those worse than
-    cash, by how far their growth is from nothing; then those on too few dates; then baselines. Behind them all, those
-    ranked apart.
-    """
+    """In the order of the board: those better than every baseline, by the least margin; those that cannot be told, and
+    those worse than cash, by the size of their growth; those on too few dates; baselines; last, those ranked apart."""
     pairs: tuple[AccountPair, ...] = ()
     delay_bands: tuple[DelayBand, ...] = ()
     """Over bots that are no baselines, unless there are only baselines."""

@@ -87,12 +87,10 @@ def cohort_score(
     """Return the score of a bot over its cohorts, None without any.
 
     Args:
-        results: Of one bot and one methodology, in any order.
+        results: Of one bot and one methodology, in any order. A ValueError if a stake is not above zero, or two are of
+            one cohort.
         archived: Whether archived cohorts count too.
         implied: The standard deviation of the mean return that prices imply.
-
-    Raises:
-        ValueError: If a stake is not above zero, or two results are of one cohort.
     """
     found = sorted((each for each in results if archived or not each.archived), key=lambda each: each.start)
     if not found:
@@ -118,9 +116,7 @@ def cohort_score(
 def stated_brier(forecasts: Sequence[tuple[float, float | None]]) -> Brier | None:
     """Return the Brier score of stated probabilities, None if no side won any of the markets.
 
-    Args:
-        forecasts: Probability of YES and payout of YES (None if voided). Payouts
-            other than 0 and 1 are left out.
+    Each forecast is the probability and the payout of YES (None if voided); only payouts of 0 and 1 count.
     """
     known = [(probability, paid) for probability, paid in forecasts if paid in (0.0, 1.0)]
     if not known:
@@ -131,10 +127,7 @@ def stated_brier(forecasts: Sequence[tuple[float, float | None]]) -> Brier | Non
 def implied_confidence(amount_usd: float, cash_before_usd: float) -> float:
     """Return the confidence that the size of a bet implies: c = min(1, amount / (0.25 x cash before it)).
 
-    It is no probability: $50 of $10,000 on a side at .95 gives .02.
-
-    Raises:
-        ValueError: If the amount or the cash is not above zero.
+    It is no probability: $50 of $10,000 on a side at .95 gives .02. Both must be above zero, else a ValueError.
     """
     if not (0.0 < amount_usd < math.inf and 0.0 < cash_before_usd < math.inf):
         raise ValueError(f"a bet of ${amount_usd:g} of ${cash_before_usd:g}; both must be above zero")
@@ -144,8 +137,7 @@ def implied_confidence(amount_usd: float, cash_before_usd: float) -> float:
 def implied_confidence_brier(bets: Sequence[SizedBet]) -> Brier | None:
     """Return the mean of (c - won)^2 over bets that won or lost, with c the implied confidence; None without any.
 
-    This published score judges sizes: a small bet on a favourite that wins counts as
-    a bad forecast.
+    This published score judges sizes: a small bet on a favourite that wins counts as a bad forecast.
     """
     known = [(implied_confidence(bet.amount_usd, bet.cash_before_usd), bet.won) for bet in bets if bet.won is not None]
     if not known:
@@ -174,7 +166,7 @@ class CohortBot(Contestant):
     first_bets: tuple[FirstBets, ...] = ()
     """What each of its accounts bet first in its cohort."""
     results_apart: tuple[tuple[CohortResult, ...], ...] = ()
-    """The results of each replicate, of which `results` are the means; () for a bot without."""
+    """The results of each replicate; `results` are their means. () for a bot without replicates."""
 
     @property
     def accounts(self) -> int:
@@ -237,10 +229,9 @@ class CohortBoard(CohortsRecord):
     """The cohorts of a recipe and a game with the scores of their bots."""
 
     scores: tuple[CohortBotScore, ...] = field(kw_only=True)
-    """First those that gain, by the lower end of the return's interval; then the unclear ones and those that lose,
-    by how far their return is from nothing; then those on too few cohorts, by their mean return; then baselines.
-    Those whose models' cutoff is unknown come last.
-    """
+    """In the order of the board: those that gain, by the lower end of the return's interval; the unclear ones and
+    those that lose, by the size of their return; those on too few cohorts, by their mean return; baselines; and last
+    those whose models' cutoff is unknown."""
     notes: tuple[str, ...] = field(kw_only=True)
     consistency: tuple[AccountConsistency, ...] = field(default=(), kw_only=True)
     """How alike replicates bet; empty where it is not asked for."""

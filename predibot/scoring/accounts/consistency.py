@@ -66,10 +66,7 @@ def account_consistency(record: AccountsRecord, uncertainty: Uncertainty) -> tup
     what either answer puts money into moved by at most `UNCHANGED_PRICE` in the mean
     by weight: in dollars for outcomes, relatively for shares. An answer without
     orders asks for what is held. Bots whose models may know the outcomes are left out.
-
-    Args:
-        record: With replicates joined.
-        uncertainty: How intervals are made, from clusters of dates.
+    Replicates of the record must be joined; intervals are from clusters of dates.
     """
     found = []
     for account in record.accounts:
@@ -94,11 +91,8 @@ def cohort_consistency(
 ) -> tuple[AccountConsistency, ...]:
     """Return how alike the replicates of each bot bet first in each cohort, as shares of the stake.
 
-    Later their accounts differ, and so does what they are asked.
-
-    Args:
-        bots: Each with the first bets of all its accounts.
-        uncertainty: How intervals are made, from cohorts.
+    Later their accounts differ, and so do their questions. Each bot comes with the first bets of all its accounts;
+    intervals are from cohorts.
     """
     found = []
     for bot, first in bots:

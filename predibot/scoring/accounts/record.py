@@ -77,7 +77,7 @@ class AccountRecord(AccountState):
     slot: Ints
     """The slots of the record at which it was valued, increasing, (n,)."""
     value_usd: Floats
-    """Before the fills of each slot, after settlements; the first is its deposit; (n,)."""
+    """At each slot, before its fills and after settlements; the first is its deposit; (n,)."""
     held: Ints
     """The instruments of the record in the columns below, (h,)."""
     shares_before: Floats
@@ -88,10 +88,8 @@ class AccountRecord(AccountState):
     targets: Mapping[int, tuple[Ints, Floats]] = field(default_factory=dict)
     """By row of `slot`: instruments and weights of the orders filled there; the rest is cash."""
     answers: Mapping[int, tuple[Ints, Floats] | None] = field(default_factory=dict)
-    """By row of `slot`: the instruments and weights that its decision there asked for; None for what it held.
-
-    An instrument that no account of the record ever held is below zero.
-    """
+    """By row of `slot`: the instruments and weights that its decision there asked for; None for what it held. An
+    instrument that no account of the record ever held is below zero."""
     replicates: "tuple[AccountRecord, ...]" = ()
     """The accounts that it is the mean of; () for an account of its own."""
 
@@ -109,7 +107,7 @@ class Markets:
     """Markets of one group exclude each other; -1 for none, (m,)."""
 
     def at(self, slots: Ints) -> "Markets":
-        """Return them at some slots."""
+        """Return the markets at some slots only."""
         return replace(self, price_yes=self.price_yes[slots], settled=self.settled[slots])
 
 
@@ -131,10 +129,8 @@ class AccountsRecord:
     """At each slot, (s, i): the payout from settlement on, NaN without a price."""
     accounts: tuple[AccountRecord, ...]
     market: Ints | None = None
-    """The market of each instrument, (i,); an outcome among several has a market of its own.
-
-    By default each instrument stands by itself, also for the next two.
-    """
+    """The market of each instrument, (i,); an outcome among several has a market of its own. By default each
+    instrument stands by itself, also for the next two."""
     event: Ints | None = None
     group: Ints | None = None
     """The group of instruments of which at most one pays, -1 for none, (i,)."""

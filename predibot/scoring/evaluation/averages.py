@@ -47,7 +47,7 @@ class Later:
 
     @classmethod
     def of(cls, book: Book, price_yes: Floats, paid: NDArray[np.bool_], held_seconds: float | None) -> "Later":
-        """Return the prices of the record's bets, given in the record's own order."""
+        """Return the prices of the record's bets when they end; arguments are in the record's own order."""
         return cls(book, price_yes[book.order], paid[book.order], held_seconds)
 
     @cached_property
@@ -251,7 +251,7 @@ class AverageComparison:
     def difference(self, first: int, second: int, confidence: float) -> tuple[Comparison | None, int]:
         """Return one bot's mean less another's over events on which they decided at about the same time, or None.
 
-        Also returns on how many events both decided, but never at about the same time.
+        Also returns the number of events on which both decided, but never at about the same time.
         """
         ours, theirs, apart = self.moments.match(first, second)
         if not ours.size:
@@ -306,7 +306,7 @@ class AverageComparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Alternatives:
-    """Markets that exclude each other: k of them, in groups of which at most one pays."""
+    """k markets that exclude each other, in groups in which at most one pays."""
 
     row: Ints
     group: Ints
@@ -315,7 +315,7 @@ class _Alternatives:
 
     @classmethod
     def of(cls, group: Ints) -> "_Alternatives | None":
-        """Return them from the group of each market, -1 for none; None where no market is in a group."""
+        """Return the groups from the group of each market, -1 for none; None where no market is in a group."""
         row = np.flatnonzero(group >= 0)
         if not row.size:
             return None
@@ -337,7 +337,6 @@ def _reach(if_no: Floats, if_yes: Floats, alternatives: _Alternatives | None) ->
 
 
 def _sums_between(values: Floats, ends: Ints) -> Floats:
-    """Return the sum of the values between each two ends, (ends - 1,)."""
     summed = np.add.reduceat(np.append(values, 0.0), ends[:-1]) if ends.size > 1 else np.zeros(0)
     # Between equal ends, `reduceat` would return a single value.
     return np.where(np.diff(ends) > 0, summed, 0.0)

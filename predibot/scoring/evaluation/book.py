@@ -59,7 +59,6 @@ class DailyPrices:
         """Return the gains of some bets in each cell, (cells,).
 
         Args:
-            rows: Which bets.
             shares: Shares of YES of each, negative for NO.
             after: The mark after the last one of each bet, (n_b,); by default bets are held until the record's instant.
             later: The last price of YES of each bet, (n_b,), NaN where nothing is held; goes with `after`.
@@ -92,7 +91,7 @@ class DailyPrices:
         return gained
 
     def dependence(self, gained: Floats) -> float:
-        """Return D of the gains of cells."""
+        """Return D, the dependence of the gains of cells."""
         ratio, _ = dependence_by_day(gained, self.day_of_cell, int(self.day_of_cell.max(initial=0)) + 1)
         return max(1.0, float(ratio[-1]))
 

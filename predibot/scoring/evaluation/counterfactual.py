@@ -34,8 +34,7 @@ def delay_scores(
 ) -> tuple[Counterfactual, ...]:
     """Return what each bot would have earned some days late; a negative difference says that stale decisions hurt.
 
-    Raises:
-        ValueError: If a delay, in units of 24 hours, is not above zero.
+    A ValueError if a delay, in units of 24 hours, is not above zero.
     """
     late = ((f"{days:g}", delay_record(record, days)) for days in delays_days)
     return tuple(found for change, other in late for found in _beside(record, change, returns, other, uncertainty))
@@ -44,11 +43,7 @@ def delay_scores(
 def sizing_scores(
     record: TrackRecord, returns: Sequence[HorizonReturns], rules: Sequence[str], uncertainty: Uncertainty
 ) -> tuple[Counterfactual, ...]:
-    """Return what each bot would have earned with other sizing rules for the same forecasts.
-
-    Raises:
-        ValueError: If a rule is not in `SIZINGS`.
-    """
+    """Return what each bot would have earned with other sizing rules; a ValueError if one is not in `SIZINGS`."""
     bet_again = ((rule, resize_bets(record, rule)) for rule in rules)
     return tuple(found for rule, other in bet_again for found in _beside(record, rule, returns, other, uncertainty))
 
@@ -94,10 +89,8 @@ def delay_record(
     The same dollars are bet on the same sides, at the price of that later
     instant, and held for as long as before. A decision is left out where that
     instant lies after the evaluation, or where a market with money on it had
-    settled, had no price, or was too cheap for a bet by then.
-
-    Raises:
-        ValueError: If the days, in units of 24 hours, are not above zero.
+    settled, had no price, or was too cheap for a bet by then. A ValueError if the days, in units of 24 hours, are not
+    above zero.
 
     Source:
         The rolling-k analysis of LiveTradeBench (2025), which carries out the
@@ -131,22 +124,12 @@ def _prices_then(record: TrackRecord, at: Floats, gap: float) -> Floats:
 
 
 def resize_bets(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
-    """Return the record as if every forecast had been bet by one rule, and the rows of its decisions.
+    """Return the record of k decisions as if every forecast had been bet by one of `SIZINGS`, and their rows, (k,).
 
     Each market is sized by itself with the whole dollar, as `bet_usd` does for
     strategies, then the bets of a decision are made smaller together where they add
-    up to more. Forecasts, prices and everything else stay. Nothing is bet where
-    nothing was forecast. A decision that bet without a forecast is left out: no
-    rule can bet it again.
-
-    Args:
-        rule: One of `SIZINGS`.
-
-    Returns:
-        The changed record with k decisions, and which of the decisions they are, (k,).
-
-    Raises:
-        ValueError: If there is no such rule.
+    up to more. Forecasts, prices and everything else stay. Without a forecast nothing is bet. A decision that bet
+    without a forecast is left out: no rule can bet it again. A ValueError for another rule.
     """
     if rule not in SIZINGS:
         raise ValueError(f"no sizing {rule!r}; there are {', '.join(SIZINGS)}")

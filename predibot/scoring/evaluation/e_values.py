@@ -74,16 +74,13 @@ class BettingEvidence:
     better: Evidence = field(default_factory=Evidence)
     """Against the hypothesis that prices are right; grows where the stakes know more."""
     worse: Evidence = field(default_factory=Evidence)
-    """Against the hypothesis that the truth is at least halfway from the price to the first forecast on each event.
-
-    That is the hypothesis that the edge of first forecasts is not negative.
-    """
+    """Against the hypothesis that the truth is at least halfway from the price to the first forecast on each event:
+    that the edge of first forecasts is not negative."""
     book: Evidence = field(default_factory=Evidence)
     """Like `better`, for the whole open book against the capital at stake: weaker, but allows any dependence."""
     dependence: float | None = None
     """G, 1 or more: how many events moved as one; divides the logarithm of `better`. None without moves."""
     dependence_worse: float | None = None
-    """The G of `worse`."""
     days: int = 0
     """UTC days with any change of price."""
     events: int = 0
@@ -199,7 +196,7 @@ def betting_evidence(
 
 @dataclass(frozen=True, slots=True)
 class BotEvidence:
-    """The e-values of a bot."""
+    """How strongly prices speak for or against a bot."""
 
     bot: str
     forecasts: BettingEvidence
@@ -295,7 +292,7 @@ class _Positions:
     decided_at: Floats
 
     def shares(self) -> Floats:
-        """Return the shares that were bought, (n,); shares of NO count as sold YES."""
+        """Return the shares bought, (n,); shares of NO count as sold YES."""
         bought: Floats = self.stake / np.where(self.stake > 0.0, self.price, 1.0 - self.price)
         return bought
 
@@ -308,7 +305,6 @@ def _positions(
     markets: ArrayLike,
     decided_at: ArrayLike,
 ) -> _Positions:
-    """Return the stakes in the arguments, after checks."""
     staked, price = numbers("stakes", stakes), numbers("prices_yes", prices_yes)
     decision, event = indices("decisions", decisions), indices("events", events)
     market, at = indices("markets", markets), _instants("decided_at", decided_at)
@@ -355,10 +351,9 @@ def _evidence(positions: _Positions, marks: Marks, moves: "_Moves") -> BettingEv
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moves:
-    """What moved the positions: the first mark of each, and the later ones of its market while it was held.
+    """Price moves of the positions: the first mark of each, and the later ones of its market while it was held.
 
-    A cell is an event on a day on which anything of it moved; cells are by event
-    and then by day.
+    A cell is an event on a day on which any of its markets moved; cells are by event and then by day.
     """
 
     row: Ints
@@ -400,7 +395,6 @@ class _Moves:
         return found
 
     def of_days(self, values: Floats) -> Floats:
-        """Return the sums of cells by day, (days,)."""
         return np.bincount(self.cell_day, values, self.days.size).astype(np.float64)
 
     def changes(self, values: Floats, at_first: float) -> Floats:
@@ -441,7 +435,7 @@ class _Paths:
     """Their event * span + day, (h,)."""
 
     def moves(self, own: Ints, positions: _Positions) -> _Moves:
-        """Return what moved some of the positions; `own` are their rising numbers."""
+        """Return the price moves of some positions; `own` are their rising numbers."""
         marks, mark = self.marks, self.mark[own]
         row = np.flatnonzero(mark < marks.key.size)
         row = row[np.lexsort((mark[row], self.path[own][row]))]
@@ -473,9 +467,7 @@ class _Paths:
     def _last_held(self, path: Ints, mark: Ints) -> Ints:
         """Return the last position held when each later mark moved the price, (h,); -1 for none.
 
-        Args:
-            path: Of the positions, by path and then by mark.
-            mark: Their first marks.
+        `path` and `mark` (the first mark) are of the positions, by path and then by mark.
         """
         # Paths and their positions share one numbering, so that the largest so far is the last one.
         paths = np.arange(self.first.size)
@@ -519,7 +511,7 @@ class _Accounts:
     """The decisions by event and then in time, (d,)."""
 
     staked: Floats
-    """S: the sum of all stakes of a decision."""
+    """S, the sum of all stakes of a decision."""
     event: Ints
     of_position: Ints
     shares: Floats
@@ -550,7 +542,7 @@ class _Accounts:
         return (self._log_wealth(moves, *each) for each in zip(gained, kept.T, strict=True))
 
     def _log_wealth(self, moves: _Moves, gained: Floats, kept: Floats) -> Floats:
-        """Return the log wealth of accounts with these gains in each cell, (cells,), which always keep some."""
+        """Return the log wealth of accounts with these gains in each cell, (cells,), if part of it is always `kept`."""
         wealth = 1.0 + _running_sums(gained, moves.event_start)
         # The part that cannot be lost; rounded sums may fall below it.
         least = np.bincount(self.event, kept)[moves.cell_event]
@@ -568,7 +560,7 @@ def _accounts(positions: _Positions, shares_bought: Floats, gained: Floats) -> _
 
 
 def _running_sums(values: Floats, starts: Ints) -> Floats:
-    """Return the running sums of values, from zero again at each start."""
+    """Return the running sums of values, which begin again at zero at each start."""
     total = np.cumsum(values)
     before = np.where(starts > 0, total[starts - 1], 0.0)
     total -= np.repeat(before, np.diff(starts, append=total.size))
@@ -594,7 +586,6 @@ def _book_returns(positions: _Positions, marks: Marks, days: Ints, gained: Float
 
 
 def _sum_before(when: Floats, values: Floats, instants: Floats) -> Floats:
-    """Return the sum of the values before each instant."""
     order = np.argsort(when, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(values[order])])
     sums: Floats = total[np.searchsorted(when[order], instants)]

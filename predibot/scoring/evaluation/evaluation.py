@@ -89,12 +89,11 @@ WANTED = (
     "effort",
     "coherence",
 )
-"""The parts of an evaluation that take time and can be left out.
+"""The slow parts of an evaluation, which can be left out.
 
 `intervals` are those of scores and returns, the edge always has one; `adjusted` are Brier scores adjusted for
 difficulty; `dollars` is the evidence of the bets, besides that of the forecasts; `effort` is read from traces,
-`coherence` from questions.
-"""
+`coherence` from questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ class Evaluation:
     consistency: tuple[Consistency, ...] = ()
     """How alike bots answered the same question again; none of a bot that was never asked again."""
     effort: tuple[Effort, ...] = ()
-    """What decisions of bots with models took, of bots ranked apart too; empty where it is not asked for."""
+    """Tokens, calls and seconds of each bot with models, also of bots ranked apart; empty where it is not wanted."""
     coherence: tuple[CoherenceScore, ...] = ()
     """How far each bot breaks the rules of probability, the most coherent first; whatever its models may know."""
     delays: tuple[Counterfactual, ...] = ()
@@ -176,10 +175,8 @@ class Evaluation:
     first_results_at: datetime | None = None
     """The end of the first horizon of the first decision, if nothing can be scored before it."""
     apart: "Evaluation | None" = None
-    """The evaluation of decisions whose models have no known cutoff, which no score above counts; None without any.
-
-    A bot with both kinds of decisions has a card in both.
-    """
+    """The evaluation of decisions whose models have no known cutoff, which count in no score above; None without any.
+    A bot with both kinds of decisions has a card in both."""
     late: int = 0
     """Decisions on no card because they were made after the deadline of their run."""
     without_tools: Mapping[str, int] = field(default_factory=dict)
@@ -191,7 +188,7 @@ class Evaluation:
     cohorts: tuple[CohortBoard, ...] = ()
     """The cohorts of each recipe and game, of one mode and one methodology."""
     joined: ClusteredEvaluation | None = None
-    """The evaluation with related events as one cluster; None where it is not asked for."""
+    """None where it is not wanted."""
     agreements: tuple[RankAgreement, ...] = ()
     """Correlations of the orders of accounts and of the leaderboard."""
 

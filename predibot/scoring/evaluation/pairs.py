@@ -48,7 +48,7 @@ class Pair:
     high: float | None
     p_value: float | None
     p_adjusted: float | None
-    """The p-value, corrected for all pairs of this metric (Benjamini and Hochberg)."""
+    """Corrected for all pairs of this metric (Benjamini and Hochberg)."""
     detectable: float | None
     """The smallest true difference that so many clusters would show four times in five."""
     cluster_standard_error: float | None = None
@@ -218,7 +218,7 @@ def _draw_pairs(forecasts: Forecasts, uncertainty: Uncertainty) -> list[Pair]:
 
 
 def _widen(pair: Pair, edge: Pair | None) -> Pair:
-    """Return a pair of scores in [0, 1], its interval and p-value widened by what the edges of the pair know."""
+    """Return a pair by Brier score; what the edges of the same pair know widens its interval and p-value."""
     if edge is None or pair.difference is None or pair.p_value is None or pair.clusters < 2:
         return pair
     # Rounded, because sums depend on their order.
@@ -293,19 +293,16 @@ class PairQuestions:
     price_yes: Floats
     """The price of YES that the first was booked at, (n_q,)."""
     payout_yes: Floats
-    """The payout of YES, (n_q,), NaN where the market is open."""
+    """(n_q,), NaN where the market is open."""
     error_difference: Floats
-    """The first's squared error less the second's, (n_q,), NaN where the market paid neither 0 nor 1.
-
-    Its mean is the difference of their pair by Brier score.
-    """
+    """The first's squared error less the second's, (n_q,), NaN where the market paid neither 0 nor 1. Its mean is the
+    difference of their pair by Brier score."""
 
 
 def match_questions(record: TrackRecord, first: str, second: str) -> PairQuestions:
     """Return the questions on which two bots are compared, unsettled ones too, matched as by `brier_pairs`.
 
-    Raises:
-        ValueError: If it is no record, lacks one of the bots, or both are the same.
+    A ValueError if it is no record, lacks one of the bots, or both are the same.
     """
     instance_of("record", record, TrackRecord)
     for name in (first, second):

@@ -19,7 +19,7 @@ _Number = TypeVar("_Number", np.float64, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class ForecastsWithReferences:
-    """A table with forecasters added, and what a reader should know about them."""
+    """A table with forecasters added, and remarks for its reader."""
 
     forecasts: Forecasts
     remarks: tuple[str, ...] = ()
@@ -31,15 +31,10 @@ def with_pools(
     """Return the table with a forecaster `pool_<method>` for each method: all others but `market` pooled.
 
     It answers every question that anybody answered, and has the mean of the
-    prices they state.
-
-    Args:
-        forecasts: A table in which each forecaster answers a question at most once.
-        methods: Methods of `pool_probabilities`.
-        extremize: Its factor.
+    prices they state. Each forecaster may answer a question only once.
 
     Raises:
-        ValueError: If a forecaster has such a name already, or an argument is out of range.
+        ValueError: If a forecaster has such a name already, or `pool_probabilities` refuses an argument.
 
     Examples:
         >>> table = Forecasts(("a", "b"), *(np.array(each) for each in ([0, 1], [5, 5], [5, 5], [0.2, 0.6], [1.0, 1.0],

@@ -35,43 +35,36 @@ HORIZONS_DAYS = (1, 2, 7)
 class HorizonScore:
     """The returns of a bot's decisions by one horizon; None where there is no value.
 
-    With $1 an event, a return is dollars and share alike.
+    With $1 an event, a return is dollars and share alike. All numbers are of scored decisions: clean ones, or
+    unknown ones on a card apart.
     """
 
     days: float | None
     mean_return: float | None
     """The mean at the mid over the decisions with a value."""
     n: int
-    """The number of these decisions."""
     coverage: float | None
-    """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1].
-
-    All numbers here are of scored decisions: clean ones, or unknown ones on a card apart.
-    """
+    """n over all its decisions whose horizon has passed, refused and failed ones too, in [0, 1]."""
     sharpe: float | None
-    """Annual, by the convention in use; None for `now` and `settled`."""
+    """Annual, by the chosen convention; None for `now` and `settled`."""
     market_mean_return: float | None
     """The mean of `market_price` on the same decisions."""
     n_market: int
-    """Those of the n with a market return."""
     n_passed: int
-    """The decisions whose horizon has passed; all for `now` and `settled`."""
+    """Decisions whose horizon has passed; all for `now` and `settled`."""
     n_unpriced: int
-    """Those of them without a value that were neither refused nor failed."""
+    """Decisions without a value that were neither refused nor failed."""
     clusters: int = 0
     quote_mean_return: float | None = None
     """The mean if bets were carried out against the book, with fees: the headline."""
     n_quote: int = 0
-    """Those of the n with a known book, or without money on anything: these returned 0.
-
-    Zero if nothing that was staked by then has a value at the quote.
-    """
+    """Those of the n with a known book, or without money on anything: these returned 0. Zero if no stake by then has
+    a value at the quote."""
     n_unquoted: int = 0
     """Those of the n with money on a market without a book."""
     friction: float | None = None
     """The mean return at the mid less that at the quote, on exactly those."""
     net_mean_return: float | None = None
-    """The mean less the cost of the decisions."""
     n_net: int = 0
     drift: float | None = None
     """The mean move of prices toward the forecasts, in [-1, 1]; above zero the market came to agree."""
@@ -94,37 +87,37 @@ class EdgeScore:
     """The mean over all events and slots it was asked about, in [-1, 1]; None where none has a price."""
     n: int = 0
     board_n: int = 0
-    """The number of events and slots on which any bot of the board has an edge; the n are some of them."""
+    """Events and slots on which any bot of the board has an edge; the n are some of them."""
     clusters: int = 0
     settled_part: float | None = None
     """The part of the edge on settled markets; the rest is on open ones at their last prices."""
     by_event: float | None = None
     """The mean over events of the mean over their slots: every event counts once."""
     asked: int = 0
-    """Markets it was asked about, by all scored decisions."""
+    """Markets of all its scored decisions."""
     answered: int = 0
-    """Those of them with a stated probability."""
+    """Asked markets with a stated probability."""
     counted: int = 0
-    """Those of the asked that have paid or have a price: the edge is over these."""
+    """Asked markets that have paid or have a price: the edge is over these."""
     settled: int = 0
-    """Those of the counted that have paid."""
+    """Counted markets that have paid."""
     distance: float | None = None
     """The mean distance of its probabilities from the prices, in [0, 1]; None without answers."""
     interval: Estimate | None = None
 
     @property
     def answered_share(self) -> float | None:
-        """Return the share of asked markets that it answered, in [0, 1]; None where none was asked."""
+        """Return the share of asked markets with an answer, in [0, 1]; None where none was asked."""
         return self.answered / self.asked if self.asked else None
 
     @property
     def intervals(self) -> Mapping[str, Estimate]:
-        """Return its interval by name, like other scores."""
+        """Return its interval under the name that other scores use."""
         return {} if self.interval is None else {"edge": self.interval}
 
     @property
     def unpriced(self) -> int:
-        """Return the number of asked markets left out because they have no price."""
+        """Return the number of asked markets without a price, which the edge leaves out."""
         return self.asked - self.counted
 
 
@@ -135,7 +128,7 @@ class Scorecard:
     bot: str
     decisions: int = 0
     forecasts: int = 0
-    """Stated probabilities, with money on them or not. As all down to the horizons, of scored decisions."""
+    """Stated probabilities, with money on them or not. Like all down to the horizons, of scored decisions."""
     void: int = 0
     """Forecasts on markets that paid neither 0 nor 1."""
     forecast: ForecastScore = field(default_factory=ForecastScore)
@@ -162,7 +155,7 @@ class Scorecard:
     """The edge over the price on all asked markets, which ranks bots."""
     baseline: bool = False
     replicates: ReplicateScores | None = None
-    """The spread of its replicates, whose decisions this card has together; None for a bot without."""
+    """The spread of its replicates, which this card counts together; None for a bot without replicates."""
 
     @property
     def settled(self) -> int:
@@ -176,12 +169,12 @@ class Scorecard:
 
     @property
     def brier(self) -> float | None:
-        """Return the Brier score of these."""
+        """Return the Brier score of the settled forecasts."""
         return self.forecast.brier
 
     @property
     def log_score(self) -> float | None:
-        """Return the log score of these."""
+        """Return the log score of the settled forecasts."""
         return self.forecast.log_score
 
     @property

@@ -27,7 +27,7 @@ class Finding(StrEnum):
     CANNOT_BE_TOLD = "cannot be told"
     """There are enough events for a claim, and none can be made."""
     NEVER_DIFFERED = "never differed"
-    """From the price, or from each other: more events would change nothing."""
+    """The bot never differed from the price, or the two from each other: more events would change nothing."""
     TOO_FEW_EVENTS = "too few events"
     """Below 30 events no claim is made, whatever the numbers say."""
     NOTHING_YET = "nothing yet"
@@ -41,18 +41,11 @@ class Verdict:
     finding: Finding
     events: int
     e_value: float | None = None
-    """The largest e-value on any day.
-
-    It supports the finding; without a finding, it is that for beating the price. None
-    for two bots.
-    """
+    """The largest e-value on any day: of the finding, or without one of beating the price. None for two bots."""
     needed: RequiredEvents | None = None
     """How many more events it would take; None with a finding, or where that is unknown."""
     moved_like: float | None = None
-    """The number of independent events that would say as much.
-
-    Set only if there is no finding and G is above `MOVE_TOGETHER`.
-    """
+    """The number of independent events that would say as much; None with a finding, or up to a G of `MOVE_TOGETHER`."""
 
     @property
     def events_needed(self) -> int | None:

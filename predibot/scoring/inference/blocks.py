@@ -74,7 +74,7 @@ class DrawnCurves:
 
 
 def mean_block(dates: int) -> float:
-    """Return the mean number of dates in a block: the cube root of their number."""
+    """Return the mean number of dates in a block, the cube root of their number."""
     return float(max(1.0, dates ** (1.0 / 3.0)))
 
 
@@ -86,16 +86,12 @@ def draw_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
     the same resamples, also with other curves beside them.
 
     Args:
-        returns: The return of each curve on each date, (n dates, m curves), each
-            at least -1; n at least 2.
+        returns: The return of each curve on each date, (n dates, m curves), each at least -1; n at least 2, else a
+            ValueError.
         uncertainty: Seed, number of resamples, confidence.
 
-    Raises:
-        ValueError: If there are fewer than two dates.
-
     Source:
-        Politis and Romano (1994), Journal of the American Statistical
-        Association 89(428), 1303-1313.
+        Politis and Romano (1994), Journal of the American Statistical Association 89(428), 1303-1313.
     """
     n, m = returns.shape
     if n < 2:
@@ -124,12 +120,9 @@ def growth_estimate(drawn: DrawnCurves, curve: int, implied: float = 0.0) -> Est
 
     The interval is symmetric in log growth. Its half-width is the larger of two: the
     deviation of the resamples, times t with one degree of freedom less than blocks; and
-    the deviation that prices imply, times t with one degree of freedom less than dates,
+    `implied`, the deviation of log growth that prices imply, times t with one degree of freedom less than dates,
     because no resample knows of a favourite that did not lose. There is none if
     all returns are alike and prices imply nothing, or if the account lost everything.
-
-    Args:
-        implied: The standard deviation of its log growth that prices imply.
     """
     return _growth(drawn, float(drawn.growth[curve]), drawn.drawn_growth[:, curve], implied)
 
@@ -144,13 +137,12 @@ def growth_difference(drawn: DrawnCurves, curve: int, other: int, implied: float
 def sharpe_estimate(
     drawn: DrawnCurves, curve: int, sharpe: float, per_period: float, rate: float, ddof: int, implied: float = 0.0
 ) -> Estimate:
-    """Return a Sharpe ratio with its interval: from resamples with widened deviations, and from what prices imply.
+    """Return an annual Sharpe ratio with its interval: from resamples with widened deviations, and from prices.
 
     If prices imply more than three times as much, there is no interval: they imply swings
     that have not happened, so the deviation is unknown.
 
     Args:
-        sharpe: Its annual ratio.
         per_period: Periods a year.
         rate: The annual return without risk.
         ddof: The deviation divides by n - ddof.

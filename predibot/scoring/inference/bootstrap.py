@@ -239,10 +239,9 @@ def studentised_distances(sums: ClusterSums, resamples: int, seed: int) -> Float
 
 
 def studentised_distances_of_each(many: Sequence[ClusterSums], resamples: int, seed: int) -> list[Floats]:
-    """Return the distances that each ratio has alone, from one set of draws that all share.
+    """Return the distances of each ratio as if it were alone; all ratios share one set of draws.
 
-    Raises:
-        ValueError: If they have different numbers of clusters.
+    A ValueError if they have different numbers of clusters.
     """
     rng, sizes = generator(seed), sorted({sums.clusters for sums in many})
     if len(sizes) > 1:
@@ -285,7 +284,7 @@ def finite_ends(low: float, high: float) -> tuple[float, float] | tuple[None, No
 
 
 def check_draws(resamples: int, confidence: float) -> float:
-    """Return a confidence that is a share and has enough draws, but not too many, else raise ValueError."""
+    """Return a confidence that is a share; a ValueError if it needs more draws, or there are too many."""
     share = between_0_and_1("confidence", confidence)
     # With fewer draws, none would lie beyond the percentile.
     at_least("resamples", resamples, round(2.0 / (1.0 - share)))

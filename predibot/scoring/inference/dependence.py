@@ -21,8 +21,7 @@ def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> 
     that counts.
 
     Args:
-        contributions: Terms of the sum, shape (n,); rows of one event and day are
-            added up first.
+        contributions: Finite terms of the sum, shape (n,); rows of one event and day are added up first.
         events: The event of each, words or whole numbers, shape (n,).
         days: The UTC day of each, words or whole numbers, shape (n,).
 
@@ -55,11 +54,8 @@ def dependence(contributions: ArrayLike, events: ArrayLike, days: ArrayLike) -> 
 def dependence_by_day(gained: Floats, day: Ints, days: int) -> tuple[Floats, Ints]:
     """Return sum of C^2 / sum of Q up to each day, (days,), and the number of days with a move up to it, (days,).
 
-    Not bounded by 1: it is 0 for events that cancelled out, and before the first move.
-
-    Args:
-        gained: The contribution of each event on a day, (cells,).
-        day: That day, (cells,), from zero.
+    Not bounded by 1: it is 0 for events that cancelled out, and before the first move. `gained` is the contribution of
+    each event on a day, (cells,), and `day` that day, from zero.
     """
     gained = np.where(np.abs(gained) > NO_MOVE, gained, 0.0)
     total, squares = np.bincount(day, gained, days), np.bincount(day, gained**2, days)

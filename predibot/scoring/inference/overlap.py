@@ -48,11 +48,7 @@ class OverlapInterval:
 def longest_overlap(spans: Sequence[tuple[datetime, datetime]]) -> int:
     """Return the longest overlap in cohorts: j - i + 1 of the two farthest cohorts i < j that overlap, else 1.
 
-    Args:
-        spans: Start and end of each cohort, in order of starts; cohorts that only touch do not overlap.
-
-    Raises:
-        ValueError: If there is none, or they are not in order.
+    `spans` are starts and ends, in order of starts, else a ValueError; cohorts that only touch do not overlap.
     """
     if not spans:
         raise ValueError("spans are empty; give when each cohort started and ended")
@@ -112,7 +108,6 @@ def overlap_interval(
 
 
 def _waves(x: Floats, waves: int) -> Floats:
-    """Return w_1 to w_B."""
     n = x.size
     places = (np.arange(1, n + 1) - 0.5) / n
     # Every wave adds up to zero, so the mean does not matter; subtracted first, it costs no digits.

@@ -17,7 +17,7 @@ _LARGEST = 1e300
 
 @dataclass(frozen=True, slots=True)
 class RequiredEvents:
-    """How many more events it would take to see a difference."""
+    """The number of further events it would take to see a difference."""
 
     events: int
     """Beyond the present ones, 0 or more."""

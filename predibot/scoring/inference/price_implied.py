@@ -32,13 +32,13 @@ class ShareLots:
     """k holdings of YES shares, those of a market in order of time, in c cells that are summed apart."""
 
     cell: Ints
-    """The cell of each, (k,), from zero, such as a bot's event."""
+    """(k,), from zero, such as a bot's event."""
     market: Ints
     shares: Floats
-    """Shares of YES, (k,), negative for NO."""
+    """(k,), negative for NO."""
     price_yes: Floats
     later_yes: Floats
-    """The price or payout at the end, (k,); NaN where nothing is held."""
+    """(k,); NaN where nothing is held."""
     paid: NDArray[np.bool_]
 
 
@@ -58,9 +58,9 @@ class Exclusion:
     """Groups of holdings of which at most one market pays YES, with their instants."""
 
     group: Ints
-    """The group of each holding's market, (k,), -1 for none."""
+    """(k,), by the holding's market; -1 for none."""
     bought_at: Floats
-    """The instant of each purchase, (k,); `_Table` takes those of a group as its slots."""
+    """(k,); `_Table` takes those of a group as its slots."""
     settled_at: Floats
     payout_yes: Floats
     stored: MarketObservations | None = None
@@ -209,10 +209,7 @@ def run_ends(*labels: Ints | Floats) -> Ints:
 def first_after(start: Floats, until: Floats, ends: Ints) -> Ints:
     """Return the first later row of the same run that starts after each has ended, (k,), by bisection.
 
-    Args:
-        start: The start of each, (k,), in order within a run.
-        until: The end of each, (k,), in the same order.
-        ends: The end of each one's run, (k,).
+    `ends` is the end of each one's run, (k,); starts are in order within a run.
     """
     last = np.arange(start.size)
     span = int((ends - last).max(initial=0))

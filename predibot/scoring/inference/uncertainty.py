@@ -24,11 +24,11 @@ CORRECTED = "skewness-corrected t over clusters"
 SYMMETRIC_T = "t over clusters"
 
 _DRAWN_BELOW = 300
-"""With fewer clusters there are always draws."""
+"""With fewer clusters intervals are always drawn."""
 _EXPANDED_FROM = 2_000
-"""With so many clusters there are never draws: 10,000 of them take seconds a score."""
+"""With this many clusters intervals are never drawn: 10,000 draws take seconds a score."""
 _MAX_SHIFT = 0.15
-"""Between the two, the formula serves corrections of at most so many standard errors; larger ones leave a rest."""
+"""In between, the formula serves corrections of at most so many standard errors; larger ones would leave a rest."""
 
 
 def expands(sums: ClusterSums, confidence: float) -> bool:
@@ -50,11 +50,7 @@ def expand_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
     skewness: (-g (2 q^2 + 1) / 6 + k q^2) / sqrt(K) standard errors, where q is
     the quantile, g the skewness of the clusters' residuals, and k their
     covariance with the denominators over deviation and mean, zero where all
-    clusters weigh the same.
-
-    Args:
-        sums: Of at least two clusters that differ.
-        confidence: The share of such intervals that should hold the truth.
+    clusters weigh the same. There must be at least two clusters, and they must differ.
 
     Source:
         Hall (1992), chapters 2.4 and 2.6, for a mean; the term of the
@@ -95,7 +91,7 @@ MOST_WITH_INTERVALS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """How intervals are made: the draws and the confidence."""
+    """The number and seed of the draws behind intervals, and their confidence."""
 
     seed: int = 0
     resamples: int = 10_000

@@ -41,21 +41,10 @@ def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def linear_correlation(a: ArrayLike, b: ArrayLike) -> float:
-    """Return how far two series lie on one line: Pearson's r.
-
-    Args:
-        a: Finite numbers, shape (n,).
-        b: Numbers for the same things from another source, shape (n,).
-
-    Returns:
-        In [-1, 1]; NaN if one series is constant.
+    """Return how far two series of shape (n,) lie on one line: Pearson's r, in [-1, 1]; NaN if one is constant.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            infinite.
-
-    Source:
-        Pearson (1895), Proceedings of the Royal Society of London 58, 240-242.
+        ValueError: If there is none, the lengths differ, or a value is NaN or infinite.
 
     Examples:
         >>> linear_correlation([1, 2, 3], [5, 5, 5])
@@ -186,7 +175,6 @@ def macro_f1(truth: Sequence[str] | ArrayLike, predicted: Sequence[str] | ArrayL
 
 
 def _labels(name: str, values: Sequence[str] | ArrayLike) -> NDArray[np.str_] | NDArray[np.int64]:
-    """Return labels, (n,): texts, or whole numbers."""
     # Refuses masked values; converting first would turn all values into texts.
     array_of(name, values)
     array = np.asarray(values, dtype=object)

@@ -26,9 +26,9 @@ BinScheme = Literal["width", "quantile"]
 BINS = 10
 MAX_BINS = 100_000
 _TOLD_APART = 500
-"""Up to so many different forecasts, each is drawn by itself."""
+"""Up to this many different forecasts, each is drawn by itself."""
 _CELLS_A_BIN = 20
-"""Of more, neighbours in a twentieth of a bin are drawn as if all stated their mean."""
+"""With more, neighbours within a twentieth of a bin are drawn as if all stated their mean."""
 _DRAWN_AT_ONCE = 1_000_000
 
 
@@ -37,31 +37,25 @@ class CalibrationBins:
     """Forecasts in k groups, their means beside what happened: a reliability diagram."""
 
     lower: Floats
-    """The start of each bin, (k,), itself in it."""
+    """The start of each bin, (k,), which belongs to it."""
     upper: Floats
     count: Ints
     mean_probability: Floats
-    """Their mean, (k,); NaN for an empty bin."""
+    """(k,); NaN for an empty bin."""
     mean_outcome: Floats
-    """The share that happened, (k,), in [0, 1]; NaN for an empty bin."""
+    """(k,), in [0, 1]; NaN for an empty bin."""
     effective_count: Floats
-    """The number of independent outcomes it counts as, (k,), at most `count`.
-
-    (sum of n)^2 / sum of n^2 over the clusters, each with n forecasts in it: the
-    number of clusters where all have equally many.
-    """
+    """The number of independent outcomes it counts as, (k,), at most `count`: over the bin's clusters, each with n
+    forecasts in it, (sum of n)^2 / sum of n^2."""
     outcome_low: Floats
     """The lower end of the Wilson interval of how often it happens, over the effective count, (k,)."""
     outcome_high: Floats
-    """Its upper end, (k,); both NaN for an empty bin."""
+    """(k,); both NaN for an empty bin."""
 
     def chance_range(self, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Return between which shares chance alone puts what happens in each bin, were every forecast right.
+        """Return the lower and upper ends, (k,) each, of the shares that chance allows if every forecast is right.
 
-        The normal approximation over the effective count, cut at 0 and 1.
-
-        Returns:
-            The lower and the upper ends, (k,) each; NaN for an empty bin.
+        The normal approximation over the effective count, cut at 0 and 1; NaN for an empty bin.
         """
         said = self.mean_probability
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -20,7 +20,7 @@ class Convention:
     name: str
     meaning: str
     source: str
-    """Where it is stated, and where that differs from here."""
+    """The publication or code that states it, and where that differs from here."""
     returns_per: Literal["date", "decision"]
     """One return for all decisions of a date together, or for each alone."""
     ddof: int
@@ -39,8 +39,7 @@ class Convention:
     def periods_per_year(self, horizon_days: float) -> float | None:
         """Return how many returns over a horizon a year has, None where the convention does not say.
 
-        Raises:
-            ValueError: If the horizon is not above zero.
+        A ValueError if the horizon is not above zero.
 
         Examples:
             >>> CONVENTIONS["predibench"].periods_per_year(7)

@@ -39,10 +39,7 @@ class EquityScore:
 
     n_values: int
     n_returns: int
-    """One fewer, or up to a total loss: after it there is nothing to gain with.
-
-    0 for an account that owed: it has no figures of returns.
-    """
+    """Less after a total loss, which leaves nothing to gain with; 0 for an account that owed."""
     first_value: float
     last_value: float
     cumulative_return: float
@@ -210,10 +207,7 @@ def equity_returns(values: ArrayLike) -> Floats:
 
 
 def _without_rounding(account: Floats, returns: Floats) -> Floats:
-    """Return returns, all alike if the values differ from steady growth by at most their last digit.
-
-    A deviation made by rounding says nothing of risk.
-    """
+    """Return returns, all made alike if the values differ from steady growth by rounding: that is no risk."""
     if returns.size < 2 or account[-1] <= 0.0:
         return returns
     rate = math.log(account[-1] / account[0]) / returns.size
@@ -236,11 +230,8 @@ def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:
     do not exist from zero and less.
 
     Args:
-        values: The account's values, in the order of time, shape (n,), the first above zero.
+        values: In the order of time, shape (n,), finite, the first above zero, else a ValueError.
         convention: How figures would be made.
-
-    Raises:
-        ValueError: If there is none, one is NaN or infinite, or the first is not above zero.
     """
     account = numbers("values", values)
     not_empty("values", account)

@@ -45,15 +45,9 @@ def choose_periods(
     A given number always wins. Else a convention states it for the median spacing
     of the values. Else it follows from the instants alone (see `infer_periods`).
 
-    Args:
-        instants: When the values were taken, each later than the one before.
-        convention: The convention to ask.
-        periods_per_year: The number itself, above zero.
-
     Raises:
-        ValueError: If there are fewer than two instants, they are out of order,
-            the convention has no number for their spacing, or the given number is
-            out of range.
+        ValueError: If there are fewer than two instants, one is not later than the one before,
+            the convention has no number for their spacing, or the given number is not above zero.
     """
     if periods_per_year is not None:
         return Periods(periods_per_year, "given")
@@ -75,11 +69,7 @@ def infer_periods(instants: Sequence[datetime]) -> Periods:
     day, whether or not they skip nights and weekends: there, give the number.
 
     Args:
-        instants: When the values were taken, each later than the one before.
-            Weekdays are those of their own calendar: use UTC.
-
-    Raises:
-        ValueError: If there are fewer than two, or they are out of order.
+        instants: At least two, each later than the one before, else a ValueError; their own weekdays count: use UTC.
 
     Examples:
         >>> infer_periods([datetime(2026, 3, day) for day in (1, 2, 3, 4)])
@@ -96,8 +86,7 @@ def infer_periods(instants: Sequence[datetime]) -> Periods:
 def spacing_days(instants: Sequence[datetime]) -> float:
     """Return the median number of days between neighbours, whole where only clock changes differ.
 
-    Raises:
-        ValueError: If there are fewer than two, or they are out of order.
+    A ValueError if there are fewer than two, or they are out of order.
     """
     if len(instants) < 2:
         raise ValueError(f"spacing needs two instants, there are {len(instants)}; give the number of periods a year")

@@ -15,10 +15,9 @@ from predibot.scoring.records.track_record import TrackRecord
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """The edge of every bot on every event and slot it was asked about, and what it rests on.
+    """The edge of every bot on every event and slot it was asked about, and the forecasts behind it.
 
-    There are n_s event-slots with at least one market that has a price or has
-    paid, n_f forecasts, and b bots.
+    There are n_s event-slots with at least one market that has a price or has paid, n_f forecasts, and b bots.
     """
 
     decision: Ints
@@ -43,9 +42,9 @@ class Edges:
     asked: Ints
     """Markets that each bot was asked about, (b,), priced or not."""
     answered: Ints
-    """Those of them with a stated probability, (b,)."""
+    """Asked markets with a stated probability, (b,)."""
     counted: Ints
-    """Those of the asked that have a price or have paid, (b,): the edge is over these."""
+    """Asked markets that have a price or have paid, (b,): the edge is over these."""
     settled: Ints
     distance: Floats
     """The mean distance of its probabilities from the prices, (b,), over all answers; NaN without any."""

@@ -28,7 +28,7 @@ class HorizonReturns:
     passed: NDArray[np.bool_]
     """Whether a scored decision's horizon has passed, (n_d,), always for `now` and `settled`; for coverage."""
     value: Floats
-    """The return of the decision, (n_d,), NaN without one."""
+    """(n_d,), NaN without one."""
     market_value: Floats
     """The return of `market_price` on all markets asked, (n_d,), NaN if a price is unknown."""
     quote_value: Floats
@@ -43,18 +43,14 @@ def horizon_returns(
 ) -> tuple[HorizonReturns, ...]:
     """Return the returns of every decision by each horizon, `now` and `settled` last.
 
-    Each decision stands alone: later decisions, of any bot, change nothing. A
-    decision after `as_of`, or one that is not scored, has no value
-    and counts nowhere. `now` is the payout where a market is settled, else its
+    Each decision stands alone: later decisions, of any bot, change nothing. A decision after `as_of`, or one that is
+    not scored, has no value. `now` is the payout where a market is settled, else its
     last price, for all decisions; `settled` covers only those that came to an
     end early.
 
     Args:
-        horizons_days: Distinct times after the decision in units of 24 hours, above zero.
+        horizons_days: Times after the decision in units of 24 hours, distinct and above zero, else a ValueError.
         max_gap_seconds: The greatest age of a horizon's price.
-
-    Raises:
-        ValueError: If a horizon is not above zero or is asked for twice.
     """
     instance_of("record", record, TrackRecord)
     _check_horizons(horizons_days)
@@ -94,13 +90,9 @@ def stakes_open(record: TrackRecord) -> Floats:
 
 
 def observed_prices(record: TrackRecord, market: NDArray[np.int64], at: Floats, after: Floats, gap: float) -> Floats:
-    """Return the last price of each market observed within (after, at], NaN for none.
+    """Return the last price of each market observed within (after, at], (q,), NaN for none older than `gap` seconds.
 
-    Args:
-        market: Rows of markets, (q,).
-        at: As of when, (q,), never later than the evaluation: so nothing later is seen.
-        after: An observation must be strictly later than this, (q,).
-        gap: Its greatest age in seconds.
+    `at` must never be later than the evaluation.
     """
     return as_of_prices(
         record.observation_market,
@@ -146,9 +138,7 @@ def _prices_at(record: TrackRecord, payout: Floats, ends: Sequence[Floats], gap:
 def _has_settled(record: TrackRecord, payout: Floats) -> NDArray[np.bool_]:
     """Return whether a decision without money on anything has a `settled` value, (n_d,).
 
-    Its return is zero, but only once all the markets it was asked about are
-    settled. A decision with money has its value once the markets it bet on are
-    settled; the caller sees to that.
+    Its return is zero, but only once all the markets it was asked about are settled.
     """
     decision, market = record.questions()
     waiting = np.bincount(decision, np.isnan(payout[market]), record.decided_at.size) > 0
@@ -190,10 +180,9 @@ def _returns_of(
 
 
 def _at_quote(record: TrackRecord, prices: Floats, paid: NDArray[np.bool_]) -> Floats:
-    """Return what each decision returned against the book, (n_d,), NaN where a bet had none.
+    """Return the return of each decision against the book, (n_d,), NaN where a bet had none, or without any book.
 
-    A market without money on it needs none, so a decision without any money
-    returned 0. Without books at all, nothing is said of any.
+    A market without money on it needs no book, so a decision without any money returned 0.
     """
     if record.bet_bid_yes is None or record.bet_ask_yes is None:
         return np.full(record.decided_at.shape, np.nan)
@@ -216,7 +205,7 @@ def _at_quote(record: TrackRecord, prices: Floats, paid: NDArray[np.bool_]) -> F
 def _with_money(record: TrackRecord, passed: NDArray[np.bool_], values: Floats) -> Floats:
     """Return the values of bots that have one with money on it, or never bet any by then, (n_d,), else NaN.
 
-    Without books, only a bot's decisions without bets have values: zeros, which say nothing.
+    Without books, only a bot's decisions without bets have values: zeros, which mean nothing.
     """
     bot, bots, staked = record.decision_bot, len(record.bots), record.staked_mask()
     all_staked = np.bincount(bot[passed & staked], minlength=bots)
@@ -225,11 +214,7 @@ def _with_money(record: TrackRecord, passed: NDArray[np.bool_], values: Floats) 
 
 
 def market_bets_usd(record: TrackRecord) -> Floats:
-    """Return the bets that `market_price` would have made, (n_b,).
-
-    One dollar a decision, split equally over its markets, on the favoured side:
-    YES from 0.5 up.
-    """
+    """Return the bets of `market_price`, (n_b,): $1 a decision, equally on favoured sides, YES from 0.5 up."""
     markets = np.bincount(record.bet_decision, minlength=record.decided_at.size)
     favoured = np.where(record.bet_price_yes >= 0.5, 1.0, -1.0)
     return favoured / markets[record.bet_decision]

@@ -30,12 +30,12 @@ class TrackRecord:
     as_of: float
     """The instant of the evaluation: nothing later counts, even if it is here."""
     bots: tuple[str, ...]
-    """Distinct names, in the order of the scorecards."""
+    """Distinct, in the order of the scorecards."""
 
     decision_bot: Ints
-    """An index into `bots`, (n_d,)."""
+    """Index into `bots`, (n_d,)."""
     decision_status: NDArray[np.int8]
-    """An index into `domain.decision.STATUSES`, (n_d,)."""
+    """Index into `domain.decision.STATUSES`, (n_d,)."""
     decided_at: Floats
     """When the answer was accepted, or the attempt ended, (n_d,)."""
     decision_day: Ints
@@ -45,7 +45,6 @@ class TrackRecord:
     decision_cost_usd: Floats
     """(n_d,); NaN where a part is unknown."""
     decision_cost_known_usd: Floats
-    """The known part of the cost, (n_d,)."""
 
     bet_decision: Ints
     bet_market: Ints
@@ -73,7 +72,7 @@ class TrackRecord:
     decision_slot: Floats | None = None
     """The instant of the run's slot, (n_d,), by which decisions are compared. By default the date's start."""
     decision_run: Ints | None = None
-    """The same number for all decisions of a run, (n_d,). By default runs are not told apart."""
+    """The same number for all decisions of a run, (n_d,). By default there is only one run."""
     decision_replicate: Ints | None = None
     """Which replicate of its bot decided, counted from 1, (n_d,); 0 for a bot without. By default none has any."""
     decision_category: Ints | None = None
@@ -85,7 +84,7 @@ class TrackRecord:
     """The same number for all decisions on an event or on related ones, (n_d,). By default each event by itself."""
 
     bet_said: Floats | None = None
-    """The probability that the bot said of what was normalised before the bet, (n_b,); NaN for all others."""
+    """The stated probability that was normalised before the bet, (n_b,); NaN for all others."""
     bet_confidence: Floats | None = None
     """The stated confidence, (n_b,), from 0 to 10; NaN without one."""
     bet_bid_yes: Floats | None = None
@@ -128,7 +127,7 @@ class TrackRecord:
         return self.decided_at <= self.as_of
 
     def scored_mask(self) -> NDArray[np.bool_]:
-        """Return which of them count for scores, (n_d,): those whose knowledge is `counted`."""
+        """Return which decisions made by then count for scores, (n_d,): those whose knowledge is `counted`."""
         counted: NDArray[np.bool_] = self.made_mask() & (self.knowledge() == KNOWLEDGE.index(self.counted))
         return counted
 
