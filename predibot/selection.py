@@ -1,6 +1,6 @@
-"""Selection: which events a run plays, and why it passes over the others; pure, sees nothing after its instant.
+"""Selection: which events a run plays, and the first rule that each other event fails.
 
-The first rule that an event fails is the reason to pass it over.
+Pure, and nothing after the run's instant counts.
 """
 
 import math
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_QUOTE_AGE = timedelta(hours=24)
 CRYPTO = "crypto"
-"""The one category that is recognised by words too, those of `CryptoWords`, not by tags alone."""
+"""The one category that is also recognised by the words of `CryptoWords`, not by tags alone."""
 MARKET_VOLUME = "market_volume"
 EVENT_VOLUMES: Mapping[str, Callable[[Event], float | None]] = {
     "volume_1wk": lambda event: _week_usd(event),
@@ -31,7 +31,7 @@ EVENT_VOLUMES: Mapping[str, Callable[[Event], float | None]] = {
 RANKINGS = (*EVENT_VOLUMES, "market_volume_24h", MARKET_VOLUME)
 """Volume of an event in a week or a day, of its most traded market in a day, or of a market since it opened."""
 QUIET_PAGES = 2
-"""A list is read until so many pages in a row come nowhere near the last chosen event."""
+"""A list is read until this many pages in a row hold no event of nearly the last chosen event's volume."""
 QUIET_SHARE = 0.5
 """The part of the last chosen event's volume that counts as near, because lists are only roughly in order."""
 DUPLICATE_TEXTS = ("title", "title_and_questions")
@@ -66,7 +66,7 @@ class SelectionRules:
     """Cosine of two texts from which the lower ranked event is a duplicate; 0 drops none."""
     duplicate_text: str = "title_and_questions"
     duplicate_port: str = "tfidf"
-    """One of `DUPLICATE_PORTS`; never chosen by what is installed."""
+    """One of `DUPLICATE_PORTS`; never guessed from the installed packages."""
     duplicate_model: str = ""
     """The name or folder of the sentence-transformer; empty for `tfidf`."""
     history_days: float = 0.0
@@ -144,13 +144,13 @@ def select(
     money_sign: str = "$",
     flat: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Selection:
-    """Return the events a run plays.
+    """Return the events a run plays, whatever the given order of events and markets.
 
-    The given order of events and markets does not matter. The markets of a selected event come most traded first.
+    The markets of a selected event come most traded first.
 
     Args:
         as_of: The run's instant; later quotes are ignored.
-        only_event_id: An event named by the user. Then only it is considered, and the rules about its end, category,
+        only_event_id: The user's own choice: only this event is considered, and the rules about its end, category,
             volume, rank and duplicates are waived.
         embed: Turns texts into vectors, for `embeddings`.
         flat: Why markets are not played for their prices, by id, by `history_days` and `min_range`.
@@ -227,7 +227,6 @@ def select(
 
 
 def _select_named(events: Sequence[Event], rules: SelectionRules) -> Selection:
-    """Return the open events that the rules name, in that order."""
     listed = {event.id: event for event in events}
     found = [listed[name] for name in rules.only if name in listed]
     notes = [f"{name} is not listed by the venue, and is not played" for name in rules.only if name not in listed]
@@ -247,10 +246,7 @@ def ranking_is_settled(
 ) -> bool:
     """Return whether nothing later on the list is likely to be selected.
 
-    Args:
-        pages: The list so far, each page with at least one event.
-        listed_by: The one of `RANKINGS` that the list is roughly ordered by.
-        embed: As `select` takes it.
+    `pages` is the list so far, each with at least one event, roughly ordered by `listed_by`, one of `RANKINGS`.
     """
     by_market = rules.rank_by == MARKET_VOLUME
     if len(pages) < QUIET_PAGES or rules.only or by_market != (listed_by == MARKET_VOLUME):
@@ -406,10 +402,8 @@ def _first_failed_rule(
 ) -> tuple[str, str] | None:
     """Return the first rule that an event fails and why, or None.
 
-    Args:
-        event: With the markets that can be played.
-        dropped: The reasons against the others, by id.
-        words: Of `exclude` and of `include`; None for an event that the user named, for which most rules are waived.
+    `event` has only the markets that can be played; `dropped` are the reasons against the others, by id. `words` are of
+    `exclude` and `include`, None for an event that the user named: most rules are then waived.
     """
     if not event.markets:
         dropped_all = f"none of its {len(dropped)} markets can be played: {_group_reasons(dropped)}"

@@ -64,9 +64,7 @@ class Bound:
 def date_bound(question: str, asked_on: date) -> Bound | None:
     """Return the date by or before which something is to happen; None without exactly one.
 
-    Args:
-        question: Untrusted text.
-        asked_on: A date without a year is the next such date; within `PAST_DAYS` before this day it is unsure.
+    A date without a year is the next such date; within `PAST_DAYS` before `asked_on` it is unsure.
 
     Examples:
         >>> date_bound("Will it rain by June 30?", date(2025, 9, 1)).value

@@ -1,4 +1,4 @@
-"""Coherence: how far a bot's forecasts of one event, and the prices it saw, break the rules of probability."""
+"""Coherence: how far a bot's forecasts of one event, and the market's prices, break the rules of probability."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,18 +41,17 @@ class Groups:
 
 
 def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: Floats) -> Groups:
-    """Return the groups of some markets.
+    """Return the groups of some markets, (n,).
 
     The venue says which markets exclude each other. They are exhaustive if their
     questions name ranges that cover all numbers. Markets of one event are nested
     if their questions differ only by a date or a bound.
 
     Args:
-        questions: (n,); untrusted texts.
-        event: The event of each, (n,).
-        exclusive: The group in which at most one pays YES, (n,), -1 for none.
-        asked_at: When each was first asked about, in seconds since 1970, (n,). It tells the year of a date.
-            Markets with NaN are in no group.
+        questions: Untrusted texts.
+        exclusive: The group in which at most one pays YES, -1 for none.
+        asked_at: When each was first asked about, in seconds since 1970, for the year of a date. Markets with NaN are
+            in no group.
     """
     same_length(questions=np.empty(len(questions)), event=event, exclusive=exclusive, asked_at=asked_at)
     sure, unsure = list[RuleGroup](), list[tuple[int, ...]]()
@@ -124,15 +123,15 @@ class Coherence:
     """How coherent one bot is."""
 
     rules: tuple[CoherenceScore, ...] = ()
-    """Over all rules first, then by rule."""
+    """The score over all rules, then each rule's."""
     events: tuple[CoherenceScore, ...] = ()
     """The worst event first."""
     periods: tuple[CoherencePeriod, ...] = ()
     """By time, with equal numbers of slots."""
     groups: int = 0
-    """Groups of which a decision states two or more probabilities."""
+    """Groups with two or more probabilities in a decision."""
     exhaustive: int = 0
-    """Those of them in which exactly one market pays YES."""
+    """Of these, the groups in which exactly one market pays YES."""
     unsure_groups: int = 0
     """Sets of markets that differ only by a date or number whose direction is unclear."""
     unsure_markets: int = 0
@@ -146,16 +145,12 @@ def coherence_of(
     A rule binds the probabilities that one decision states for a group
     (`groups_of`). The probabilities of exclusive markets must not sum to more
     than one: max(0, sum - 1); those of exhaustive markets must sum to one:
-    |sum - 1|. An earlier date must not be more probable than a later one, nor a
+    sum - 1, without its sign. An earlier date must not be more probable than a later one, nor a
     higher threshold than a lower one: the largest such difference counts. The
     breach is what a bet of one share each way against the bot wins, whatever
     happens. The same is computed for the prices that were shown with the
     markets. Outcomes do not matter, so every decision by the record's instant
-    counts, also those of models that may know what happened. Of a bot whose
-    probabilities are normalised those count that it said.
-
-    Raises:
-        ValueError: If the record is none, or the lengths differ.
+    counts, also those of models that may know what happened. Probabilities count as stated, before they are normalised.
     """
     instance_of("record", record, TrackRecord)
     if bot not in record.bots:
@@ -190,7 +185,7 @@ def coherence_of(
 
 
 def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
-    """Return the breaches of each decision on each group of which it states two or more probabilities."""
+    """Return the breaches of each decision on each group for which it states two or more probabilities."""
     rows = np.flatnonzero(
         (record.decision_bot == record.bots.index(bot))[record.bet_decision]
         & record.made_mask()[record.bet_decision]
@@ -224,12 +219,9 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
 
 
 def breach(group: RuleGroup, probabilities: Floats) -> Floats:
-    """Return how far probabilities break the rule of a group, (d,), 0 or more.
+    """Return how far probabilities break the rule of a group of k markets, (d,), 0 or more.
 
-    Args:
-        group: It has k markets.
-        probabilities: Of YES, (d, k), in the group's order; NaN for one not stated. A sum below one breaks no rule if
-            one is missing.
+    Probabilities of YES are (d, k), in the group's order, NaN for one not stated; a sum below one then breaks no rule.
 
     Examples:
         >>> breach(RuleGroup("exclusive", (0, 1)), np.array([[0.7, 0.5], [0.3, 0.5]])).round(6).tolist()
@@ -254,11 +246,9 @@ class Breaches:
     group: Ints
     """Index of a sure group."""
     decision: Ints
-    """Row of the record."""
     bot: Floats
-    """The bot's breach, 0 or more."""
     market: Floats
-    """The breach of the prices that it saw."""
+    """The breach of the prices that the bot was shown."""
     most: Floats
     """The largest possible breach."""
     event: Ints

@@ -23,10 +23,10 @@ class About:
     """How a data set of pairs was made."""
 
     as_of: str
-    """The instant, with its zone; nothing later was read."""
+    """With its zone; nothing later was read."""
     venue: str
     seed: int
-    """The seed by which the kept pairs were drawn."""
+    """For the draw of the kept pairs."""
     settings: Mapping[str, float | str]
     """Filters, weights, and how texts were compared."""
     funnel: Mapping[str, int]
@@ -79,7 +79,7 @@ class LabelledPair:
     first: str
     second: str
     domain: str
-    """The common domain, or `ACROSS`."""
+    """The common one, or `ACROSS`."""
     synchrony: float
     tags: float | None
     nearness: float
@@ -135,11 +135,7 @@ class PairItem(LabelItem):
 
     @classmethod
     def from_json(cls, text: str) -> "PairItem":
-        """Return the item that `as_json` wrote, with its truth if it is still there.
-
-        Raises:
-            ValueError: If it is none.
-        """
+        """Return the item that `as_json` wrote, with its truth if it is still there; a ValueError if it is none."""
         try:
             data = json.loads(text)
             first, second = ((str(title), str(description)) for title, description in data["texts"])
@@ -158,10 +154,8 @@ def draw_pairs(
 ) -> tuple[tuple[PairItem, ...], tuple[str, ...]]:
     """Return the items of a run by domain, label and rank, and a note for each domain that lacks pairs of a label.
 
-    The rank of a pair depends only on the seed and the ids of both markets.
-
-    Raises:
-        ValueError: If there is no such domain, or the rows do not go together.
+    The rank of a pair depends only on the seed and the ids of both markets. A ValueError if there is no such domain, or
+    the rows do not go together.
     """
     found: dict[str, dict[str, list[LabelledPair]]] = defaultdict(lambda: defaultdict(list))
     for pair in rows("pairs"):

@@ -1,4 +1,4 @@
-"""Positions: what a user held in a market at an instant, and what they did next."""
+"""Positions: the shares of a user in a market at an instant, and the user's next action."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ Side = Literal["YES", "NO"]
 Action = Literal["flip", "increase", "decrease", "hold"]
 ACTIONS: tuple[Action, ...] = ("flip", "increase", "decrease", "hold")
 ACTION_HOURS = (6, 12, 24, 48, 72)
-"""Windows in which actions are compared."""
 ACTION_WINDOW = timedelta(hours=48)
 NETTED = timedelta(minutes=1)
 """Changes this soon after the first count as one."""
@@ -19,25 +18,25 @@ DUST_SHARES = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a user's holdings in a market, by a trade or otherwise."""
+    """A change of a user's shares in a market, by a trade or otherwise."""
 
     at: datetime
     yes: float
-    """Shares of YES; negative where they leave."""
+    """Shares of YES gained; negative where they leave."""
     no: float
     yes_paid: float = 0.0
     """Paid for YES less received, in the venue's currency; 0 without a trade."""
     no_paid: float = 0.0
     ends: bool = False
-    """Whether it is the payout, after which nothing is held."""
+    """Whether it is the payout, which leaves no shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPosition:
-    """The label of a comment by what its writer held."""
+    """The label of a comment by its writer's position."""
 
     side: Side | None
-    """None where nothing was held, or equally much of both sides."""
+    """None without shares, or with as many of both sides."""
     size: float
     """Bought less sold in the venue's currency; negative after profits, 0 without a position."""
 
@@ -75,10 +74,7 @@ class Holdings:
 
 
 def holdings_at(changes: Sequence[Change], at: datetime) -> Holdings:
-    """Return the holdings just before an instant, from changes in order.
-
-    A change at the very instant counts as later.
-    """
+    """Return the holdings just before an instant, from changes in order; one at the very instant counts as later."""
     held = Holdings()
     for change in changes:
         if change.at >= at:
@@ -117,19 +113,16 @@ def position_by_mana(held: Holdings) -> LabelledPosition:
 def first_action(
     changes: Sequence[Change], side: Side, at: datetime, *, window: timedelta = ACTION_WINDOW
 ) -> Action | None:
-    """Return the first action of a user with a position within a window after an instant.
+    """Return the first action of a user with a position within a window after a comment, both ends inside.
 
-    Changes within a minute count as one, and are ignored if they cancel out. The
-    payout is no action, and ends the window.
+    Changes within a minute count as one, and are ignored if they cancel out. The payout is no action, and ends the
+    window. None where the shares are not on the paid side: their changes mean nothing then.
 
     Args:
         changes: In the order of their instants.
-        side: Of the position.
-        at: Of the comment; changes at that instant count as later.
-        window: Its end is inside.
+        side: The position's.
+        at: The comment's; changes at that instant count as later.
 
-    Returns:
-        None where the shares are not on the paid side, so that their changes mean nothing.
 
     Examples:
         >>> from datetime import UTC

@@ -29,13 +29,12 @@ class Values(NamedTuple):
     """The scores of some labels; NaN for a missing value. All but `accuracy` and `f1` are over readable answers."""
 
     mse: float
-    """Mean squared distance between the centres of both labels."""
+    """Mean squared distance between the centres of the given and the true label."""
     mae: float
     """Mean of that distance."""
     spearman: float
-    """Spearman's correlation of the labels with S."""
+    """Of the labels with S."""
     accuracy: float
-    """Share of all answers that are right."""
     f1: float
     """Mean F1 over the given and the true labels; an unreadable answer finds none."""
     kappa: float
@@ -71,17 +70,13 @@ def pair_scores(
     """Return the scores of labels with 95 % percentile bootstrap intervals over events.
 
     In a draw a pair counts as often as its events were drawn: the product of
-    both numbers, or the one number of a pair within an event.
+    both numbers, or the one number of a pair within an event. A ValueError if lengths differ, or a label is none.
 
     Args:
         predicted: Labels from 0 to 4 or `UNREAD`, shape (n,).
         score: S of the pairs, shape (n,), in [0, 1].
         true: The true labels, shape (n,).
         events: The events of each pair, words or whole numbers, shape (n, 2).
-        seed: Equal seeds give equal intervals.
-
-    Raises:
-        ValueError: If lengths differ, or a label is none.
 
     Source:
         BeliefBench, section 5.4, for the scores. Its tables 2 to 5 have rows with an

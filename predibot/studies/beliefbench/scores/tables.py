@@ -33,16 +33,9 @@ class RaterAgreement:
 
 
 def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
-    """Return the agreement of raters.
+    """Return the agreement of raters: Shrout and Fleiss (1979), Psychological Bulletin 86(2), 420-428.
 
-    Args:
-        ratings: Shape (n, k) for n things and k raters, k at least 2; NaN for a missing rating.
-
-    Raises:
-        ValueError: If there are fewer than two raters.
-
-    Source:
-        Shrout and Fleiss (1979), Psychological Bulletin 86(2), 420-428.
+    `ratings` are of n things by k raters, (n, k), NaN for a missing one; a ValueError if k is below 2.
 
     Examples:
         >>> found = rater_agreement(
@@ -83,14 +76,8 @@ def _icc(table: Floats) -> tuple[float, float]:
 def most_say(ratings: ArrayLike) -> float:
     """Return the mean of the ratings in the class that more than half name; the mean of all where none is.
 
-    Args:
-        ratings: Of one thing by k raters, shape (k,), each in [0, 1]; NaN for a missing one.
-
-    Raises:
-        ValueError: If nobody rated it.
-
-    Source:
-        BeliefBench, appendix G.2: the majority, and the mean of the three where all disagree.
+    `ratings` are of one thing by k raters, (k,), each in [0, 1]; NaN for a missing one; a ValueError without any. As in
+    BeliefBench, appendix G.2.
 
     Examples:
         >>> round(most_say([0.5, 0.58, 0.9]), 2), most_say([0.25, 0.5, 0.75])
@@ -112,11 +99,11 @@ _SCORES = ("Acc", "F1", "QWK", "low", "high", "Spearman", "MSE", "MAE", "MSE to 
 
 @dataclass(frozen=True, slots=True)
 class PairFact:
-    """What is known of a labelled pair."""
+    """The true label, date and features of a pair."""
 
     domain: str
     label: int
-    """The true label, from 0 to 4."""
+    """From 0 to 4."""
     score: float
     events: tuple[str, str]
     created_on: str
@@ -151,7 +138,6 @@ class PairReadings:
     cutoffs: Mapping[str, str] = field(default_factory=dict)
     """The knowledge cutoff of each bot's model, where it is known."""
     judged: Mapping[str, Judgement] = field(default_factory=dict)
-    """By judge."""
     reasonings: tuple[str, ...] = ()
     """The labels of a judge."""
     models: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Collecting: joins comments with the trades of their writers, labels them, and writes them without names."""
+"""Collecting: joins comments with their writers' trades, labels them, and writes them without names."""
 
 import hashlib
 import hmac
@@ -45,7 +45,7 @@ class CollectReport:
 
     folder: Path
     funnel: Mapping[str, int]
-    """Markets, comments and windows that were left or lost at each stage, in order."""
+    """Markets, comments and windows after each stage, and those lost at it, in order."""
     asked: int
     """Requests; other answers were stored already."""
 
@@ -56,11 +56,7 @@ def load_word_lists() -> WordLists:
 
 
 def read_or_make_salt(path: Path) -> bytes:
-    """Return the salt of exported ids; a new one is made readable by its owner alone.
-
-    Raises:
-        UsageError: If the file holds no salt.
-    """
+    """Return the salt of exported ids; a new one is made readable by its owner alone. A UsageError for another file."""
     if not path.exists():
         fresh = path.with_name(f".unfinished-{secrets.token_hex(16)}")
         try:
@@ -99,11 +95,7 @@ class MarketTrades:
 
 
 def join_markets(source: CommentSource, words: WordLists, funnel: Counter[str]) -> Iterator[MarketTrades]:
-    """Yield the markets that are taken with their comments, counting the funnel on the way.
-
-    Raises:
-        VenueError: If the venue does not answer; earlier answers stay stored.
-    """
+    """Yield the chosen markets with their comments, and count the funnel. After a VenueError, earlier answers stay."""
     for reason, market in source.markets():
         funnel["markets listed"] += 1
         if market is None or reason:
@@ -183,10 +175,7 @@ def collect_comments(
 ) -> CollectReport:
     """Collect a platform's comments and write `comments.jsonl` and `windows.jsonl` under salted ids.
 
-    A second call asks only for what is missing, and writes the same files.
-
-    Raises:
-        VenueError: If the venue does not answer; the next call goes on from there.
+    A second call asks only for what is missing, also after a VenueError, and writes the same files.
     """
     funnel: Counter[str] = Counter()
     folder = store.folder
@@ -231,7 +220,7 @@ def _line(row: Mapping[str, object]) -> bytes:
 
 
 SEVERAL = "several platforms"
-"""What a folder for several platforms says that it is of."""
+"""What `about` of a folder for several platforms says as its platform."""
 SALT = Path("runs") / "out" / "comments.salt"
 """The file of the salt, if no other is named."""
 PLATFORMS = ("polymarket", "manifold", "sandbox:polymarket", "sandbox:manifold")
@@ -245,11 +234,10 @@ def collect_platform(
     """Collect the comments of a platform into a folder, and label them.
 
     Args:
-        platform: One of `PLATFORMS`.
         folder: For raw answers and the data set.
         salt: The file with the salt of exported ids; left out, `SALT`.
-        markets: At most so many are taken; None for all.
-        into: A folder for the data set of several platforms, in which this one's rows are put in place of older ones.
+        markets: The most that are taken; None for all.
+        into: A folder for the data set of several platforms; this platform's rows replace older ones there.
 
     Raises:
         UsageError: If there is no such platform or salt, or the folder is in use or another platform's.
@@ -291,11 +279,7 @@ def collect_platform(
 
 
 def add_platform(folder: Path, into: Path, platform: str) -> None:
-    """Put the data set of a platform into a folder, in place of the rows that it has there; others stay.
-
-    Raises:
-        UsageError: If a file there is no data set.
-    """
+    """Put the data set of a platform into a folder, in place of its rows there; a UsageError for another file."""
     for name in FILES:
         file = f"{name}.jsonl"
         with whole_file(into / file) as whole:

@@ -140,9 +140,7 @@ class PolymarketComments:
             seen.add(cursor)
 
     def thread(self, market: CommentedMarket) -> Thread:
-        """Return the comments of a market's event or series.
-
-        Of a long thread that is both ends, and the replies to them."""
+        """Return the comments of a market's event or series: of a long thread both ends, and the replies to them."""
         kind, entity = market.thread
         answer = self._store.answer("threads", f"{kind} {entity}", lambda: self._both_orders(kind, entity))
         if not isinstance(answer, dict):
@@ -435,22 +433,14 @@ def _texts(node: object, depth: int) -> Iterator[str]:
 
 
 def _word(value: object) -> str:
-    """Return an id, a word or a whole number.
-
-    Raises:
-        TypeError: If it is anything else.
-    """
+    """Return an id, a word or a whole number, else raise TypeError."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise TypeError(f"an id is {value!r:.40}; it is a word")
     return _text(str(value))
 
 
 def _text(value: object) -> str:
-    """Return a text with lone surrogates, which JSON may hold, replaced.
-
-    Raises:
-        TypeError: If it is no text.
-    """
+    """Return a text with lone surrogates, which JSON may hold, replaced; a TypeError if it is no text."""
     if not isinstance(value, str):
         raise TypeError(f"a text is {type(value).__name__}")
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

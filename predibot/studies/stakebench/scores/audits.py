@@ -23,7 +23,7 @@ FEWEST_FOR_DOSES = 40
 
 @dataclass(frozen=True, slots=True)
 class WrongBettors:
-    """Whether a bot names the side of writers who turned out wrong; guessing outcomes names the other."""
+    """Whether a bot names the side of writers on the losing side; a bot that guesses outcomes names the other."""
 
     n: int
     """Comments of writers on the losing side, for which the bot named a side."""
@@ -34,10 +34,7 @@ class WrongBettors:
 
 
 def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> WrongBettors:
-    """Return how a bot reads the writers who held the losing side.
-
-    Source:
-        StakeBench (arXiv 2605.26074), section 3.2.
+    """Return how a bot reads the writers on the losing side: section 3.2 of StakeBench (arXiv 2605.26074).
 
     Examples:
         >>> found = wrong_bettors([1] * 20, [1] * 20, [-1] * 20)
@@ -56,7 +53,6 @@ class DoseResponse:
     """Whether a bot reads sides better where more is staked."""
 
     n: int
-    """Comments for which the bot named a side."""
     by_quartile: tuple[float, float, float, float]
     """DA by quartile of stakes; NaN for an empty one."""
     p_value: float
@@ -69,10 +65,7 @@ class DoseResponse:
 
 
 def dose_response(predicted: ArrayLike, sides: ArrayLike, stakes: ArrayLike) -> DoseResponse:
-    """Return how a bot's hits depend on the stakes.
-
-    Source:
-        StakeBench (arXiv 2605.26074), section 3.2 and Table 10, whose p-values are up to .02 larger.
+    """Return how a bot's hits depend on the stakes, as in section 3.2; p-values of Table 10 are up to .02 larger.
 
     Examples:
         >>> found = dose_response([1] * 40, [-1] * 20 + [1] * 20, range(40))
@@ -121,10 +114,7 @@ def within_user_drift(
 ) -> Drift:
     """Return how a bot's labels of the same users change when they take a position.
 
-    `after` says whether the writer had taken a position in the market.
-
-    Source:
-        StakeBench (arXiv 2605.26074), section 3.2 and Table 11, which have no test.
+    `after` says whether the writer had taken one in the market. StakeBench, section 3.2 and Table 11, has no test.
     """
     at_least("flips", flips, 1)
     said, held, came = _codes(predicted, sides, resolved)

@@ -19,10 +19,9 @@ from predibot.studies.stakebench.scores.ratios import REFUSED, Tally
 def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
     """Return hits of all answers, for Acc, strict Acc of sides, Acc_act, Acc_f, Acc_d and PLA; abstaining is a miss.
 
-    Raises:
-        ValueError: If the lengths differ, or a label is no whole number.
+    A ValueError if the lengths differ, or a label is no whole number.
 
-        Examples:
+    Examples:
         >>> accuracy_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all()
         0.5
     """
@@ -104,7 +103,7 @@ def costly_signal_marks(
 
 
 FOUND_AT_TIMES = 0.075
-"""The recall from which on a class counts as found; the paper gives no number, and its Table 4 is told apart by it."""
+"""A class counts as found from this recall on; the paper gives no number, this one separates its Table 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +113,9 @@ class RecallProfile:
     recall: tuple[float, ...]
     """By class; NaN for an absent class."""
     predicted: tuple[float, ...]
-    """The share of answers that name each class."""
+    """By class: the share of answers that name it."""
     true: tuple[float, ...]
-    """The true share of each class."""
+    """By class: its true share."""
     entropy: float
     """The entropy of the readable answers as a share of the largest: 1 for an even spread, 0 for a single label."""
     n: int
@@ -135,8 +134,7 @@ class RecallProfile:
 def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> RecallProfile:
     """Return the recall of each class and the spread of the answers.
 
-    Raises:
-        ValueError: If a true class is not one of them, or a predicted one is neither that nor `REFUSED`.
+    A ValueError if a true class is not one of them, or a predicted one is neither that nor `REFUSED`.
 
     Examples:
         >>> recall_profile([0, 0, 0, 0], [0, 0, 1, 1], classes=2).recall
@@ -197,7 +195,7 @@ class CommitmentGap:
 def commitment_gap(
     *, side_reference: float, directed_accuracy: float, action_accuracy: float, odds_reference: float, odds_lead: float
 ) -> CommitmentGap:
-    """Return the commitment gaps CG(2), CG(3) and CG(4).
+    """Return the commitment gaps CG(2), CG(3) and CG(4): equations 2 and 3 of StakeBench (arXiv 2605.26074).
 
     Args:
         side_reference: O2, how often the side with the larger stakes won.
@@ -205,9 +203,6 @@ def commitment_gap(
         action_accuracy: Acc_act.
         odds_reference: O4, the accuracy of the stake-weighted side on the windows that the bot answered.
         odds_lead: PLA.
-
-    Source:
-        StakeBench (arXiv 2605.26074), equations 2 and 3.
 
     Examples:
         >>> gap = commitment_gap(
@@ -228,15 +223,14 @@ def aggregate_score(
 ) -> float:
     """Return Agg, the mean of five scores, each scaled from guessing (0) to perfect (1), none below zero.
 
+    In [0, 1]; NaN where one has no value, as a mean of fewer is another score.
+
     Args:
         accuracy: Acc of who holds a position.
         directed_accuracy: DA of which side.
         action_accuracy: Acc_act of which of four actions.
         flip_accuracy: Acc_f of whether it is a flip or nothing.
         lead_share: n+ over the splits that were evaluated, in [0, 1].
-
-    Returns:
-        In [0, 1]; NaN where one has no value, as a mean of fewer is another score.
 
     Source:
         StakeBench (arXiv 2605.26074). Its Appendix B names four parts and

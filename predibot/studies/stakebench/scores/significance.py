@@ -14,13 +14,9 @@ from predibot.scoring.metrics.agreement import rank_correlation
 
 
 def binomial_p_values(hits: ArrayLike, trials: ArrayLike, *, chance: float) -> Floats:
-    """Return the chance of at least so many hits by guessing, shape (m,).
+    """Return the exact one-sided chance of at least so many hits by guessing, (m,); NaN where there was no trial.
 
-    Returns:
-        Exact one-sided p-values; NaN where there was no trial.
-
-    Raises:
-        ValueError: If there are more hits than trials, or fewer than none.
+    A ValueError if there are more hits than trials, or fewer than none.
 
     Examples:
         >>> binomial_p_values([4, 0], [4, 0], chance=0.5).tolist()
@@ -50,7 +46,7 @@ class Discoveries:
 
     @property
     def retention(self) -> float:
-        """Return the share of findings that is retained; NaN without any."""
+        """Return the share of raw findings that is retained; NaN without any."""
         return self.retained / self.raw if self.raw else math.nan
 
 
@@ -80,11 +76,9 @@ class RankSum:
 
 
 def mann_whitney(first: ArrayLike, second: ArrayLike) -> RankSum:
-    """Return Mann and Whitney's test of two samples.
+    """Return Mann and Whitney's test of two samples, by the normal approximation, corrected for ties and continuity.
 
-    Returns:
-        By the normal approximation with corrections for ties and continuity; NaN
-        where a sample is empty or all values are equal.
+    NaN where a sample is empty or all values are equal.
 
     Source:
         Mann and Whitney (1947), Annals of Mathematical Statistics 18(1), 50-60.
@@ -119,7 +113,6 @@ class CoverageBias:
     """How comments with a known position differ from the others in one number."""
 
     holders: float
-    """Mean of comments with a position."""
     others: float
     cohen_d: float
     """Difference of means in pooled standard deviations; NaN below two of each, or without spread."""
@@ -128,14 +121,9 @@ class CoverageBias:
 
 
 def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
-    """Compare a number between comments with and without a position.
+    """Compare a number, such as the length of each comment, between comments with and without a position.
 
-    Args:
-        values: Such as the length of each comment, shape (n,); NaN if unknown.
-        holds: Whether its writer held a position, shape (n,).
-
-    Source:
-        StakeBench (arXiv 2605.26074), Appendix H; Cohen (1988).
+    `values` may be NaN. From StakeBench (arXiv 2605.26074), Appendix H; Cohen (1988).
 
     Examples:
         >>> round(coverage_bias([1, 2, 3, 4], [0, 0, 1, 1]).cohen_d, 4)
@@ -157,10 +145,7 @@ def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
 
 
 def independence_p_value(rows: ArrayLike, columns: ArrayLike) -> float:
-    """Return the p-value of the chi-squared test that two kinds of labels are independent.
-
-    Returns:
-        NaN where a kind has only one label.
+    """Return the p-value of the chi-squared test that two kinds of labels are independent; NaN for a single label.
 
     Examples:
         >>> round(independence_p_value(["a", "a", "b", "b"], [0, 1, 0, 1]), 6)
@@ -201,14 +186,7 @@ class PlatformComparison:
 
 
 def platform_comparison(first: ArrayLike, second: ArrayLike) -> PlatformComparison:
-    """Compare a score on two platforms.
-
-    Args:
-        first: Shape (bots, topics); NaN without a score.
-        second: Scores on the other platform.
-
-    Source:
-        StakeBench (arXiv 2605.26074), Table 12.
+    """Compare a score on two platforms, (bots, topics) each, NaN without a score: StakeBench's Table 12.
 
     Examples:
         >>> found = platform_comparison([[0.6, 0.7], [0.5, 0.7]], [[0.5, 0.5], [0.4, 0.3]])

@@ -40,16 +40,16 @@ _CHANCES = {"G1": 0.5, "G2": 0.5, "G3": 0.25, "G3f": 0.5, "G3d": 0.5}
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a labelled text."""
+    """The true labels and stakes of a text."""
 
     task: str
     split: str
     """As `platform/topic`."""
     market: str
     label: str
-    """The true label; empty for a comment from before the first position."""
+    """Empty for a comment from before the first position."""
     side: str = ""
-    """The writer's side; empty without a position."""
+    """Empty without a position."""
     stake: float = 0.0
     user: str = ""
     resolved: int = 0
@@ -79,7 +79,6 @@ class Readings:
     crowds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By split: markets in which the side with the larger stakes won, and all markets."""
     action_hours: tuple[int, ...] = ()
-    """Windows in which actions are compared."""
 
     @property
     def bots(self) -> tuple[str, ...]:
@@ -233,9 +232,7 @@ _Scores = Mapping[tuple[str, str], Score]
 def stakebench_tables(readings: Readings, *, pairs: Sequence[tuple[str, str]] = ()) -> tuple[StudyTable, ...]:
     """Return the paper's tables 3, 4, 6 to 12, 13 where pairs are named, 14, 17 and 20, with intervals and coverage.
 
-    Args:
-        readings: Of the bots of one run.
-        pairs: Bots to compare; the second's scores are subtracted from the first's.
+    Of each of `pairs`, the second bot's scores are subtracted from the first's.
     """
     scores = {(each.bot, each.name): each for bot in readings.labels for each in _scores_of(readings, bot)}
     found = [

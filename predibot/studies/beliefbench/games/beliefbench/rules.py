@@ -35,9 +35,7 @@ _REASONS = (
 
 
 _FIELDS = ("first", "second")
-"""The events, for prompts of the user's own."""
 _REASONS_FIELD = "reasons"
-"""What a judge is asked about, for its prompt."""
 
 
 def pair_words(item: PairItem, *, untrusted: Callable[[str], str]) -> Words:
@@ -100,18 +98,17 @@ def _texts(item: PairItem) -> Iterator[str]:
 
 
 MAX_REASONS_CHARACTERS = 8_000
-"""Characters of reasons that are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairForm(LabelForm):
-    """How a label of a pair is asked for and read."""
+    """The prompt and the parser for the label of a pair."""
 
     tool_description: ClassVar = "Hand in your label, once."
     with_reasons: bool = False
     """Whether reasons come first, and the label alone on the last line."""
     judged: str | None = None
-    """Another bot's reasons, whose kind is asked for; None in the task on the pair itself."""
+    """Another bot's reasons to judge; None in the task on the pair itself."""
 
     def reasoned(self) -> "PairForm":
         """Return the form that asks for reasons first."""
@@ -155,10 +152,7 @@ class PairForm(LabelForm):
     def parse(self, answer: object) -> Decision:
         """Return the decision of an answer `{"label": "0.4-0.6"}`; after reasons it is the last line.
 
-        The reasons are stored as the rationale.
-
-        Raises:
-            AnswerError: If it is anything else.
+        The reasons become the rationale. An AnswerError for anything else.
         """
         parsed, reasons = answer, ""
         if isinstance(answer, str):
@@ -208,12 +202,7 @@ class PairReferences(ItemReferences):
     noun: ClassVar = "pairs"
 
     def of(self, subject_id: str) -> PairReference:
-        """Return what may be known about a subject.
-
-        Raises:
-            UsageError: If there is no such subject.
-        """
-        return PairReference(self.find_item(subject_id).markets, self)
+        """Return what may be known about a subject; a UsageError if there is no such subject."""
 
     def normalised_volumes(self) -> Mapping[str, float]:
         """Return the known volumes of the markets, from 0 for the smallest to 1 for the largest; 1 if all are equal."""
@@ -260,8 +249,7 @@ class Beliefbench(LabelGame):
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
         """Return the items of a run as events to be frozen, and notes.
 
-        Raises:
-            UsageError: If the rows do not go together, or are of no such domain.
+        A UsageError if the rows do not go together, or are of no such domain.
         """
         try:
             items, notes = draw_pairs(rows, per_class=self.per_class, domains=self.domains, seed=seed)

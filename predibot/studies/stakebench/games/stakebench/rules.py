@@ -97,7 +97,6 @@ _OWN_FIELDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("G3", "G3f", "G3d"), ("side", "size")),
     "G4": ("price",),
 }
-"""The parts of a view that only some tasks have."""
 
 
 def _parts(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> Mapping[str, str]:
@@ -133,12 +132,11 @@ def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class TextForm(LabelForm):
-    """How a label of a text is asked for and read."""
+    """The prompt and the parser for the label of a text."""
 
     tool_description: ClassVar = "Hand in your label, once, alone."
     enough_tokens: ClassVar = 50
     price_blind: bool = False
-    """Whether the price is left out of the words."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -160,11 +158,7 @@ class TextForm(LabelForm):
         return label_words(self.item, self.labels, price_blind=self.price_blind, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer that is exactly one allowed label, apart from case and space.
-
-        Raises:
-            AnswerError: If it is anything else.
-        """
+        """Return the decision of an answer that is one allowed label in any case and space, else raise AnswerError."""
         text = answer[LABEL] if isinstance(answer, Mapping) and list(answer) == [LABEL] else answer
         if not isinstance(text, str):
             raise AnswerComplaint(f"the answer is {quoted(text)}; it is one of {self.shape}")
@@ -189,11 +183,9 @@ class Reference:
     _key: tuple[str, str, int]
 
     def learnt(self, name: str, learn: Callable[[Sequence[Item]], Learnt]) -> Learnt:
-        """Return a lesson from the examples, learnt once for all items of a fold.
+        """Return a lesson from the examples, in the order of their ids, learnt once for all items of a fold.
 
-        Args:
-            name: What learns, with its settings; equal names share a lesson.
-            learn: Takes the examples in the order of their ids.
+        `name` is the learner's, with its settings; equal names share a lesson.
         """
         return self._run.once((name, *self._key), lambda: learn(self.examples))
 
@@ -205,11 +197,7 @@ class StakebenchReferences(ItemReferences):
     noun: ClassVar = "texts"
 
     def of(self, subject_id: str) -> Reference:
-        """Return what may be known about a subject.
-
-        Raises:
-            UsageError: If there is no such subject.
-        """
+        """Return what may be known about a subject; a UsageError if there is no such subject."""
         item: Item = self.find_item(subject_id)
         key = (item.task, item.platform, self._folds[item.market])
         examples: tuple[Item, ...] = self.once(("examples", *key), lambda: self._examples(*key))
@@ -258,11 +246,7 @@ class Stakebench(LabelGame):
         return {"question": True, "comments": True, **dict.fromkeys(sorted(own), False)}
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-        """Return the items of a run as events to be frozen, and notes.
-
-        Raises:
-            UsageError: If the rows do not go together.
-        """
+        """Return the items of a run as events to be frozen, and notes; a UsageError if the rows do not go together."""
         try:
             found = draw_items(rows, tasks=self.tasks, per_split=self.per_split, seed=seed)
         except ValueError as error:
