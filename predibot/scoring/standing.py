@@ -14,7 +14,7 @@ BASELINES = frozenset(
         "random_trade",
     }
 )
-"""Their strategies' names; the names of bots say nothing."""
+"""Names of strategies; the name of a bot says nothing."""
 
 
 Standing = Literal["better", "not proven", "worse", "too few", "baseline"]
@@ -26,11 +26,7 @@ _Name = TypeVar("_Name")
 
 
 def places(ends: Mapping[_Name, tuple[Knowledge, float]]) -> Mapping[_Name, int]:
-    """Return ranks by a lower end, equals alike; each kind of knowledge is ranked by itself.
-
-    Args:
-        ends: What the models of each can have known, and the lower end that ranks it.
-    """
+    """Return ranks by a lower end, equals alike; each kind of knowledge is ranked by itself."""
     return {
         name: 1 + sum(other == known and end > low + _ALIKE for other, end in ends.values())
         for name, (known, low) in ends.items()

@@ -12,13 +12,13 @@ from predibot.scoring.inference.dependence import dependence
 MOST_IN_ONE_EVENT = 0.25
 """Of an account's value: above it few outcomes decide, and intervals hold the expected growth less often."""
 MOST_DEPENDENCE = 3.0
-"""D above which one swing decides."""
+"""A larger D means that one swing decides."""
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class ImpliedRisk:
-    """What prices imply of an account's log growth, or of the difference of two."""
+    """The variance that prices imply of an account's log growth, or of the difference of two."""
 
     variance: float = 0.0
     """V, of the sum of log returns; 0 for shares, which have no payout in [0, 1]."""
@@ -39,18 +39,15 @@ class ImpliedRisk:
 
 
 def implied_risk(record: AccountsRecord, account: AccountRecord, other: AccountRecord | None = None) -> ImpliedRisk:
-    """Return what prices imply of an account's log growth, or of its difference to another's.
+    """Return the risk that prices imply of an account's log growth, or of its difference to `other`'s.
 
     With w = shares / value of the account after the fills of a slot, those of a
     market together as YES, and q(p) = p (1 - p), 0 once it is settled: V is the
     sum over slots and markets of w^2 (q(price) - q(price at the next slot)). For
     outcomes that exclude each other it is the sum over slots of Q(w; prices)
     less Q(w; prices at the next slot), Q(w; p) = sum w^2 p - (sum w p)^2, with prices
-    scaled to add up to at most one. D is `dependence` of what each event gained. A
-    missing price is the last known one.
-
-    Args:
-        other: The account to subtract, over the common slots.
+    scaled to add up to at most one. D is `dependence` of the gains of each event. A
+    missing price is the last known one. Two accounts are compared over their common slots.
     """
     if record.sectors is not None:
         return ImpliedRisk()

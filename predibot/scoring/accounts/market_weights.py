@@ -1,4 +1,4 @@
-"""Weights of one market over time: how much of their accounts bots held in each of its sides, slot by slot."""
+"""Weights of one market over time: the share of their accounts that bots had in each of its sides, slot by slot."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class MarketWeights:
     long: Mapping[str, Floats]
     """By bot the weight of YES, or of the stock, after the fills of each slot; NaN where it is unknown, (s,)."""
     short: Mapping[str, Floats]
-    """Likewise of NO."""
+    """The same of NO."""
 
     moved: Floats
-    """How much of their accounts the bots together moved at each slot, without baselines unless there are only such."""
+    """The share of their accounts that bots together moved at each slot; baselines count only among themselves."""
 
     def net(self, bot: str) -> Floats:
         """Return the weight of YES less that of NO, (s,)."""
@@ -34,10 +34,9 @@ class MarketWeights:
 
 
 def market_weights(record: AccountsRecord, most: int) -> tuple[MarketWeights, ...]:
-    """Return the weights of the markets of which bots moved most, at least 1; those nobody held are left out.
+    """Return the weights of the `most` markets that bots moved most; a ValueError if it is no record or `most` below 1.
 
-    Raises:
-        ValueError: If it is no record, or `most` is below 1.
+    Markets that nobody had are left out.
     """
     instance_of("record", record, AccountsRecord)
     at_least("most", most, 1)

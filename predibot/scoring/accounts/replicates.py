@@ -35,9 +35,8 @@ class CohortReplicates:
 def join_accounts(record: AccountsRecord) -> AccountsRecord:
     """Return a record with the accounts of a bot's replicates as one account, which is ranked once.
 
-    It holds the mean of their cash and shares, at the slots that all of them have, as
-    somebody does who puts an equal part into each. Replicates without a common slot,
-    and one without a sibling, stay as they are.
+    It has the mean of their cash and shares at their common slots, as if one put an equal part into each. Replicates
+    without a common slot, and one without a sibling, stay as they are.
     """
     joined = joined_bots(each.bot for each in record.accounts)
     if not joined:

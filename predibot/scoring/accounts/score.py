@@ -59,7 +59,7 @@ class AccountScore(AccountState):
     equity: EquityScore | None
     """None for a single value; lacks figures that the convention or the values do not allow."""
     why_missing: str
-    """Why some or all figures are missing; empty if none is."""
+    """Empty if none is missing."""
     periods_basis: str
     intervals: Mapping[str, Estimate]
     """Intervals of cumulative_return, sharpe and max_drawdown over dates, where there is one."""
@@ -69,9 +69,9 @@ class AccountScore(AccountState):
     implied: ImpliedRisk = field(default_factory=ImpliedRisk)
     days: int = 0
     repeats: str = ""
-    """The baseline whose weights it had; mostly empty."""
+    """The baseline with nearly the same weights; mostly empty."""
     replicates: AccountReplicates | None = None
-    """The spread of its replicates, of whose accounts this is the mean; None for a bot without."""
+    """The spread of its replicates; this account is their mean. None for a bot without replicates."""
 
     @property
     def dates(self) -> int:
@@ -85,12 +85,12 @@ class AccountScore(AccountState):
 
     @property
     def cumulative_return(self) -> float | None:
-        """Return its return on that by its last slot."""
+        """Return the return on its first cash by its last slot."""
         return None if self.equity is None else self.equity.cumulative_return
 
     @property
     def told(self) -> float:
-        """Return the distance of its growth from nothing: log growth over half its interval; 0 without one.
+        """Return log growth over half its interval, a measure of how sure it is; 0 without an interval.
 
         Minus infinity for an account that lost everything or owes.
         """
@@ -124,7 +124,7 @@ def is_curve(values: Floats) -> bool:
 
 
 def returns_of(values: Floats) -> Floats:
-    """Return the returns from slot to slot; 0 from nothing."""
+    """Return the returns from slot to slot; 0 after a value of 0."""
     before, after = values[:-1], values[1:]
     found = np.zeros(before.shape)
     some = before > 0.0
@@ -170,7 +170,7 @@ def _replicates(record: AccountsRecord, account: AccountRecord, convention: Conv
 
 
 def _equity(at: Sequence[datetime], values: Floats, convention: Convention) -> tuple[EquityScore | None, str, str]:
-    """Return the figures of a curve, what its periods a year rest on, and why figures are missing."""
+    """Return the figures of a curve, the basis of its periods a year, and why figures are missing."""
     if values.size < 2:
         return None, "", "no figures of growth, as there is a single value"
     if not is_curve(values):
@@ -218,7 +218,7 @@ def _first_carried_out(record: AccountsRecord) -> int:
 
 
 def _behaviour(record: AccountsRecord, account: AccountRecord) -> Behaviour:
-    """Return how an account was divided; that of replicates is the mean of theirs, as their sum is more divided."""
+    """Return how an account was divided; for replicates the mean of theirs, as their sum is more divided."""
     if account.replicates:
         each = [_behaviour(record, one) for one in account.replicates]
         names = sorted({name for one in each for name in one.sectors or ()})

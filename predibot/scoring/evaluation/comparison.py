@@ -1,4 +1,4 @@
-"""Boards beside each other: of several venues or ledgers, and of scores from outside. Nothing of them is added up."""
+"""Boards beside each other: of several venues or ledgers, and of scores from outside. No figures are added up."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -85,9 +85,7 @@ def compare(
 ) -> SideBySide:
     """Return evaluations beside each other, and the agreement in each figure that both of two boards have.
 
-    Args:
-        evaluations: Each with the name of its board.
-        outside: A score by bot, and its name, which is set beside each figure of each board.
+    Each comes with the name of its board; `outside` is a named score by bot, set beside each figure of each board.
     """
     boards = tuple(board_figures(name, evaluation) for name, evaluation in evaluations)
     found = [each for board in boards if outside is not None for each in _with_outside(board, *outside)]

@@ -1,4 +1,4 @@
-"""Effort: what decisions of a bot take on average, and how that goes together with how good it is."""
+"""Effort: what a bot's decisions take on average, and how that goes together with its scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class Effort:
     decisions: int
     searches: float
     pages: float
-    """Pages read, whoever found them."""
+    """Pages read, whichever tool found them."""
     seconds: float
     cost_usd: float | None
     tokens: float | None
     """Read and written by its models, over its newest decisions with a trace."""
     traces: int
-    """How many these are."""
+    """The number of these decisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,7 @@ class EffortCorrelation:
 
 
 def effort_correlations(rows: Sequence[EffortAndSuccess], *, confidence: float = 0.95) -> tuple[EffortCorrelation, ...]:
-    """Return how each of `EFFORTS` goes together with each of `SUCCESSES`.
-
-    Args:
-        rows: One a bot.
-        confidence: Of the intervals, which take bots as independent draws.
-    """
+    """Return how each of `EFFORTS` goes together with each of `SUCCESSES`; intervals take bots as independent draws."""
     found = []
     for effort, success in product(EFFORTS, SUCCESSES):
         points = {row.effort.bot: pair for row in rows if (pair := row.pair(effort, success)) is not None}

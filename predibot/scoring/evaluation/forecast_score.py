@@ -42,19 +42,19 @@ class ForecastScore:
     """The share called correctly, a probability above 0.5 being a call for YES."""
     calibration_error: float | None = None
     calibration_error_by_chance: float | None = None
-    """Its mean if all these forecasts were right; None without intervals."""
+    """The mean by chance, if all these forecasts were right; None without intervals."""
     calibration_error_by_chance_high: float | None = None
-    """Its 95 % quantile if all these forecasts were right."""
+    """The 95 % quantile of the same."""
     calibration: CalibrationBins | None = field(default=None, compare=False)
     """Arrays; the score compares without them."""
     murphy: MurphyDecomposition | None = None
     n_market: int = 0
     """Those of the n with a known market price."""
     market_brier: float | None = None
-    """The Brier score of that price on exactly those."""
+    """The Brier score of that price on the same forecasts."""
     market_log_score: float | None = None
     skill_vs_market: float | None = None
-    """1 - Brier / Brier of the price, on exactly those."""
+    """1 - Brier / Brier of the price, on the same forecasts."""
     adjusted_brier: float | None = None
     """The Brier score on the average question, if all had answered the same ones."""
     n_confidence: int = 0
@@ -174,7 +174,6 @@ def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
 
 
 def _ratios(own: Forecasts) -> Mapping[str, Ratio]:
-    """Return the scores that are means or ratios of means, whose intervals are drawn."""
     priced = own.only(~np.isnan(own.market_probability))
     error, market_error = priced.squared_errors(), (priced.market_probability - priced.outcome) ** 2
     right = ((own.probability > 0.5) == (own.outcome == 1.0)).astype(np.float64)

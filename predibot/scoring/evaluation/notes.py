@@ -49,7 +49,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
 
 
 def _on_sharpe(cards: Sequence[Scorecard]) -> Iterator[str]:
-    """Yield the bots whose Sharpe ratio has no interval, because its deviation is unknown."""
+    """Yield a note on bots whose Sharpe ratio has no interval, because its deviation is unknown."""
     ratios = {card.bot: [score.intervals.get("sharpe") for score in card.horizons.values()] for card in cards}
     unknown = [bot for bot, of in ratios.items() if any(each and each.method == UNKNOWN_DEVIATION for each in of)]
     if unknown:
@@ -58,14 +58,14 @@ def _on_sharpe(cards: Sequence[Scorecard]) -> Iterator[str]:
 
 
 def on_many(cards: Sequence[Scorecard], called: str) -> Iterator[str]:
-    """Yield what is computed only for the bots with the most values, because there are so many."""
+    """Yield a note on scores that only the bots with the most values have, because there are so many bots."""
     for most, ending in ((MOST_IN_PAIRS, "are compared with each other"), (MOST_WITH_INTERVALS, "have intervals")):
         if len(cards) > most:
             yield f"Of {len(cards):,} {called}, only the {most:,} with the most values {ending}."
 
 
 def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Yield the bots that decided on the same events, but never at about the same time."""
+    """Yield a note on bots that decided on the same events, but never at about the same time."""
     apart: dict[str, int] = {}
     for pair in pairs:
         # For forecasts, `apart` counts markets.
@@ -80,7 +80,7 @@ def on_apart(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def on_clusters(cards: Sequence[Scorecard]) -> Iterator[str]:
-    """Yield the bots whose intervals rest on too few events to rank anybody."""
+    """Yield a note on bots whose intervals rest on too few events to rank anybody."""
     for what, clusters in (
         ("Forecasts on", {card.bot: card.forecast.clusters for card in cards if card.forecast.intervals}),
         ("Edges over", {card.bot: card.edge.clusters for card in cards if card.edge.interval is not None}),

@@ -31,7 +31,7 @@ _DRAWS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RunningPoint:
-    """A sum as it stood after one slot."""
+    """The sum after one slot."""
 
     slot_at: float
     total: float
@@ -53,14 +53,8 @@ def running_sums(
     that of the mean over these decisions times their number, for one look at this point;
     the intervals together are no band for the whole curve.
 
-    Args:
-        record: The record; only scored decisions count.
-        confidence: Of the intervals.
-        most: The most points, at least 2; of more slots evenly spread ones are taken, with the last.
-        wanted: Names of `RUNNING`; of others nothing is computed.
-
-    Raises:
-        ValueError: If it is no record, or an argument is out of range.
+    At most `most` points are returned, evenly spread over the slots, with the last. A ValueError if it is no record, or
+    an argument is out of range.
     """
     instance_of("record", record, TrackRecord)
     at_least("most", most, 2)
@@ -89,17 +83,13 @@ def running_value(
 ) -> tuple[RunningPoint, ...]:
     """Return the value of an account over its slots, with intervals by the scatter of its returns.
 
-    The interval of a point is that of the cumulative return up to it; the last
-    one is that of the account's score.
+    The interval of a point is that of the cumulative return up to it; the last one is that of the account's score.
 
     Args:
         at: Increasing instants in seconds since 1970, (n,).
-        values: The account's values in dollars, (n,).
+        values: The account's values in dollars, (n,), else a ValueError.
         most: The most points, at least 2.
         implied: The standard deviation of log growth up to a row that prices imply.
-
-    Raises:
-        ValueError: If the lengths differ, or an argument is out of range.
     """
     at_least("most", most, 2)
     if len(at) != values.size:
@@ -123,7 +113,6 @@ def _averages(record: TrackRecord, marks: Marks, wanted: Sequence[str]) -> Mappi
 
 
 def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:
-    """Return some of the values, evenly spread, with the last."""
     if values.size <= most:
         return values
     return values[np.unique(np.linspace(0, values.size - 1, most).round().astype(np.int64))]

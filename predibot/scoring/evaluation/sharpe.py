@@ -80,11 +80,11 @@ def sharpe_intervals(
 
     With omega the weight of a decision in the mean m of the series, an event
     adds a = sum of omega r and has w = sum of omega. The standard error of the mean is
-    s = max(s_c, sqrt(V D)): s_c^2 = K / (K - 1) sum (a - m w)^2 over its K events, V
-    is what the prices imply of omega times the shares, D by how much more its events
-    moved together than apart. With sd the deviation of the series,
-    H = t(1 / sum w^2 - 1) s / sd, and half the interval is the larger of H and what
-    dates say. There is none where H is more than three times as large, or on fewer
+    s = max(s_c, sqrt(V D)): s_c^2 = K / (K - 1) sum (a - m w)^2 over its K events. V
+    is the variance that prices imply of omega times the shares, and D how many of its events
+    moved as one. With sd the deviation of the series,
+    H = t(1 / sum w^2 - 1) s / sd, and half the interval is the larger of H and the half by
+    dates. There is none where H is more than three times as large as that, or on fewer
     than 5 dates or events.
     """
     days, bots = returns.days, len(record.bots)

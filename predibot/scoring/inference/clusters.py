@@ -18,7 +18,7 @@ _SPAN_A_ROW = 4
 
 @dataclass(frozen=True, slots=True)
 class ClusterSums:
-    """The sums of each cluster in a ratio sum(numerators) / sum(denominators); a mean has counts below.
+    """The sums of each cluster in a ratio sum(numerators) / sum(denominators); the denominators of a mean are counts.
 
     They do not depend on the order of rows, not even in the last digit.
     """
@@ -45,10 +45,7 @@ class ClusterSums:
 
     @property
     def residuals(self) -> Floats:
-        """Return each cluster's sum beyond its share, scaled to about 1 at most, shape (clusters,).
-
-        Squares of unscaled residuals might vanish or overflow.
-        """
+        """Return each cluster's sum beyond its share, (clusters,), scaled to about 1 so that no square overflows."""
         beyond = self._beyond()
         return np.ldexp(beyond, -_exponent(beyond))
 
@@ -85,8 +82,7 @@ def _exponent(values: Floats) -> int:
 def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:
     """Return the cluster of each row as a number from zero, in the order of the labels, shape (n,).
 
-    Raises:
-        ValueError: If there is none, or the labels are not words or whole numbers.
+    A ValueError if there is none, or the labels are not words or whole numbers.
 
     Examples:
         >>> cluster_codes(["rain", "snow", "rain"]).tolist()

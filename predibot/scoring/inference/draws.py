@@ -8,7 +8,7 @@ import numpy as np
 from predibot.scoring.arguments import Floats, scalar
 
 MAX_RESAMPLES = 1_000_000
-"""More would tell nothing new and fill the memory."""
+"""More would change nothing and fill the memory."""
 
 _BLOCK_CELLS = 32_768
 
@@ -30,7 +30,7 @@ def resample_counts(clusters: int, resamples: int, rng: np.random.Generator) -> 
 def resample_sums(tables: Sequence[Floats], resamples: int, rng: np.random.Generator) -> list[Floats]:
     """Return the column sums of each table (clusters, columns) in each resample, shape (resamples, columns).
 
-    All tables have equally many clusters and share the draws; each has the sums it would have alone.
+    All tables have equally many clusters and share the draws; the sums of each are the same as if it were alone.
     """
     blocks = [[counts @ table for table in tables] for counts in resample_counts(len(tables[0]), resamples, rng)]
     return [np.concatenate(of_table) for of_table in zip(*blocks, strict=True)]
@@ -48,7 +48,7 @@ def is_whole(number: object) -> bool:
 
 
 def at_least(name: str, number: Any, least: int) -> None:
-    """Raise ValueError for what is no whole number, or too small a one."""
+    """Raise ValueError unless it is a whole number that is large enough."""
     if not is_whole(number) or number < least:
         raise ValueError(f"{name} is {number!r}; it must be a whole number of at least {least}")
 

@@ -18,7 +18,7 @@ ON_LOGITS = "logit t, the larger of cluster and price-implied standard error"
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What prices and days say of a mean, besides its clusters."""
+    """The spread of a mean by prices and days, besides that of its clusters."""
 
     variance: float
     """The variance of its sum that prices imply."""
@@ -29,16 +29,11 @@ class Spread:
 
 
 def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: float) -> Estimate:
-    """Return a mean with the interval m +- t se, cut at what is possible.
+    """Return a mean with the interval m +- t se, cut at the least and the most that is possible.
 
     se is the larger of the standard errors over clusters and by prices, times the square
     root of D; t has one degree of freedom less than clusters. There is no interval for fewer
     than two clusters, or if an uncertain mean has no standard error.
-
-    Args:
-        sums: The sums of each cluster and its number of rows.
-        spread: The spread of the mean.
-        confidence: The share of such intervals that should hold the truth.
     """
     of_clusters, of_prices = _standard_errors(sums, spread.variance)
     error = max(of_clusters, of_prices) * math.sqrt(spread.dependence)
@@ -68,8 +63,7 @@ def estimate_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: fl
 def comparison_by_prices(sums: ClusterSums, n: int, spread: Spread, confidence: float) -> Comparison:
     """Return a mean difference with the interval and two-sided p-value of Student's t, as `estimate_by_prices`.
 
-    The best cluster is the one that speaks most for the leader. The p-value is 1 without
-    a standard error.
+    The best cluster is the one that speaks most for the leader. Without a standard error the p-value is 1.
     """
     found = estimate_by_prices(sums, n, spread, confidence)
     error = found.standard_error
@@ -83,11 +77,7 @@ def estimate_of_brier(sums: ClusterSums, n: int, variance: float, confidence: fl
 
     The upper end is at most the score plus 2 t s, and at least the score plus t s. There is
     no interval at 0, at 1, for fewer than two clusters, or without a standard error.
-
-    Args:
-        sums: The squared errors of each cluster, and its number of forecasts.
-        variance: The variance of the sum of squared errors that the forecasts imply.
-        confidence: The share of such intervals that should hold the truth.
+    `variance` is that of the sum of squared errors, as the forecasts imply it.
     """
     of_clusters, of_prices = _standard_errors(sums, variance)
     error, score = max(of_clusters, of_prices), sums.ratio

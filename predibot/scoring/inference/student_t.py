@@ -4,14 +4,9 @@ import math
 
 
 def t_two_sided(t: float, degrees_of_freedom: float) -> float:
-    """Return the chance of a value at least as far from zero as t.
+    """Return the chance of a value at least as far from zero as t, which may be infinite.
 
-    Args:
-        t: Any number, infinities among them.
-        degrees_of_freedom: Above zero, whole or not.
-
-    Raises:
-        ValueError: If t is NaN, or the degrees of freedom are not above zero.
+    A ValueError if t is NaN, or the degrees of freedom, whole or not, are not above zero.
 
     Examples:
         >>> t_two_sided(0.0, 5), round(t_two_sided(2.0, 10), 6)
@@ -28,12 +23,7 @@ def t_two_sided(t: float, degrees_of_freedom: float) -> float:
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
     """Return the value below which Student's t falls with a probability.
 
-    Args:
-        probability: Above 0 and below 1.
-        degrees_of_freedom: Above zero, whole or not.
-
-    Raises:
-        ValueError: If an argument is out of range.
+    A ValueError unless the probability is above 0 and below 1, and the degrees of freedom, whole or not, above zero.
 
     Examples:
         >>> round(t_quantile(0.975, 29), 6), round(t_quantile(0.8, 29), 6)

@@ -24,7 +24,7 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Correlations:
-    """How two figures go together over the bots that have both."""
+    """Correlations of two figures over the bots that have both."""
 
     n: int
     pearson: Correlation
@@ -32,15 +32,10 @@ class Correlations:
 
 
 def correlations(one: Mapping[str, float], other: Mapping[str, float], *, confidence: float = 0.95) -> Correlations:
-    """Return Pearson's and Spearman's correlation of two figures over their common keys.
+    """Return Pearson's and Spearman's correlation of two finite figures by bot, over their common keys.
 
-    The interval speaks of bots like these: it takes each bot as one draw, and
+    The interval is for bots like these: it takes each bot as one draw, and
     does not know that bots played the same markets.
-
-    Args:
-        one: A finite figure by bot.
-        other: Another one.
-        confidence: Of the intervals, in (0, 1).
 
     Source:
         Fisher (1921), Metron 1, 3-32; for ranks with the variance of Bonett and

@@ -21,6 +21,6 @@ class CoherenceScore:
     """Groups, each counted once for every decision on it."""
     events: int
     interval: Estimate | None = None
-    """The interval of the bot's mean, by clusters of events; None for a single event."""
+    """By clusters of events; None for a single event."""
     difference: Comparison | None = None
     """The bot's mean less the market's."""

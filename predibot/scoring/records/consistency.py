@@ -60,10 +60,7 @@ def consistency_of(record: TrackRecord, uncertainty: Uncertainty) -> tuple[Consi
     Between days a market, a replicate and two decision days in a row with a
     forecast make a pair, if the price of YES moved by at most `UNCHANGED_PRICE`.
     Intervals resample clusters of events; there is none on fewer than
-    `FEWEST_FOR_AN_INTERVAL`.
-
-    Args:
-        record: With replicates joined. Only its scored decisions count.
+    `FEWEST_FOR_AN_INTERVAL`. Replicates of the record must be joined.
     """
     rows = _Answers.of(record)
     found = []

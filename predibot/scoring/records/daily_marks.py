@@ -18,7 +18,7 @@ class Marks:
     first: int
     """The first of those midnights, in days since 1970."""
     span: int
-    """The number of days plus one, so that none is so late."""
+    """The number of days plus one, which no day reaches."""
     key: Ints
     """market * span + day since the first, (k,), rising."""
     price: Floats

@@ -23,11 +23,11 @@ class Forecasts:
     forecasters: tuple[str, ...]
     """Names, in the order of the scores."""
     forecaster: Ints
-    """An index into `forecasters`, (n,)."""
+    """Index into `forecasters`, (n,)."""
     question: Ints
-    """The question and its slot, (n,): forecasters are compared where this is the same number."""
+    """Forecasters are compared where this number, of a question and its slot, is the same, (n,)."""
     cluster: Ints
-    """What belongs together by chance, (n,), such as the event."""
+    """Rows that come out together by chance, (n,), such as those of an event."""
     probability: Floats
     outcome: Floats
     """(n,): 1 for YES, 0 for NO."""
@@ -65,7 +65,7 @@ class Forecasts:
         return replace(self, **changed)
 
     def squared_errors(self) -> Floats:
-        """Return what each adds to the Brier score, (n,)."""
+        """Return the part of each in the Brier score, (n,)."""
         return (self.probability - self.outcome) ** 2
 
     def _columns(self) -> tuple[str, ...]:

@@ -29,10 +29,7 @@ def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[Bo
     """Return the record with each bot on each part as a bot of its own, and these bots.
 
     Scored like any record, it gives a scorecard a part. Parts without decisions
-    are left out.
-
-    Raises:
-        ValueError: If `grouping` is not in `GROUPINGS`.
+    are left out. A ValueError if `grouping` is not in `GROUPINGS`.
     """
     codes, names = _groups(record, grouping)
     cells, part = np.unique(record.decision_bot * len(names) + codes, return_inverse=True)
@@ -47,10 +44,8 @@ def forecasts_by(
 ) -> tuple[Forecasts, tuple[BotGroup, ...]]:
     """Return the forecasts with each forecaster in each bin of a number as one of its own, and these.
 
-    Args:
-        values: The number that is binned, such as the lead time, (n,); rows with NaN are left out.
-        edges: Rising limits between bins; a limit is in the upper bin.
-        names: The names of the bins, one more than edges; by default made of the edges.
+    Rows where `values`, (n,), is NaN are left out. A limit of the rising `edges` is in the upper bin. There is one name
+    more than edges; by default names are made of the edges.
     """
     kept = np.flatnonzero(~np.isnan(values))
     names = names or _names_of_bins(edges)

@@ -37,10 +37,8 @@ class Loss:
 def largest_losses(record: TrackRecord, most: int) -> tuple[Loss, ...]:
     """Return the `most` bets with the largest losses, the largest first; of equals the earlier in the record.
 
-    Decisions that are ranked apart count too: what a model may have known is no excuse for a loss.
-
-    Raises:
-        ValueError: If it is no record, or `most` is below zero.
+    Decisions that are ranked apart count too: a model's possible knowledge is no excuse for a loss. A ValueError if it
+    is no record, or `most` is below zero.
     """
     return _largest(record, most, -1.0)
 
@@ -57,18 +55,15 @@ class DayGain:
     day: date
     """The date of their runs' slot."""
     gain_usd: float
-    """The gain of the bets with a known price."""
+    """Only of bets with a known price."""
     bets: int
     unknown: int
 
 
 def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:
-    """Return a bot's gains by date; dates without bets are left out.
+    """Return a bot's gains by date, without dates without bets; decisions that are ranked apart count too.
 
-    Decisions that are ranked apart count too, as in `largest_losses`.
-
-    Raises:
-        ValueError: If it is no record.
+    A ValueError if it is no record.
     """
     instance_of("record", record, TrackRecord)
     found = dict[int, list[float]]()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from predibot.scoring.arguments import Floats, Ints
 
 NEAR_HOURS = 6
-"""How far apart the prices may have been taken at which two bots are compared."""
+"""The most hours between the prices of two bots that are compared."""
 _NEAR = NEAR_HOURS * 3600.0 * 1e6
 
 
@@ -16,8 +16,8 @@ _NEAR = NEAR_HOURS * 3600.0 * 1e6
 class Moments:
     """The n_t moments at which some bots forecast something: by bot, then by subject, then by time.
 
-    What a bot was asked of one subject within six hours of one slot, as by two recipes,
-    is one moment, at the first of these instants.
+    All that a bot was asked of one subject within six hours of one slot, as by two recipes, is one moment, at the first
+    of these instants.
     """
 
     of_row: Ints
@@ -35,14 +35,7 @@ class Moments:
 
     @classmethod
     def of(cls, bot: Ints, subject: Ints, asked: Ints, at: Floats, bots: int) -> "Moments":
-        """Return the moments of m rows.
-
-        Args:
-            bot: The bot of each row, (m,).
-            subject: Its subject, (m,).
-            asked: A number for its subject and slot, (m,).
-            at: Its instant in seconds, (m,).
-        """
+        """Return the moments of m rows; `asked` numbers their subjects and slots, `at` is in seconds, (m,) each."""
         at = np.rint(at * 1e6)
         cells, cell = np.unique(asked * bots + bot, return_inverse=True)
         late = (at - _first(cell, at, cells.size)[cell]) // _NEAR

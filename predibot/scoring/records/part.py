@@ -1,4 +1,4 @@
-"""Part: which part of a ledger is meant, by venue, recipe, bots, dates and category."""
+"""Part: a part of a ledger, by venue, recipe, bots, dates and category."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from predibot.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A filter of decisions, and the instant as of which they are seen; unset fields filter nothing."""
+    """A filter of decisions, and the instant as of which they are read; unset fields filter nothing."""
 
     since: datetime | None = None
     """Slots at that instant or later."""
@@ -25,7 +25,7 @@ class Part:
     venue: str | None = None
     """By default the ledger's."""
     as_of: datetime | None = None
-    """Nothing later is seen; by default the end of a sandbox, else now."""
+    """Nothing later is read; by default the end of a sandbox, else now."""
 
     def __post_init__(self) -> None:
         """Refuse an unknown mode and empty spans with a UsageError."""
@@ -36,7 +36,7 @@ class Part:
 
     @property
     def cuts_accounts(self) -> bool:
-        """Return whether it would cut an account's history, which then is no account."""
+        """Return whether it would cut an account's history and so leave no account."""
         return any(each is not None for each in (self.since, self.until, self.category))
 
     def has_bot(self, name: str) -> bool:
