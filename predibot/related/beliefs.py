@@ -34,14 +34,15 @@ def daily_prices(
 ) -> MarketPrices:
     """Return the last price of each day that was known at an instant, without payouts.
 
-    A price of exactly 0 or 1, and any price from a market's settlement on, is a payout.
+    A price of exactly 0 or 1, and any price from a market's settlement on, is a payout. Instants are in seconds since
+    1970.
 
     Args:
         market: The market's row, for each price, (o,).
-        at_seconds: When each price was seen, in seconds since 1970, (o,); of equal instants the last row counts.
+        at_seconds: The instant of each price, (o,); of equal instants the last row counts.
         price_yes: (o,), in [0, 1].
-        settled_at: When each market was settled, in seconds since 1970, (n,); NaN for never.
-        as_of: The instant in seconds since 1970; nothing later is looked at.
+        settled_at: The settlement of each market, (n,); NaN for never.
+        as_of: Nothing later counts.
     """
     known = at_seconds <= as_of
     known &= ~((settled_at <= as_of)[market] & (at_seconds >= settled_at[market]))
@@ -81,7 +82,7 @@ class Beliefs:
 
     @property
     def n(self) -> int:
-        """Return how many markets there are."""
+        """Return the number of markets."""
         return len(self.market_ids)
 
     def only(self, kept: NDArray[np.bool_] | Ints | Sequence[int]) -> Self:

@@ -12,7 +12,6 @@ from predibot.scoring.inference.clusters import ROUNDING
 
 MIN_DELTAS = 6
 RARE = 2.0
-"""Standard deviations."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,10 +53,8 @@ def daily_changes(prices: MarketPrices, *, logits: bool = False) -> Deltas:
 def change_points(changes: Deltas, markets: int) -> ChangePoints:
     """Return the days whose change is more than `RARE` standard deviations (ddof 1) off the market's mean change.
 
-    A market with fewer than `MIN_DELTAS` changes, or with equal changes, has none.
-
-    Source:
-        BeliefBench, section 5.2, which names the z-score but no threshold.
+    A market with fewer than `MIN_DELTAS` changes, or with equal changes, has none. BeliefBench, section 5.2, names the
+    z-score but no threshold.
     """
     n = np.bincount(changes.market, minlength=markets)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -73,18 +70,14 @@ def change_points(changes: Deltas, markets: int) -> ChangePoints:
 
 
 def volatile_share(changes: Deltas, markets: int, *, window_days: int, least_deviation: float) -> Floats:
-    """Return the share of windows whose daily logit returns vary enough, (n,).
+    """Return the share of windows whose daily logit returns vary enough, (n,): equation 2 of BeliefBench.
 
     A window is a run of returns on consecutive days; NaN for a market without one.
 
     Args:
-        changes: Of logits.
-        markets: How many markets there are, n.
+        changes: Of logits, in n markets.
         window_days: w, 2 or more.
         least_deviation: gamma, the least standard deviation (ddof 1), 0 or more.
-
-    Source:
-        BeliefBench, equation 2.
     """
     if changes.change.size < window_days:
         return np.full(markets, np.nan)

@@ -17,7 +17,7 @@ from predibot.scoring.arguments import Floats, Ints
 RELATED = 0.6
 """The least S of joined events and of neighbouring markets."""
 FALSE_DISCOVERIES = 0.001
-"""The accepted share of false alarms among pairs said to jump together."""
+"""The accepted share of false alarms among pairs that are called joint jumpers."""
 _LEAST_SHARED = 2
 """One common day is too few: two markets that jump once each coincide now and then."""
 _CELLS_AT_ONCE = 4_000_000
@@ -27,9 +27,8 @@ _ROUNDING = 1e-6
 def cluster_events(beliefs: Beliefs) -> Mapping[str, str]:
     """Return the cluster of each event, by event id; a cluster is named by its first event id.
 
-    Clusters are joined by average linkage while their mean S is at least `RELATED`.
-
-    S of two events is the largest S of their markets. Daily noise has change
+    Clusters are joined by average linkage while their mean S is at least `RELATED`. S of two events is the largest S of
+    their markets. Daily noise has change
     points that coincide by chance, so they count only for markets that jumped
     together more often than chance explains (`shared_jumps`).
     """

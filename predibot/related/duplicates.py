@@ -22,19 +22,18 @@ class Duplicate:
 
 @dataclass(slots=True)
 class TextIndex:
-    """The texts seen so far, by rank; later texts change no earlier verdict.
+    """The texts so far, by rank; later texts change no earlier verdict.
 
     A text repeats a kept one if `differences` finds no different fact and their
     cosine is at least `at_least`. Without `embed` that is the cosine of TF-IDF:
-    words are compared after folding, and their rarity is that in the texts seen
-    so far.
+    words are compared after folding, and their rarity is that in the texts so far.
     """
 
     at_least: float
     embed: Embed | None = None
     _seen: list[QuestionWording] = field(default_factory=list)
     _known: Counter[str] = field(default_factory=Counter)
-    """In how many texts each word is."""
+    """By word, the number of texts with it."""
     _kept: dict[frozenset[tuple[str, int]], list[tuple[str, str, QuestionWording]]] = field(default_factory=dict)
     """Name, text and wording of each kept text, by its facts. Duplicates have the same facts."""
 

@@ -33,11 +33,7 @@ class Exposures:
 
     @property
     def effective(self) -> float | None:
-        """Return the effective number of groups; None without a bet.
-
-        Source:
-            One over the Herfindahl-Hirschman index.
-        """
+        """Return the effective number of groups, one over the Herfindahl-Hirschman index; None without a bet."""
         return 1.0 / sum(each.share**2 for each in self.groups) if self.groups else None
 
 
@@ -46,10 +42,7 @@ def exposures(
 ) -> Exposures:
     """Return a bot's stakes by groups of related events, as of the record's instant.
 
-    Stakes on both sides of one market add up, as each was at risk.
-
-    Raises:
-        ValueError: If the record is none, or has other markets.
+    Stakes on both sides of one market add up, as each was at risk. A ValueError if the record has other markets.
     """
     instance_of("record", record, TrackRecord)
     if len(event_of_market) != record.payout_yes.size:

@@ -30,7 +30,7 @@ _NEVER = np.iinfo(np.int16).max
 
 @dataclass(frozen=True, slots=True)
 class FeatureWeights:
-    """The weight of each feature; they are shares of 1."""
+    """The weight of each feature, as a share of 1."""
 
     synchrony: float = 0.25
     tags: float = 0.25
@@ -44,7 +44,7 @@ class FeatureWeights:
 
     @property
     def each(self) -> tuple[float, float, float, float]:
-        """Return them in the order of `FEATURES`."""
+        """Return the weights in the order of `FEATURES`."""
         return self.synchrony, self.tags, self.nearness, self.text
 
 
@@ -57,7 +57,7 @@ class ScoreForm:
 
     weights: FeatureWeights
     words: Embed
-    """How texts are compared where no other model is named."""
+    """For texts, where no other model is named."""
     by_subject: bool
     """Whether change points count only as far as tags or words are common."""
 
@@ -65,7 +65,7 @@ class ScoreForm:
 PAPER = ScoreForm(EQUAL, tf_idf, by_subject=False)
 """Any change points count, and all words."""
 TUNED = ScoreForm(FeatureWeights(synchrony=0.225, tags=0.25, nearness=0.0, text=0.525), subject_words, by_subject=True)
-"""Weights fitted to three raters' ratings of pairs; docs/beliefbench.md says how, and what came of it."""
+"""Weights fitted to three raters' ratings of pairs; docs/beliefbench.md says how, and with what result."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,14 +83,13 @@ class Block:
 
     @property
     def each(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return them in the order of `FEATURES`."""
+        """Return the features in the order of `FEATURES`."""
         return self.synchrony, self.tags, self.nearness, self.text
 
     def scores(self, weights: FeatureWeights = EQUAL) -> Floats:
         """Return S, (r, c), in [0, 1]: the weighted mean of the features that are there; NaN without any.
 
-        Source:
-            BeliefBench, equations 3 to 7, which take s1 in one direction and s4 as 1 - cos.
+        BeliefBench's equations 3 to 7, which take s1 in one direction and s4 as 1 - cos.
         """
         total, present = np.zeros(self.synchrony.shape), np.zeros(self.synchrony.shape)
         for weight, values in zip(weights.each, self.each, strict=True):
@@ -102,7 +101,7 @@ class Block:
         return np.round(found, _DECIMALS)
 
     def scale_jumps(self) -> Self:
-        """Return the block with s1 and s3 times the larger of s2 and s4: of different subjects they say little."""
+        """Return the block with s1 and s3 times the larger of s2 and s4: without a common subject they mean little."""
         subject = np.nan_to_num(np.fmax(self.tags, self.text))
         return replace(self, synchrony=subject * self.synchrony, nearness=subject * self.nearness)
 

@@ -36,11 +36,7 @@ class FilterResult:
 
 
 def apply_filters(beliefs: Beliefs, filters: Filters) -> FilterResult:
-    """Return which of n markets pass the filters.
-
-    Source:
-        BeliefBench, section 5.1. A volume at the quantile itself is kept.
-    """
+    """Return which of n markets pass the filters of BeliefBench, section 5.1; a volume at the quantile passes."""
     unknown = np.isnan(beliefs.volume_usd)
     traded = np.ones(beliefs.n, dtype=np.bool_)
     domains, domain = np.unique(np.array(beliefs.domains, dtype=np.str_), return_inverse=True)

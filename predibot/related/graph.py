@@ -53,7 +53,7 @@ class BeliefGraph:
     """The largest first."""
     at_least: float
     markets: int
-    """Number of markets, filtered ones too."""
+    """Filtered ones too."""
     left_out: FilterResult | None
     """None without filters."""
 
@@ -68,8 +68,7 @@ class BeliefGraph:
     def chain(self, first: str, second: str) -> tuple[str, ...]:
         """Return the shortest path over 1 - S between two events, both included; empty if they are not connected.
 
-        Raises:
-            ValueError: If one is not in the graph.
+        A ValueError if one is not in the graph.
         """
         for each in (first, second):
             if each not in self.events:
@@ -88,19 +87,13 @@ def graph_of(
 ) -> BeliefGraph:
     """Return the graph of events that were open on a common day and have a high enough S.
 
-    S of two events is the largest S of their markets.
+    S of two events is the largest S of their markets. As in section 7 of BeliefBench: edges above 0.6, chains by
+    shortest path over 1 - S.
 
     Args:
-        beliefs: All markets.
-        filters: Which of them are compared; None for all.
-        embed: What turns texts into vectors; the words of their subjects where it is left out.
-        at_least: The least S of an edge, in (0, 1].
-
-    Raises:
-        ValueError: If `at_least` is out of range.
-
-    Source:
-        BeliefBench, section 7: a graph of edges above 0.6, chains by shortest path over 1 - S.
+        filters: Which markets are compared; None for all.
+        embed: Turns texts into vectors; left out, by the words of their subjects.
+        at_least: The least S of an edge, in (0, 1], else a ValueError.
     """
     if not 0.0 < at_least <= 1.0:
         raise ValueError(f"an edge is from S = {at_least:g} on; it must be above 0, and 1 at most")

@@ -29,7 +29,6 @@ class Neighbour:
     shared_jumps: tuple[tuple[int, int], ...]
     """Days since 1970 of change points less than two days apart: the event's, and the neighbour's."""
     tags: tuple[str, ...]
-    """Common tags."""
     words: tuple[str, ...]
     """The common words that count most in their likeness, by weight."""
     common_days: int
@@ -48,7 +47,6 @@ class Neighbourhood:
     event_id: str
     neighbours: tuple[Neighbour, ...]
     markets: int
-    """All markets."""
     own_markets: int
     """The event's own markets that are compared; the filters may leave none."""
     left_out: FilterResult | None
@@ -60,8 +58,7 @@ def neighbours_of(
 ) -> Neighbourhood:
     """Return every event that was open at the same time, sorted by S of the most alike markets.
 
-    Raises:
-        ValueError: If there is no such event.
+    A ValueError if there is no such event.
     """
     if event_id not in beliefs.event_ids:
         raise ValueError(f"there is no event {event_id!r}")

@@ -17,7 +17,7 @@ class TouchedEvent:
 
     event_id: str
     score: float | None
-    """S with the event that the page was read for; None for that event itself."""
+    """S with the event of the page's search; None for that event itself."""
     jumped_on: int | None
     """The nearest day since 1970 on which one of its markets jumped, less than two days off the page's."""
 

@@ -45,7 +45,7 @@ def tf_idf_words(texts: Sequence[str]) -> tuple[sparse.csr_array, tuple[str, ...
 def subject_words(texts: Sequence[str]) -> sparse.csr_array:
     """Return the texts by the words of their subjects, (n, words): each word's count times its rarity ln((1 + n) / df).
 
-    Function words, words of the calendar, and words with a digit count nothing; what most texts say counts little.
+    Function words, words of the calendar, and words with a digit count nothing; words of most texts count little.
 
     Examples:
         >>> vectors = subject_words(["Rain on May 5, 2026?", "Will it rain in 2027?", "Snow by May 5, 2026"])

@@ -25,11 +25,7 @@ def run_keys(store: Store, game: str) -> tuple[str, ...]:
 
 
 def find_run(connection: Connection, game: str, run_key: str | None, *, venue: str) -> StoredRun:
-    """Return the run of a game that has a key, or the latest.
-
-    Raises:
-        UsageError: If there is none; it names the venue that makes one.
-    """
+    """Return the run of a game that has a key, or the latest; a UsageError without one names the venue to run on."""
     known = runs_of_game(connection, game)
     if not known:
         raise UsageError(
@@ -52,9 +48,9 @@ class RunAnswers:
     silent: dict[str, Counter[str]]
     """By bot, the reasons for missing answers."""
     abstained: dict[str, set[str]]
-    """By bot, the items on which its model said that it can say nothing; their label is None."""
+    """By bot, the items on which its model refused an answer; their label is None."""
     models: dict[str, str]
-    """The model of each bot that asked one."""
+    """By bot that asked one."""
 
 
 def read_answers(connection: Connection, run_id: int, judges: Collection[str] = ()) -> RunAnswers:
@@ -78,10 +74,8 @@ def read_answers(connection: Connection, run_id: int, judges: Collection[str] = 
 def add_strict(labels: dict[str, dict[str, T]], lenient: Mapping[str, Collection[str]], unread: T) -> list[str]:
     """Add a bot `NAME (strict)` for each bot that put words around labels, and return a note about them.
 
-    Args:
-        labels: By bot and item.
-        lenient: By bot, the items whose label did not stand alone. They are unread for the strict bot.
-        unread: Stands for an answer without a label.
+    `lenient` are, by bot, the items whose label did not stand alone: for the strict bot they are `unread`, like an
+    answer without a label.
     """
     for bot, items in lenient.items():
         labels[f"{bot} (strict)"] = {item: unread if item in items else label for item, label in labels[bot].items()}

@@ -39,12 +39,8 @@ class DataSetKind:
     def folders(self, argument: str) -> tuple[Path, ...]:
         """Return the absolute folders of a data set, so that one folder, or a set of them, is one venue.
 
-        Args:
-            argument: A folder, or several with commas between them.
-
-        Raises:
-            VenueMissing: If one is none.
-            UsageError: If one is named twice.
+        `argument` is a folder, or several with commas between them. A VenueMissing if one is none, a UsageError if
+        one is named twice.
         """
         found, rest = list[Path](), argument.split(",")
         while rest:
@@ -106,7 +102,7 @@ class DataSet(Venue):
 
     @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of the files and their names; the order of folders and where they lie do not count."""
+        """Return the SHA-256 of the files and their names; the order and the places of folders do not count."""
         found = sorted(map(self._digest, self.folders))
         return found[0] if len(found) == 1 else hashlib.sha256("\n".join(found).encode()).hexdigest()
 

@@ -41,11 +41,7 @@ class LabelItem:
     @classmethod
     @abstractmethod
     def from_json(cls, text: str) -> Self:
-        """Return the item that `as_json` wrote, with its truth if that is still there.
-
-        Raises:
-            ValueError: If it is none.
-        """
+        """Return the item that `as_json` wrote, with its truth if that is still there; a ValueError if it is none."""
 
     @classmethod
     def public_json(cls, text: str) -> str:
@@ -58,7 +54,7 @@ class LabelItem:
 
 @dataclass(frozen=True, slots=True)
 class LabelForm(AnswerForm):
-    """How a label of an item is asked for and read, once."""
+    """The prompt, the tool and the parser for the label of an item; it is asked for once."""
 
     fields: ClassVar[Collection[str]] = (LABEL,)
     tool_description: ClassVar[str]
@@ -68,7 +64,7 @@ class LabelForm(AnswerForm):
 
     @property
     def schema(self) -> ToolSchema:
-        """Return the tool by which an answer is handed in."""
+        """Return the tool for handing in an answer."""
         label = {"type": "string", "enum": list(self.labels), "description": "The label."}
         return final_answer(self.tool_description, {LABEL: label})
 
@@ -90,11 +86,7 @@ class ItemReferences:
     _made: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def find_item(self, subject_id: str) -> Any:
-        """Return an item of the run.
-
-        Raises:
-            UsageError: If there is no such item.
-        """
+        """Return an item of the run; a UsageError if there is no such item."""
         item = self.items.get(subject_id)
         if item is None or getattr(item, self.needs) is None:
             raise UsageError(
@@ -125,7 +117,6 @@ class LabelGame(Game):
     repairs: ClassVar = 0
     """An unreadable label is a miss and is not asked for again."""
     item: ClassVar[Any]
-    """The class of the items."""
     item_noun: ClassVar[str]
 
     @abstractmethod
@@ -157,11 +148,7 @@ class LabelGame(Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return a booking without bets, if the answer is one allowed label of the item.
-
-        Raises:
-            AnswerError: If it is anything else.
-        """
+        """Return a booking without bets, if the answer is one allowed label of the item, else raise AnswerError."""
         allowed = self.allowed(view)
         if answer.forecasts or answer.orders or answer.unallocated_usd is not None:
             raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")

@@ -21,11 +21,9 @@ _NOTE = (
 def replicate_tables(
     labels: Mapping[str, Mapping[str, str | None]], task_of: Callable[[str], str]
 ) -> tuple[StudyTable, ...]:
-    """Return the table of how alike the replicates of each bot label each task; () without replicates.
+    """Return the table of how alike a bot's replicates label each task; () without replicates.
 
-    Args:
-        labels: By bot and text; None for an unreadable answer.
-        task_of: The task of a text.
+    `labels` are by bot and text, None for an unreadable answer.
     """
     joined = joined_bots(labels)
     found = [row for bot in sorted(joined) for row in _rows(bot, labels, task_of)]

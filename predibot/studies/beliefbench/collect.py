@@ -50,8 +50,7 @@ class PairMarkets:
 def read_archive_markets(archive: Archive, as_of: datetime, listener: ProgressListener) -> PairMarkets:
     """Return all markets that an archive listed by an instant, each in its last listing.
 
-    Raises:
-        VenueError: If a snapshot or the resolutions cannot be read.
+    A VenueError if a snapshot or the resolutions cannot be read.
     """
     listed: dict[str, Event] = {}
     instants = [instant for instant in archive.instants if instant <= as_of]
@@ -120,16 +119,15 @@ def collect_pairs(
     Args:
         source: As `archive:FOLDER`, or the address of a ledger.
         as_of: Nothing later is read; left out, the last snapshot of an archive, or now for a ledger.
-        seed: Of the draw of the pairs that are kept.
-        most: How many are kept of each domain and label.
+        seed: For the draw of the kept pairs.
+        most: The number kept of each domain and label.
         score: The form of S, one of `SCORES`.
         weights: Of the features in the order of `FEATURES`, with commas between; left out, those of the form.
         people: Ratings of pairs of these markets, as `read_ratings` takes them; the weights are fitted to their means.
         model: The sentence-transformer that compares texts; None for TF-IDF.
 
     Raises:
-        UsageError: If the source is neither, weights are none, the model is not on this machine, or no two markets
-            can be compared.
+        UsageError: If an argument is bad, the model is not on this machine, or no two markets can be compared.
         VenueError: If the archive cannot be read.
     """
     if score not in SCORES:
@@ -195,8 +193,7 @@ def write_pairs(
 ) -> About:
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
 
-    Raises:
-        UsageError: If no two markets can be compared, or the folder cannot be written.
+    A UsageError if no two markets can be compared, or the folder cannot be written.
     """
     filters, funnel = filters or Filters(), Counter(found.funnel)
     passed = apply_filters(found.known.beliefs, filters)

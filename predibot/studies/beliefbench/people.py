@@ -14,9 +14,7 @@ from predibot.studies.beliefbench.scores.scores import CENTRES
 def read_ratings(path: Path, is_known: Callable[[str], bool]) -> dict[str, dict[str, float]]:
     """Return people's ratings by rater and pair, each in [0, 1]; a label is the centre of its range.
 
-    Args:
-        path: A CSV file with the columns pair, rater and label; `label` is one of `LABELS`, or a number from 0 to 1.
-        is_known: Returns whether a pair may be rated.
+    The CSV file has the columns pair, rater and label; `label` is one of `LABELS`, or a number from 0 to 1.
 
     Raises:
         UsageError: If it cannot be read, or a line is no rating, of no known pair, or there twice.
@@ -55,12 +53,9 @@ def _rating(label: str) -> float | None:
 
 
 def read_votes(path: Path, candidates: Mapping[str, Collection[str]]) -> dict[str, dict[str, set[str]]]:
-    """Return the candidates that people chose, by rater and pair.
+    """Return the candidates that people chose, by rater and pair; `candidates` are the ids of a pair's reasons.
 
-    Args:
-        path: A CSV file with the columns pair, candidate, rater and vote; `vote` is 1 for a choice,
-            else 0 or empty.
-        candidates: The ids of the candidate reasons of each pair.
+    The CSV file has the columns pair, candidate, rater and vote; `vote` is 1 for a choice, else 0 or empty.
 
     Raises:
         UsageError: If it cannot be read, or a line is no vote, on nothing that is known, or there twice.

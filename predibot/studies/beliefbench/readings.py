@@ -48,14 +48,9 @@ class PairRun:
 def pair_tables(
     store: Store, *, run_key: str | None = None, people: Path | None = None, votes: Path | None = None
 ) -> StudyTables:
-    """Return the tables of a run over pairs, the latest by default.
+    """Return the tables of a run over pairs, the latest by default; a UsageError without such a run or for a bad file.
 
-    Args:
-        people: A CSV file with the columns pair, rater and label.
-        votes: A CSV file with the columns pair, candidate, rater and vote.
-
-    Raises:
-        UsageError: If there is no such run, or a file is none.
+    `people` is a CSV file with the columns pair, rater and label; `votes` one with pair, candidate, rater and vote.
     """
     run = read_run(store, run_key)
     said = None if people is None else read_ratings(people, run.items.__contains__)
@@ -69,11 +64,7 @@ def pair_tables(
 
 
 def read_run(store: Store, run_key: str | None) -> PairRun:
-    """Return a run over pairs, or the latest.
-
-    Raises:
-        UsageError: If there is none.
-    """
+    """Return a run over pairs, or the latest; a UsageError if there is none."""
     with store.blame_rows():
         return store.run_read(lambda connection: _read_run(connection, run_key))
 

@@ -24,12 +24,9 @@ def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = (), *, no_
     one market. Only trades move money.
 
     Args:
-        row: As the Data API wrote it.
+        row: As the Data API wrote it. An UnreadableRow if it lacks what its type needs.
         tokens: YES and NO of its market; empty if unknown.
         no_first: Whether its market lists No before Yes; places count in that order.
-
-    Raises:
-        UnreadableRow: If it lacks what its type needs.
 
     Examples:
         >>> row = {"type": "TRADE", "side": "BUY", "timestamp": 0, "outcome": "No", "size": 5, "usdcSize": "2"}
@@ -75,11 +72,8 @@ def _is_yes(row: Mapping[str, Any], tokens: Sequence[str], *, no_first: bool) ->
 def manifold_changes(bet: Mapping[str, Any]) -> Iterator[Change]:
     """Yield the changes of holdings by a bet; a limit order changes them at each fill.
 
-    Fills of an order that was cancelled later count. Redemptions are left out:
-    they pair shares that are worth the same either way, and are no stake.
-
-    Raises:
-        UnreadableRow: If it lacks what it needs.
+    Fills of an order that was cancelled later count. Redemptions are left out: they pair shares that are worth the same
+    either way, and are no stake. An UnreadableRow if the bet lacks what it needs.
     """
     if bet.get("isRedemption") is True:
         return

@@ -34,7 +34,7 @@ class WordLists:
     function_words: frozenset[str]
     puzzles: tuple[str, ...]
     splits: Mapping[Platform, tuple[str, ...]]
-    """The splits of each platform in the order of search; the last takes the rest."""
+    """By platform, in the order of search; the last split takes the rest."""
     topics: Mapping[str, tuple[str, ...]]
     """The words and phrases of each split, in lower case."""
 
@@ -44,10 +44,7 @@ def parse_words(text: str) -> WordLists:
 
     `english` are function words, `puzzles` words of markets that are left out,
     `splits.PLATFORM` the splits of a platform. Every other name is a split. A
-    name may have several lines.
-
-    Raises:
-        ValueError: If a line is none, a split has no words, or a platform has none.
+    name may have several lines. A ValueError if a line is none of these, or a split or a platform has no words.
     """
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):

@@ -14,7 +14,7 @@ LASTS_DAYS = 60
 PLACED_BEFORE = 3_600
 """Seconds from a limit order to its first fill."""
 _TRADES_AFTER = 0.6
-"""How often a comment is followed by a deed within two days, so that about half of those who hold change nothing."""
+"""How often a comment is followed by a trade within two days, so that about half of all holders change nothing."""
 LONG_THREAD = 760
 """Comments of a thread that is longer than the venue serves."""
 
@@ -40,7 +40,7 @@ class CrowdTrade:
     at: int
     kind: Kind
     yes: int
-    """Shares; negative where they leave."""
+    """Negative where they leave."""
     no: int
     paid: int
     """Paid less received, in the venue's currency."""
@@ -57,7 +57,6 @@ class CrowdComment:
     at: int
     text: str
     parent: str = ""
-    """The comment that it replies to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class CrowdMarket:
     number: int
     question: str
     series: int | None
-    """The series whose thread it shares; None for a thread of its own."""
+    """The one whose thread it shares; None for a thread of its own."""
     closes: int
     pays_yes: bool
     prices: tuple[tuple[int, int], ...]
@@ -88,8 +87,7 @@ class CrowdMarket:
 def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000) -> tuple[CrowdMarket, ...]:
     """Return a crowd with about so many comments, counting each thread for every market that shows it.
 
-    On Polymarket the markets 0 to 2 share a thread, and market 3 has more comments
-    than the venue serves.
+    On Polymarket the markets 0 to 2 share a thread, and market 3 has more comments than the venue serves.
     """
     rng = random.Random(f"crowd|{seed}|{manifold}")
     users = [f"0x{rng.getrandbits(160):040x}" if not manifold else f"u{rng.getrandbits(64):016x}" for _ in range(70)]
@@ -134,7 +132,7 @@ def _comments(rng: random.Random, users: list[str], number: int, count: int) -> 
 
 
 def _deeds(rng: random.Random, closes: int, wrote: Sequence[int], *, manifold: bool) -> tuple[CrowdTrade, ...]:
-    """Return what a user does in a market: at any time, and after comments, which often go with a trade."""
+    """Return a user's trades in a market: at any time, and often after comments."""
     if rng.random() < 0.3:
         return ()
     yes = no = order = 0

@@ -23,7 +23,6 @@ class CrowdHost:
         """Serve these markets."""
         self.markets = markets
         self.requests: list[str] = []
-        """Requested targets, in order."""
         self._by_condition = {condition_id(market): market for market in markets}
         self._by_token = {f"{market.number}1": market for market in markets}
         self._by_contract = {f"c{market.number}": market for market in markets}

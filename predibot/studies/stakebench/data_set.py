@@ -16,7 +16,7 @@ Resolved = Literal[-1, 0, 1]
 
 @dataclass(frozen=True, slots=True)
 class LabelledComment:
-    """A comment with what its writer held when it was written, under salted ids."""
+    """A comment and its writer's position at that time, under salted ids."""
 
     platform: Platform
     split: str
@@ -34,15 +34,15 @@ class LabelledComment:
     """First action within each of `ACTION_HOURS`; empty where `action` is None."""
     resolved: Resolved
     ever_held: bool
-    """Whether the writer had held anything in the market before."""
+    """Whether the writer had a position in the market before."""
     truncated: bool
     """Whether its thread may have more comments than were served."""
     volume: float
-    """Volume of the market in the venue's currency."""
+    """Of the market, in the venue's currency."""
     closed: str
     """The end of trading."""
     price_yes: float | None = None
-    """The market's price of YES when it was written; None where there was none. No bot is shown it."""
+    """At that time; None where there was none. No bot is shown it."""
 
     @property
     def days_left(self) -> float:
@@ -65,7 +65,7 @@ class LabelledComment:
 
 @dataclass(frozen=True, slots=True)
 class LabelledWindow:
-    """A window of a market and where its odds went, under salted ids."""
+    """A window of a market and the move of its odds after it, under salted ids."""
 
     platform: Platform
     split: str

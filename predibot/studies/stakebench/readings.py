@@ -1,5 +1,4 @@
-"""Readings: the texts of a run and the labels of bots; and the pictures of Figure 2, of the chain of tasks, families of
-models, and their sizes."""
+"""Readings: the texts of a run with the labels of bots, and the pictures of Figure 2: chain, families, sizes."""
 
 import csv
 import io
@@ -51,15 +50,10 @@ _MORE = "--full adds intervals, tests, audits, gaps and what each split was like
 def run_tables(
     store: Store, *, run_key: str | None = None, pairs: Sequence[str] = (), families: Path | None = None
 ) -> StudyTables:
-    """Return the tables of a run of text tasks, the latest by default.
+    """Return the tables of a run of text tasks, the latest by default; a UsageError without such a run or bots.
 
-    Args:
-        pairs: Bots to compare, each as `A:B`.
-        families: A CSV of bot, family and, where it is known, billions of parameters; left out: what the names of
-            models say.
-
-    Raises:
-        UsageError: If there is no such run, a pair names no two bots of it, or the file of families is none.
+    `pairs` are bots to compare, each as `A:B`. `families` is a CSV of bot, family and, where it is known, billions of
+    parameters; by default they are read from the names of models.
     """
     stated = None if families is None else read_families(families)
     with store.blame_rows():
@@ -77,8 +71,7 @@ def run_tables(
 def read_families(file: Path) -> dict[str, Family]:
     """Return the family of each bot in a CSV with the columns bot, family and billions.
 
-    Raises:
-        UsageError: If it cannot be read, or a line is malformed.
+    A UsageError if it cannot be read, or a line is malformed.
     """
     try:
         rows = csv.DictReader(io.StringIO(plain_text(file, encoding="utf-8-sig", most=_MOST_BYTES), newline=""))
@@ -139,11 +132,7 @@ def _readings(
 
 
 def fact_of(item: Item) -> Fact:
-    """Return what scores need of a text.
-
-    Raises:
-        UsageError: If its truth is not known.
-    """
+    """Return the facts that scores need of a text; a UsageError if its truth is not known."""
     truth = item.truth
     if truth is None:
         raise UsageError(f"the run has no truth of {item.subject_id[:60]!r}; it was altered after it was made")
@@ -171,11 +160,7 @@ def fact_of(item: Item) -> Fact:
 
 
 def show_item(payload: str) -> StudyItem:
-    """Return a text as a page shows it, with its truth.
-
-    Raises:
-        ValueError: If it is no text of a run.
-    """
+    """Return a text as a page shows it, with its truth; a ValueError if it is no text of a run."""
     item = Item.from_json(payload)
     money = MONEY_SIGNS.get(item.platform, "$")
     facts: dict[str, str | None] = {

@@ -1,4 +1,4 @@
-"""What a data set of comments is made of: platforms, lengths, stakes, months, topics, and who holds a position."""
+"""The make-up of a data set of comments: platforms, lengths, stakes, months, topics, and who has a position."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ NUMBERS = ("length", "written", "volume", "days left")
 
 @dataclass(slots=True)
 class _Platform:
-    """What was counted of a platform; lists have an element for each comment."""
+    """The counts of a platform; lists have an element for each comment."""
 
     markets: Counter[str] = field(default_factory=Counter)
     """Comments by market."""
@@ -70,7 +70,7 @@ class _Platform:
 def describe(rows: Rows) -> tuple[StudyTable, ...]:
     """Return the paper's tables 1, 16, 18 and 19 of a data set, and how holders differ from others in all of it.
 
-    The files are read once; a few numbers of each comment are held in memory, and no text.
+    The files are read once; a few numbers of each comment are kept in memory, and no text.
     """
     found: dict[str, _Platform] = {}
     for row in rows("comments"):

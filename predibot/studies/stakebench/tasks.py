@@ -49,7 +49,7 @@ TASKS: Mapping[str, Task] = {
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What no bot is shown of an item; baselines may learn from the truth of other markets."""
+    """The hidden part of an item; baselines may learn from the truth of other markets."""
 
     label: str
     stakes: tuple[tuple[str, float], ...] = ()
@@ -68,7 +68,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Item(LabelItem):
-    """A text to be labelled, with what is shown beside it."""
+    """A text to be labelled, with all that is shown beside it."""
 
     task: str
     id: str
@@ -102,11 +102,7 @@ class Item(LabelItem):
 
     @classmethod
     def from_json(cls, text: str) -> "Item":
-        """Return the item that `as_json` wrote, with its truth if it is still there.
-
-        Raises:
-            ValueError: If it is none.
-        """
+        """Return the item that `as_json` wrote, with its truth if it is still there; a ValueError if it is none."""
         try:
             data = json.loads(text)
             truth = data.pop("truth", None)
@@ -156,11 +152,8 @@ def draw_items(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int)
 
     G1 has as many comments with a position as without. A split with fewer than
     twelve items is left out of a task, and a note says so. The files are read
-    twice; only drawn items, the ids of markets and one market's comments are held
-    in memory.
-
-    Raises:
-        ValueError: If a market, a comment or an item is there more than once.
+    twice; only drawn items, the ids of markets and one market's comments are
+    in memory at once. A ValueError for a market, a comment or an item that is there more than once.
     """
     draw, crowds, known = _Draw(seed, per_split), dict[str, tuple[int, int]](), set[tuple[str, str]]()
     for key, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):

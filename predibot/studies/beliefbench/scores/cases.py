@@ -1,4 +1,4 @@
-"""Case studies: pairs on which one model's labels with and without reasons differ, and which of both is nearer."""
+"""Case studies: pairs for which one model's labels with and without reasons differ, and which of both is nearer."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -21,9 +21,8 @@ _NOT_JUDGED = "not judged"
 def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
     """Return how labels with reasons compare with those without, by hops, and the pairs on which they differ most.
 
-    Source:
-        BeliefBench, section 8 and appendix C. It does not say how hops are told; here it is
-        by the kind of the reasons, as a judge says.
+    BeliefBench, section 8 and appendix C, does not say how it counts hops; here the kind of the reasons decides, as a
+    judge labels it.
     """
     compared: list[tuple[Cell, ...]] = []
     cases: list[tuple[Cell, ...]] = []

@@ -1,4 +1,4 @@
-"""Graphs of labels: questions as nodes, and an edge where a bot's label, or S, says that two are related."""
+"""Graphs of labels: questions as nodes, and an edge where a bot's label, or S, is high enough for a relation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,9 +27,7 @@ class LabelGraph:
 def label_graphs(readings: PairReadings) -> tuple[LabelGraph, ...]:
     """Return the graph of S on all pairs, then that of each bot that labelled a pair.
 
-    Source:
-        BeliefBench, section 8: edges above 0.6, and chains of them. The paper draws a bot's
-        edges alone.
+    As in section 8 of BeliefBench, with edges above 0.6 and chains of them; the paper draws a bot's edges alone.
     """
     apart = {pair: fact for pair, fact in readings.facts.items() if len(set(fact.events)) == 2}
     titles = {name: title for fact in apart.values() for name, title in zip(fact.markets, fact.titles, strict=True)}

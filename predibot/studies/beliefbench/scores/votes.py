@@ -1,4 +1,4 @@
-"""Votes: which of the candidate reasons for a pair people prefer, without being told who wrote them."""
+"""Votes: which of the candidate reasons for a pair people prefer; they do not know who wrote them."""
 
 import hashlib
 from collections.abc import Collection, Mapping
@@ -24,7 +24,7 @@ Votes = Mapping[str, Mapping[str, Collection[str]]]
 def candidates_of(readings: PairReadings) -> dict[str, dict[str, Candidate]]:
     """Return the candidate reasons by pair and id, of pairs that have two and more.
 
-    An id depends on the pair and the text alone, and so does the order; neither tells who wrote it.
+    Ids and order depend on the pair and the text alone, so that neither reveals who wrote it.
     """
     found: dict[str, dict[str, Candidate]] = {}
     for bot, reasons in readings.reasons.items():
@@ -41,9 +41,6 @@ def vote_table(candidates: Mapping[str, Mapping[str, Candidate]], votes: Votes) 
 
     A rater has one vote a pair, split evenly where several candidates were chosen; a pair without a
     choice is left out. A text of several bots counts for each of them.
-
-    Args:
-        candidates: By pair and id.
     """
     shares: dict[str, list[tuple[str, str, float, float]]] = {}
     for rater, of_pair in votes.items():

@@ -8,7 +8,7 @@ from predibot.domain.decision import Abstention, Decision, Label
 from predibot.scoring.relatedness.relevance import relevance_class
 
 _DECIMALS = 9
-"""As scores have them, so that rounding moves none over the end of a class."""
+"""As many as in scores, so that rounding moves none over the end of a class."""
 
 
 @dataclass(frozen=True, slots=True)

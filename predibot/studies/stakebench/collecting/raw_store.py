@@ -26,13 +26,10 @@ class RawStore:
 
     @contextmanager
     def lock(self, platform: str) -> Iterator[None]:
-        """Lock the folder for one collection of one platform.
+        """Lock the folder for one collection of one platform, and remove half-written files of a killed one.
 
-        Answers of another platform, or of a simulated one, would be mistaken for its
-        own. Half-written files of a killed collection are removed.
-
-        Raises:
-            UsageError: If another collection is at work in it, or it holds answers of another platform.
+        A UsageError if another collection is at work in it, or it holds answers of another platform, or of a simulated
+        one: they would be mistaken for this one's.
         """
         raw = self.folder / "raw"
         raw.mkdir(parents=True, exist_ok=True)
@@ -57,11 +54,7 @@ class RawStore:
             os.close(held)
 
     def answer(self, kind: str, name: str, ask: Callable[[], object]) -> object:
-        """Return a stored answer, or ask for it and store it whole.
-
-        Raises:
-            UsageError: If a stored answer cannot be read.
-        """
+        """Return a stored answer, or ask for it and store it whole; a UsageError if a stored one cannot be read."""
         # Ids may hold anything, file names may not.
         path = self.folder / "raw" / kind / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json.gz"
         if path.is_file():

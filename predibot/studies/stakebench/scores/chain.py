@@ -1,5 +1,4 @@
-"""The chain of tasks over bots: how scores go together, by family of models, and with their size; and texts on which
-bots split."""
+"""The chain of tasks over bots: scores against each other, families and sizes of models; and texts that split bots."""
 
 import math
 import re
@@ -27,11 +26,10 @@ class Family:
 
     name: str
     billions: float | None
-    """Parameters of the model, in billions."""
 
 
 def family_of(model: str) -> Family:
-    """Return the family and the size that the name of a model says.
+    """Return the family and the size in the name of a model.
 
     Examples:
         >>> family_of("openai/Qwen3-30B-A3B")
@@ -57,10 +55,7 @@ def scores_by_bot(main: StudyTable) -> dict[str, dict[str, float]]:
 def chain_tables(main: StudyTable, families: Mapping[str, Family], *, note: str = "") -> tuple[StudyTable, ...]:
     """Return the numbers of the paper's Figure 2; those of families and sizes only for bots that are in `families`.
 
-    Args:
-        main: The paper's Table 3.
-        families: Of models by bot.
-        note: Where they are from.
+    `main` is the paper's Table 3, and `note` the source of the families, which are by bot.
     """
     bots = scores_by_bot(main)
     chain = [
@@ -98,7 +93,7 @@ def _mean(values: list[float]) -> float:
 
 
 def split_texts(readings: Readings) -> Iterator[tuple[str, Counter[str]]]:
-    """Yield the texts of each task on which the bots' answers lie most evenly, and how many gave each answer."""
+    """Yield the texts of each task on which the bots' answers are split most evenly, and how many gave each answer."""
     of_task: dict[str, list[tuple[float, str, Counter[str]]]] = {}
     for item, fact in readings.facts.items():
         said = Counter(readings.labels[bot][item] or "unread" for bot in readings.bots if item in readings.labels[bot])

@@ -45,7 +45,7 @@ class MacroEstimate:
     """None with fewer than two markets, or with resamples without a value."""
     high: float | None
     splits: int
-    """Splits with a value."""
+    """Only those with a value."""
     markets: int
     n: int
     """Answers that count."""
@@ -57,10 +57,7 @@ class MacroEstimate:
 
 
 def macro_average(by_split: ArrayLike) -> float:
-    """Return the unweighted mean over splits with a value.
-
-    Returns:
-        NaN where no split has a value.
+    """Return the unweighted mean over splits with a value; NaN without any.
 
     Examples:
         >>> macro_average([0.4, float("nan"), 0.6])
@@ -79,13 +76,9 @@ def macro_estimate(
     A market is drawn with all its comments, as they share a question and often a crowd.
 
     Args:
-        marks: Of the n answers.
         splits: Whole numbers from zero, shape (n,).
         markets: Words or whole numbers, shape (n,); a market lies in one split.
         minus: Subtracted in each split, such as a baseline or the lowest quartile.
-
-    Raises:
-        ValueError: If lengths differ, or a split is negative.
     """
     rows = indices("splits", splits)
     refuse("splits", rows, rows < 0, "each must be zero or more")

@@ -16,7 +16,7 @@ HOSTS = {
     "clob_url": CLOB_URL,
     "manifold_url": MANIFOLD_URL,
 }
-"""Whom comments are collected from, by the names of their addresses in `predibot.toml`."""
+"""The hosts of comments, by the names of their addresses in `predibot.toml`."""
 COMMENTS = DataSetKind(
     "comments", FILES, "comments", lambda row: str(row.at), "predibot collect comments PLATFORM FOLDER"
 )

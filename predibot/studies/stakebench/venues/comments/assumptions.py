@@ -1,4 +1,4 @@
-"""What is assumed of the hosts that comments are collected from, each tried; see `predibot doctor --live`."""
+"""Assumptions about the hosts of collected comments, each tried; see `predibot doctor --live`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +17,6 @@ _PAGE = ("limit", "100")
 
 @dataclass(slots=True, kw_only=True)
 class _CommentHosts(Hosts):
-    """What was seen so far."""
-
     gamma_url: str
     data_url: str
     manifold_url: str
@@ -27,7 +25,7 @@ class _CommentHosts(Hosts):
 
 
 def assumptions(*, gamma_url: str, data_url: str, manifold_url: str) -> Iterator[Assumption]:
-    """Yield each assumption with what was seen; about ten requests, none of which needs a key."""
+    """Yield each assumption with what a request found; about ten requests, none of which needs a key."""
     gamma_url, data_url, manifold_url = (url.rstrip("/") for url in (gamma_url, data_url, manifold_url))
     with JsonClient(takes_compressed=True) as client:
         hosts = _CommentHosts(client=client, gamma_url=gamma_url, data_url=data_url, manifold_url=f"{manifold_url}/v0")
