@@ -10,18 +10,11 @@ _OUR_PROJECT = 'name = "predibot"'
 
 
 def plugin_folders(kind: str, packaged: Iterable[str]) -> list[str]:
-    """Return the folders of one kind of plug-in; a file in an earlier one replaces its namesake in a later one.
+    """Return the absolute folders of `strategies` or `tools`; a file replaces its namesakes in later ones.
 
-    Folders that do not exist are kept: the import system skips them, and a list of plug-ins can say that one is
-    missing.
-
-    Args:
-        kind: `strategies` or `tools`.
-        packaged: Folders that the import system found by itself.
-
-    Returns:
-        Absolute folders: first those of `PREDIBOT_STRATEGIES` or `PREDIBOT_TOOLS` (separated as in `PATH`), then the
-            checkout's if this is a checkout, then the packaged ones.
+    First those of `PREDIBOT_STRATEGIES` or `PREDIBOT_TOOLS`, separated as in `PATH`, then a checkout's, then the
+    `packaged` ones that the import system found. Folders that do not exist are kept: the import system skips them, and
+    a list of plug-ins can say that one is missing.
     """
     folders = [*folders_from_environment(kind), *_checkout_folders(kind), *packaged]
     return list(dict.fromkeys(folders))
@@ -34,16 +27,13 @@ def folders_from_environment(kind: str) -> list[str]:
 
 
 def _checkout_folders(kind: str) -> list[str]:
-    """Return the top-level folder of our own checkout, or nothing when installed."""
     root = checkout()
     return [] if root is None else [str(root / kind)]
 
 
 def checkout() -> Path | None:
-    """Return the folder of our own checkout; None when installed.
-
-    A pyproject.toml alone proves little: badly packed wheels leave one, and a `tools` folder, beside us in
-    site-packages.
+    """Return the folder of our own checkout; None when installed. A pyproject.toml and a `tools` folder prove little:
+    badly packed wheels leave them in site-packages.
     """
     root = Path(__file__).resolve().parent.parent
     project = root / "pyproject.toml"

@@ -9,9 +9,8 @@ from inspect import getsource
 
 
 def lazily(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package that imports its names under `if TYPE_CHECKING`.
-
-    The imports written for the type checker are parsed here, so that each name's module is written once.
+    """Return `__getattr__` and `__dir__` of a package that imports its names under `if TYPE_CHECKING`. The imports
+    written for the type checker are parsed here, so that each name's module is written once.
     """
     module = sys.modules[package]
 

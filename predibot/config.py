@@ -236,10 +236,8 @@ def _read_settings(file: Path) -> str | None:
 
 
 class Settings(BaseSettings):
-    """Settings that hold for every recipe: where the hosts are and how patient to be.
-
-    The environment wins over the files, such as `PREDIBOT_WORKERS` over `workers`; the folder's file wins over the
-    user's.
+    """Settings that hold for every recipe: where the hosts are and how patient to be. The environment wins over the
+    files, such as `PREDIBOT_WORKERS` over `workers`, and the folder's file over the user's.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="forbid", frozen=True)

@@ -153,9 +153,8 @@ class Tool:
 
     schema: ToolSchema
     call: Callable[[Mapping[str, object], float], ToolResult]
-    """Takes arguments by name and the seconds left; refuses wrong arguments with a ToolError.
-
-    Raises BudgetSpent where the call does not fit the budget any more.
+    """Takes arguments by name and the seconds left; refuses wrong arguments with a ToolError. Raises BudgetSpent where
+    the call does not fit the budget any more.
     """
 
 
@@ -168,12 +167,8 @@ class WebSearch(Protocol):
     """A search of the web."""
 
     def __call__(self, query: str, *, recent_days: int | None = None, by_date: bool = False) -> ToolResult:
-        """Return results as text.
-
-        Args:
-            query: A few words.
-            recent_days: Only results published in so many days, where the provider can filter or date them.
-            by_date: Whether the latest come first, instead of the best.
+        """Return results as text for a query of a few words: the best first, or the latest `by_date`. With
+        `recent_days` only results published in so many days, where the provider can filter or date them.
         """
         ...
 
@@ -206,9 +201,8 @@ BUILT_IN_TOOLS = (WEB_SEARCH, VISIT_WEBPAGE)
 
 
 def untrusted_mark() -> str:
-    """Return a new mark for the fence around untrusted text: 24 decimal digits that nobody can know before.
-
-    Digits only, because a sentence can describe a digit in any script, and letters have look-alikes.
+    """Return a new mark for the fence around untrusted text: 24 decimal digits that nobody can know before. Digits
+    only, because a sentence can describe a digit in any script, and letters have look-alikes.
     """
     return f"{secrets.randbelow(10**24):024d}"
 
@@ -320,10 +314,8 @@ class Context:
 
     @property
     def event(self) -> Event:
-        """Return the event to decide on, with the markets that the run plays and their quotes.
-
-        Raises:
-            PluginError: If the game is not on one event.
+        """Return the event to decide on, with the run's markets and quotes; raise `PluginError` if the game is not on
+        one event.
         """
         return self._event_view.event
 
@@ -344,10 +336,8 @@ class Context:
         return form.reasoned() if self.rationale_first and isinstance(form, ReasonedForm) else form
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
-        """Return the orders for bets by market id: a positive bet buys YES, a negative one NO, zero nothing.
-
-        Raises:
-            PluginError: If a market is not of the event, or the game is not on one event.
+        """Return the orders for bets by market id: a positive bet buys YES, a negative one NO, zero nothing. Raises
+        `PluginError` if a market is not of the event, or the game is not on one event.
         """
         return self._event_view.orders(bets_usd)
 
@@ -368,10 +358,9 @@ MOST_ANSWER_TOKENS = 32_000
 
 @dataclass(frozen=True, slots=True)
 class ModelNeed:
-    """One conversation with a model, and its most in one decision; declared twice, there are two conversations.
-
-    Only declared models can be opened. The other fields are for the estimate of `decide --dry-run`; limits hold
-    whatever they say.
+    """One conversation with a model, and its most in one decision; declared twice, there are two conversations. Only
+    declared models can be opened. The other fields are for the estimate of `decide --dry-run`; limits hold whatever
+    they say.
     """
 
     name: str
@@ -456,11 +445,8 @@ class Strategy(Protocol):
     """
 
     def decide(self, context: Context) -> Decision | Abstention:
-        """Return the decision on the context's view.
-
-        Raises:
-            NoAnswer: If its model gave no usable answer: a failure that is only tried again on request.
-            PredibotError: As any other exception, recorded as a failure.
+        """Return the decision on the context's view. Raises `NoAnswer` if its model gave no usable answer: a failure
+        that is only tried again on request. Any other `PredibotError` is recorded as a failure.
         """
 
 
@@ -491,12 +477,8 @@ class EventSource(Protocol):
         """
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return one event, whatever its state.
-
-        Raises:
-            UsageError: If the venue knows no such event.
-            VenueUnavailable: If it did not answer.
-            VenueChanged: If it cannot be read.
+        """Return one event, whatever its state. Raises `UsageError` if there is no such event, `VenueUnavailable` if
+        the venue did not answer, and `VenueChanged` if the event cannot be read.
         """
 
 
@@ -506,11 +488,8 @@ class PriceSource(Protocol):
     __slots__ = ()
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return the recorded prices with start < at <= until, oldest first.
-
-        Raises:
-            VenueUnavailable: If they could not be read whole.
-            VenueChanged: If the answer breaks the contract.
+        """Return the recorded prices with start < at <= until, oldest first. Raises `VenueUnavailable` if they could
+        not be read whole, and `VenueChanged` if the answer breaks the contract.
         """
         return PricePath(instrument)
 
@@ -521,11 +500,8 @@ class ResolutionSource(Protocol):
     __slots__ = ()
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return what these markets paid, as known at the instant; an unsettled market is absent.
-
-        Raises:
-            VenueUnavailable: If they could not be read whole.
-            VenueChanged: If the answer breaks the contract.
+        """Return what these markets paid, as known at the instant; an unsettled market is absent. Raises as
+        `price_path` does.
         """
         return ResolutionPage({})
 
@@ -571,11 +547,7 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
         return ""
 
     def rows(self, name: str) -> Iterator[Any]:
-        """Yield the rows of a file of the data set, from its beginning.
-
-        Raises:
-            VenueChanged: If a line cannot be read.
-        """
+        """Yield the rows of a file of the data set from its start; raise `VenueChanged` if a line cannot be read."""
         return iter(())
 
     def raw_events(self, *, enough: Callable[[Sequence[object]], bool] | None = None) -> Iterable[list[object]]:
@@ -605,9 +577,7 @@ class Venue(EventSource, PriceSource, ResolutionSource, Protocol):
 
     @property
     def has_sessions(self) -> bool:
-        """Return whether its instruments trade only at the closes of trading days, and splits and dividends change
-        them.
-        """
+        """Return whether its instruments trade only at closes of trading days, and splits and dividends change them."""
         return _overrides(self, "closes", Venue)
 
 
@@ -620,7 +590,7 @@ class PayloadReader:
     """A reader of a venue's own JSON of an event, from the venue or from a recording."""
 
     event: Callable[[object, datetime], tuple[Event | None, tuple[Skip, ...]]]
-    """Takes an object and the instant of its quotes; returns the event with every readable market, and a skip for the
+    """Takes an object and the instant of its quotes; returns the event with every readable market, and skips for the
     rest.
     """
     id: Callable[[object], str]

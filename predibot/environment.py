@@ -35,10 +35,7 @@ def api_keys_present() -> tuple[str, ...]:
 
 
 def secrets_present() -> Collection[str]:
-    """Return the values that may stand in no text.
-
-    These are API keys, variables named like secrets, passwords of proxies, and secret parts of addresses.
-    """
+    """Return values that no text may show: keys, variables named like secrets, passwords, secret parts of addresses."""
     named = (value for name, value in os.environ.items() if SECRET_NAME.fullmatch(name))
     proxies = (value for name, value in os.environ.items() if name.lower().endswith("_proxy"))
     addresses = (value for name, value in os.environ.items() if SECRET_ADDRESS_NAME.fullmatch(name))
@@ -96,7 +93,7 @@ def state_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be computed again; it may not exist. Raises `RuntimeError` if the user has no
+    """Return the folder for what can be computed again, which may not exist; raise `RuntimeError` if the user has no
     home.
     """
     named, usual = (Path(os.environ.get(name, "")) for name in ("PREDIBOT_CACHE", "XDG_CACHE_HOME"))

@@ -30,13 +30,8 @@ class NotPlain(OSError):
 
 
 def open_plain(path: Path, most: int | None = None) -> BinaryIO:
-    """Open a file to read its bytes; links are followed.
-
-    Args:
-        most: How many bytes it may have; a caller that reads it piece by piece needs no bound.
-
-    Raises:
-        OSError: If it cannot be opened, is a folder, a pipe or a device, or is too large.
+    """Open a file to read its bytes; links are followed. Raises `OSError` if it cannot be opened, is a folder, a pipe
+    or a device, or has more than `most` bytes; a caller that reads it piece by piece needs no bound.
     """
     # Without blocking: else a named pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -55,9 +50,7 @@ def open_plain(path: Path, most: int | None = None) -> BinaryIO:
 
 
 def plain_bytes(path: Path, most: int = MAX_WHOLE_BYTES) -> bytes:
-    """Return the content of a file. Raises `OSError` as `open_plain` does, and for a file with more bytes than its
-    size.
-    """
+    """Return the content of a file; raise `OSError` as `open_plain` does, or if it yields more bytes than its size."""
     with open_plain(path, most) as file:
         content = file.read(most + 1)
     if len(content) > most:

@@ -23,20 +23,15 @@ _INSTALL = "to_{library} needs {library}, which is not installed; install it wit
 
 
 class Rows(Sequence[RowT_co], Generic[RowT_co]):
-    """Rows in their order; they cannot be changed.
-
-    As a table, a row has a column for each of `columns`. A cell without a value is None in `to_dicts` and missing in
-    pandas and polars; instants are aware, in UTC.
+    """Rows in their order; they cannot be changed. As a table, a row has a column for each of `columns`. A cell without
+    a value is None in `to_dicts` and missing in pandas and polars; instants are aware, in UTC.
     """
 
     __slots__ = ("_cells", "_columns", "_rows")
 
     def __init__(self, rows: Iterable[RowT_co], columns: Mapping[str, Kind], cells: Callable[[RowT_co], Cells]) -> None:
-        """Keep rows and how they become a table; `rows_of` does that for plain dataclasses.
-
-        Args:
-            columns: The columns of their table, by name.
-            cells: Returns the cells of a row, by name.
+        """Keep rows, the columns of their table, and the function that returns a row's cells, both by name; see
+        `rows_of`.
         """
         self._rows = tuple(rows)
         self._columns = dict(columns)

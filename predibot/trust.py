@@ -56,13 +56,8 @@ class Folder:
 
     @classmethod
     def read(cls, path: Path, known: Mapping[str, str] | None = None) -> "Folder":
-        """Return a folder as it is now.
-
-        Args:
-            known: Texts that were read already, by file name; they replace what the files say.
-
-        Raises:
-            UsageError: If it holds too many recipes, or too long ones.
+        """Return a folder as it is now, with `known` texts by file name in place of what its files say. Raises
+        `UsageError` if it holds too many recipes, or too long ones.
         """
         whole = path.resolve()
         files = [whole / SETTINGS_FILE, *sorted(whole.glob("*.toml")), *sorted((whole / _RUNS).glob("*.toml"))]

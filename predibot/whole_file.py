@@ -16,18 +16,11 @@ _UNFINISHED = re.compile(r"\.unfinished-[0-9a-f]{32}")
 
 @contextmanager
 def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
-    """Yield a new file that replaces `path` once it is written; a failed one leaves nothing.
+    """Yield a new file that replaces `path` once it is written; a failed one leaves nothing but its `OSError`.
 
-    The file is made beside `path` under a name that nobody can guess, and only if nothing has that name: no link there
-    is followed. A link at `path` itself is replaced; its target stays. A killed process leaves its file for
-    `remove_unfinished_files`.
-
-    Args:
-        path: Its final name, in a folder that exists.
-        durable: Whether content and name are on the disk when it appears.
-
-    Raises:
-        OSError: If it cannot be written.
+    The file is made beside `path`, in an existing folder, under a name that nobody can guess and only if nothing has
+    that name: no link there is followed. A link at `path` itself is replaced; its target stays. A killed process leaves
+    its file for `remove_unfinished_files`. If `durable`, content and name are on the disk when it appears.
     """
     unfinished = path.with_name(f".unfinished-{secrets.token_hex(16)}")
     try:
@@ -49,9 +42,8 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
 
 
 def remove_unfinished_files(folder: Path) -> None:
-    """Remove the unfinished files of killed processes from a folder, with SQLite's files beside them.
-
-    Files that are still being written stay, and so do those that may not be removed.
+    """Remove the unfinished files of killed processes from a folder, with SQLite's files beside them. Files that are
+    still being written stay, and so do those that may not be removed.
     """
     for path in folder.glob(".unfinished-*"):
         if not is_unfinished(path):

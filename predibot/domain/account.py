@@ -47,10 +47,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a journal adds up to.
-
-    Cash plus the cost of positions is always paid in plus realised plus dividends, less fees.
-    """
+    """The sum of a journal. Cash plus the cost of positions is always paid in + realised + dividends - fees."""
 
     cash_usd: float = 0.0
     positions: Mapping[Instrument, Position] = field(default_factory=dict)

@@ -6,7 +6,9 @@ from typing import Literal
 LimitLevel = Literal["decision", "bot", "run", "day"]
 LIMIT_LEVELS: tuple[LimitLevel, ...] = ("decision", "bot", "run", "day")
 LEAST_SHARE = 1e-3
-"""Of a known price; a stated cost below it is not believed, or no limit would hold. Real discounts leave 1 %."""
+"""The share of a known price below which a stated cost is not believed, or no limit would hold. Real discounts leave 1
+%.
+"""
 
 
 def format_limit_usd(value: float) -> str:

@@ -1,6 +1,5 @@
-"""Categories: the field an event belongs to, told by the venue's tags, and whether it is about crypto.
-
-An event is about crypto by whole words of its tags; without tags, by those of its title and slug.
+"""Categories: the field of an event by the venue's tags, and whether it is about crypto by whole words of its tags.
+Without tags, the words of its title and slug decide about crypto.
 """
 
 import re
@@ -38,7 +37,7 @@ _SLUGS = {
 
 
 def category_of(tags: Sequence[Tag]) -> str | None:
-    """Return the category of an event in whatever order its tags are, else its first label, else None.
+    """Return an event's category, whatever the order of its tags, else its first label, else None.
 
     Examples:
         >>> category_of([Tag("All", "all"), Tag("World", "world"), Tag("Politics", "politics")])

@@ -33,9 +33,8 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     state_json: str = field(default="", metadata=_LEFT_OUT)
-    """What else an assistant's turn carried, such as its thoughts; only its own provider reads it.
-
-    A list of objects: first the fields of the message, with its `model`, then those of each of its calls.
+    """What else an assistant's turn carried, such as its thoughts; only its own provider reads it. A list of objects:
+    first the fields of the message, with its `model`, then those of each of its calls.
     """
 
 
@@ -118,9 +117,8 @@ class ChatReply:
     citations: tuple[str, ...] = ()
     """Addresses that a model with a search of its own says it read."""
     refused_settings: tuple[str, ...] = ()
-    """Settings that the provider does not take, such as its temperature: it answered without them.
-
-    One that it takes with another value is named with the value: `reasoning_effort = high`.
+    """Settings that the provider does not take, such as its temperature: it answered without them. One that it takes
+    with another value is named with the value: `reasoning_effort = high`.
     """
     more_room: bool = field(default=False, metadata=_LEFT_OUT)
     """Whether it was cut off, and a second try may be longer."""

@@ -12,11 +12,7 @@ _UNITS = {"w": timedelta(weeks=1), "d": timedelta(days=1), "h": timedelta(hours=
 
 
 def parse_instant(text: str) -> datetime:
-    """Return the UTC instant that an ISO 8601 text names.
-
-    Args:
-        text: For example `2026-02-13T19:30:00Z`, `2026-02-13 19:30:00+00`, or
-            `2026-02-13`, which is midnight. Without an offset it is UTC.
+    """Return the UTC instant of an ISO 8601 text; a day is its midnight, and a time without an offset is UTC.
 
     Raises:
         ValueError: If the text is not an instant.

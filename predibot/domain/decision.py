@@ -28,7 +28,7 @@ def outcome_of(status: Status, reason_kind: ReasonKind | None) -> str:
 
 
 BY_SYSTEM = "no answer could be taken, so the system held"
-"""What is said of a decision that the game made in place of an unusable answer; its note says why."""
+"""The reason of a decision that the game made in place of an unusable answer; its note says why."""
 
 
 def counted_status(status: Status, reason_kind: ReasonKind | None) -> Status:
@@ -75,15 +75,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A bot's opinion of one market.
-
-    Nothing here or below is checked: a strategy may say anything, and the game
+    """A bot's opinion of one market. Nothing here or below is checked: a strategy may state anything, and the game
     answers with complaints that say what to fix.
     """
 
     market_id: str
     probability: float
-    """Probability of YES, in [0, 1]."""
+    """Of YES, in [0, 1]."""
     confidence: float | None = None
     """From 0 to 10; None where it is not stated."""
     rationale: str = ""
@@ -209,10 +207,7 @@ class Source:
 
 
 def seeded_random(*parts: str | int) -> random.Random:
-    """Return a generator whose draws follow from the parts alone.
-
-    Args:
-        parts: What the draw is for: seed, recipe, slot, bot, subject.
+    """Return a generator whose draws follow from the parts alone, such as seed, recipe, slot, bot and subject.
 
     Source:
         `scoring.md`: sha256 of the parts joined by `|`.

@@ -94,7 +94,7 @@ class Market:
     is_other: bool = False
     """Whether it pays if no other market of its group does; the venue may still add markets to the group."""
     opened_at: datetime | None = None
-    """When it could first be traded, as far as the venue says."""
+    """When it could first be traded, if the venue says so."""
 
     @property
     def id(self) -> str:
@@ -224,10 +224,8 @@ class EventView:
 def prices_of(event: Event, venue: str, quotes: Mapping[str, Quote] | None = None) -> dict[Instrument, Price]:
     """Return the price of each quoted outcome; NO costs one dollar less the price of YES.
 
-    Of more than two outcomes each has its own price; their sum is the venue's concern.
-
-    Args:
-        quotes: As `Market.with_quotes` takes them; by default the event's own.
+    Of more than two outcomes each has its own price; their sum is the venue's concern. `quotes` are as
+    `Market.with_quotes` takes them, by default the event's own.
     """
     found = {}
     for market in event.markets:

@@ -1,6 +1,5 @@
-"""Replicates: bots with the same settings that are asked independently, `x#1`, `x#2` and so on, and shown as `x`.
-
-Samples of a bot `x`, which pools them, are the replicates of a bot `x.sample`.
+"""Replicates: bots with the same settings that are asked independently, `x#1`, `x#2` and so on, and shown as `x`. A bot
+`x` that pools samples of itself has the replicates of a bot `x.sample`.
 """
 
 import re

@@ -13,8 +13,9 @@ class Resolution:
     """One revision of a market's payout."""
 
     payout_yes: float | None
-    """What a share of YES paid, in [0, 1] dollars; NO paid the rest. None where the market was voided
-    without a payout: positions get back what they cost."""
+    """What a share of YES paid, in [0, 1] dollars; NO paid the rest. None where the market was voided without a payout:
+    positions get back what they cost.
+    """
     settled_at: datetime
     settled_source: SettledSource
     effective_at: datetime
@@ -42,9 +43,8 @@ class Resolution:
         return cls(payouts[0], settled_at, source, effective_at, tuple(payouts) if len(payouts) > 2 else ())
 
     def of_outcome(self, number: int) -> "Resolution | None":
-        """Return the resolution of one outcome, counted from 0; None where its payout is unknown.
-
-        A voided market is void for each outcome.
+        """Return the resolution of one outcome, counted from 0; None for an unknown payout. A void market is void for
+        each.
         """
         if self.payout_yes is None:
             return self
@@ -79,8 +79,7 @@ def unseen_revisions(
 
     Args:
         stored: Known revisions, in the order in which they were stored.
-        reported: The venue's revisions now, oldest first; often only the last one.
-        as_of: The instant the venue was asked about.
+        reported: The venue's revisions as of `as_of`, oldest first; often only the last one.
     """
     known, unseen = list(stored), list[Resolution]()
     for revision in reported:
@@ -102,9 +101,8 @@ class SettledForecast:
     event_id: str
     market_id: str
     price_yes: float
-    """In [0, 1]."""
     probability: float
-    """The probability of YES, in [0, 1]."""
+    """Of YES, in [0, 1]."""
     outcome: float
     """1 for YES, 0 for NO."""
     decided_at: datetime

@@ -18,7 +18,7 @@ SLOT_STATUSES: tuple[SlotStatus, ...] = get_args(SlotStatus)
 CATCH_UP = timedelta(hours=6)
 TRACK_EVERY = timedelta(hours=4)
 MOST_INSTANTS = 10_000
-"""In a replay."""
+"""The most decisions of a replay."""
 _MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _LONGEST_WAIT = 41 * 366 * _DAY
 """Two 29ths of February on one weekday can be so far apart, over a century without one."""
@@ -196,10 +196,8 @@ def due_slots(
 ) -> DueSlots:
     """Return which slots are due, from the schedule, the rows and the clock alone.
 
-    Args:
-        since: When the schedule was first seen; only later slots count.
-        ended: Slots that have ended, in any order; those after `now` are not played again if the clock was set back.
-        seed: Of the draws of the jitter.
+    Only slots after `since`, when the schedule was first seen, count. Slots that `ended` are not played again, even if
+    they are after `now` because the clock was set back. `seed` is that of the jitter.
     """
     open_slots = [slot for slot in schedule.slots(since, now) if slot not in ended]
     missed = tuple(slot for slot in open_slots if now - slot > schedule.catch_up)

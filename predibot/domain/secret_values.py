@@ -10,9 +10,8 @@ MASK = "***"
 SHORTEST_SECRET = 8
 """Shorter values are placeholders such as `none`, no secrets."""
 _HEAD_CHARACTERS = 16
-"""What begins with so many characters of a secret is removed as far as it matches, because texts are cut short.
-
-It is longer than the fixed beginnings of providers' keys, so no page can guess it.
+"""A text that begins with so many characters of a secret loses all that matches, because texts are cut short. It is
+longer than the fixed beginnings of providers' keys, so no page can guess it.
 """
 _BYTE_FORMS = ("{:02x}", "{:02X}", "%{:02x}", "%{:02X}", "&#{};", "&#x{:x};", "&#x{:X};")
 """A byte in hexadecimal, in addresses that encode every character, and in HTML."""

@@ -17,8 +17,7 @@ SIZINGS: Mapping[str, float | None] = MappingProxyType(
 def kelly_share(edge: Any, other_price: Any) -> Any:
     """Return the share of one's money whose logarithm grows fastest on a bet: its edge over the other side's price.
 
-    A share that costs c and pays 1 with probability p is worth (p - c) / (1 - c) of it. Strategies and scores
-    both take the formula from here; it works on numbers and arrays alike.
+    A share that costs c and pays 1 with probability p is worth (p - c) / (1 - c) of it. Numbers and arrays will do.
 
     Args:
         edge: The side's value less its cost: p - c.

@@ -218,7 +218,6 @@ class SampleStep:
     probabilities: Mapping[str, float] = field(default_factory=dict)
     """Probabilities of YES by market id."""
     label: str = field(default="", metadata=_LEFT_OUT)
-    """In a game of labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +322,7 @@ def _is_left_out(each: Field[Any], held: object) -> bool:
 
 def step_of(row: object, number: int = 1) -> Step:
     """Return the step of an untrusted row, after checks of its types, lengths and depth. A malformed row becomes an
-    `UnreadableStep`, unless a model wrote it. Raises `ValueError` if it is no step, or a malformed step of a model; the
-    text says why.
+    `UnreadableStep`; if a model wrote it, or it is no step, `ValueError` says why.
     """
     if not isinstance(row, dict) or not isinstance(kind := row.get("kind"), str):
         raise ValueError(f"row {number} is no object with a kind")

@@ -94,8 +94,8 @@ def why_no_json(error: ValueError | RecursionError) -> str:
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """Return the table of a TOML text; raise `ValueError` if it is invalid, or its keys or nesting are beyond human
-    use.
+    """Return the table of a TOML text; raise `ValueError` if it is invalid, or has longer keys or deeper nesting than
+    needed.
     """
     if LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MAX_KEY_PARTS} parts")
@@ -113,10 +113,8 @@ def toml_table(text: str) -> dict[str, Any]:
 
 
 def require_shallow(text: str | bytes) -> None:
-    """Raise `RecursionError` if a JSON text nests deeper than `MAX_JSON_DEPTH`.
-
-    Python's decoder itself notices only where the stack ends. A finalizer that the garbage collector calls there
-    fails, and what it should have closed stays open.
+    """Raise `RecursionError` if a JSON text nests deeper than `MAX_JSON_DEPTH`. Python's decoder notices only the end
+    of the stack, where the garbage collector's finalizers fail too.
     """
     if is_deep(text):
         raise RecursionError("it is nested too deeply")

@@ -47,8 +47,6 @@ def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _PositionEnd:
-    """The part of a position that a resolution ended."""
-
     shares: float
     cash_usd: float
     cost_usd: float

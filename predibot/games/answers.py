@@ -1,7 +1,5 @@
-"""Answers: what the answers of all games share, from untrusted text to complaints.
-
-Nothing is repaired and nothing has a default: what an answer leaves out is missing, and
-a wrong value comes back as a complaint that a model can act on.
+"""Answers: what the answers of all games share, from untrusted text to complaints. Nothing is repaired and nothing has
+a default: a missing value, and a wrong one, is a complaint that a model can act on.
 """
 
 import json
@@ -124,9 +122,8 @@ def final_answer(description: str, properties: Mapping[str, object]) -> ToolSche
 
 
 def is_placeholder(name: object, value: object, schema: Mapping[str, object]) -> bool:
-    """Return whether the value of an optional field says nothing: it is empty, or a word that stands for empty.
-
-    A field whose schema lists its words has no such word.
+    """Return whether an optional field's value is empty, or a word for empty; a field that lists its words has no such
+    word.
     """
     if isinstance(value, str) and "enum" not in schema:
         word = value.strip("\t\n \"'`.<>()").casefold()
@@ -156,11 +153,10 @@ def read_json(text: str, fields: Collection[str]) -> object:
     """Return the value of a text that is JSON and nothing else.
 
     Args:
-        fields: The game's fields; a message may repeat no other name, which may be a stranger's words.
+        fields: The game's fields; a message repeats no other name, because it may be a stranger's words.
 
     Raises:
-        AnswerError: If it is too long, too deep or no JSON, holds NaN or infinity, or gives
-            a field twice, which most readers accept silently.
+        AnswerError: If it is too long, too deep or no JSON, or has NaN, infinity, or a field twice.
     """
     if len(text) > MAX_ANSWER_CHARACTERS:
         raise AnswerError(f"the answer has {len(text):,} characters; keep it below {MAX_ANSWER_CHARACTERS:,}.")
@@ -211,10 +207,7 @@ def decoder(fields: Collection[str]) -> json.JSONDecoder:
 
 
 class _Decoder(json.JSONDecoder):
-    """A decoder that refuses deep texts before it recurses."""
-
     def decode(self, s: str, *args: Any) -> Any:
-        """Return the value of a whole text."""
         require_shallow(s)
         return super().decode(s, *args)
 

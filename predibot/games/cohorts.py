@@ -70,12 +70,8 @@ class CohortRules:
     """With less cash nothing can be bought."""
 
     def decides(self, cohort: Cohort, cohorts: Sequence[Cohort], at: datetime) -> bool:
-        """Return whether a cohort decides at an instant; others are only tracked.
-
-        Archived cohorts decide no more, and give their place to no older one.
-
-        Args:
-            cohorts: All that were ever started, this one among them.
+        """Return whether a cohort decides at an instant; others are only tracked. `cohorts` are all that were ever
+        started. Archived ones decide no more, and give their place to no older one.
         """
         is_playing = not cohort.archived and cohort.decides_from <= at
         return is_playing and not self._is_window_over(cohort, cohorts, at)
@@ -83,8 +79,8 @@ class CohortRules:
     def is_complete(self, cohort: Cohort, cohorts: Sequence[Cohort], at: datetime) -> bool:
         """Return whether nothing can happen in a cohort any more: its decision window is over, and nothing is open.
 
-        The window ends when its `weeks` are over, or `latest` newer cohorts have started. With neither it ends
-        when no market of its universe is open, even if its members hold nothing before.
+        The window ends after its `weeks`, or after `latest` newer cohorts have started. With neither it ends when no
+        market of its universe is open, even if its members never bought anything.
         """
         is_open = cohort.open_positions > 0 or at < cohort.decides_from
         return not is_open and self._is_window_over(cohort, cohorts, at)

@@ -11,8 +11,7 @@ _ORDER: Sequence[CorporateActionKind] = ("dividend", "split", "delisting")
 
 def corporate_rows(account: Account, actions: Mapping[Instrument, Sequence[CorporateAction]]) -> tuple[JournalRow, ...]:
     """Return the journal rows of actions on an account's positions, by instrument; none may be in the journal yet.
-
-    A delisting without a stated payout gives no row: the shares stay, at their last close.
+    Shares of a delisting without a stated payout stay, at their last close.
     """
     rows = []
     for instrument in sorted(actions.keys() & account.positions.keys()):

@@ -19,10 +19,9 @@ class FillModel(Protocol):
         """Return the name stored with each fill."""
 
     def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares at a price, None where nothing can be filled.
-
-        Dollars are before the fee. A fill may have fewer shares than the order. A sale that would bring less than its
-        fee is not filled. Raises `ValueError` if the order is a weight, or its amount is not above 0.
+        """Return the fill of an order of dollars or shares at a price, None where nothing can be filled. Dollars are
+        before the fee. A fill may be smaller than its order. A sale that would bring less than its fee is not filled.
+        Raises `ValueError` if the order is a weight, or its amount is not above 0.
         """
 
 

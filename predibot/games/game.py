@@ -21,10 +21,7 @@ from predibot.selection import SelectionRules
 
 @runtime_checkable
 class AnswerForm(Protocol):
-    """How an answer about one view is asked for and read.
-
-    Members with a body are defaults. A form of an installed package need not inherit them.
-    """
+    """How an answer about one view is requested and read. Members with a body are defaults, even if not inherited."""
 
     __slots__ = ()
 
@@ -53,10 +50,8 @@ class AnswerForm(Protocol):
         """
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer, an object or its JSON text, if it keeps the rules of the game.
-
-        Raises:
-            AnswerError: The message names every complaint and what to fix.
+        """Return the decision of an answer, an object or its JSON text, if it keeps the rules of the game. Raises
+        `AnswerError` with every complaint and what to fix.
         """
 
     @property
@@ -93,10 +88,7 @@ class ReasonedForm(Protocol):
     """A form that can ask for reasons before an answer."""
 
     def reasoned(self) -> AnswerForm:
-        """Return the form that asks for reasons before the answer.
-
-        A label is then on the last line; a probability follows its rationale.
-        """
+        """Return the form that asks for reasons first: before a label on the last line, or before each probability."""
 
 
 @runtime_checkable
@@ -115,10 +107,8 @@ class References(Protocol):
 
 
 class Game(Protocol):
-    """The rules of a game: its subjects, views, answer form, booking and scores; pure.
-
-    Only the game and the strategies that name it know what its view is. Members with a
-    body are defaults. A game of an installed package need not inherit them.
+    """The rules of a game: its subjects, views, answer form, booking and scores; pure. Only the game and the strategies
+    that name it know what its view is. Members with a body are defaults, even if not inherited.
     """
 
     __slots__ = ()
@@ -170,15 +160,9 @@ class Game(Protocol):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of an answer.
-
-        Args:
-            answer: A bot's answer, still unchecked.
-            account: The account when the view was made.
-            quotes: Current prices, which may be later than the view's.
-
-        Raises:
-            AnswerError: If the answer breaks a rule; the message names every complaint and what to fix.
+        """Return the booking of an unchecked answer. `account` is that of the view; `quotes` are current prices, which
+        may be later than the view's. Raises `AnswerError` with every complaint and what to fix, if the answer breaks a
+        rule.
         """
 
     @property
@@ -221,10 +205,8 @@ class Game(Protocol):
         return None
 
     def given_up(self, complaint: str) -> Decision:
-        """Return the decision in place of the last of `repairs` answers, which was refused for this reason.
-
-        Raises:
-            AnswerError: If the game has none.
+        """Return the decision in place of the last of `repairs` answers, refused for this reason; raise `AnswerError`
+        without one.
         """
         raise AnswerError(complaint)
 
@@ -280,18 +262,11 @@ class Game(Protocol):
 
     @property
     def cohorts(self) -> CohortRules | None:
-        """Return the rules of its cohorts, None without cohorts.
-
-        A game with cohorts decides on those; `subjects` is not called.
-        """
+        """Return the rules of its cohorts, or None. A game with cohorts decides on those; `subjects` is not called."""
         return None
 
     def misplayed(self, journal: Sequence[JournalRow], orders: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-        """Yield how an account of a cohort broke the rules of its bets.
-
-        Args:
-            orders: The ledger's orders by decision.
-        """
+        """Yield how an account of a cohort broke the rules of its bets; `orders` are the ledger's, by decision."""
         return iter(())
 
     @property
@@ -304,10 +279,8 @@ class Game(Protocol):
         return False
 
     def drawn(self, rows: Callable[[str], Iterable[Any]], seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-        """Return the items that a run plays, and notes; the same on every machine.
-
-        Args:
-            rows: Reads a file of the data set from its beginning, by its name.
+        """Return the items that a run plays, and notes; the same on every machine. `rows` reads a file of the data set
+        by name.
         """
         return (), ()
 

@@ -17,8 +17,8 @@ _NOTE = 'said before normalise = "exclusive": '
 def normalise_exclusive(answer: Decision, event: Event) -> Decision:
     """Return a decision whose probabilities keep the rule that at most one of some markets pays YES.
 
-    Those of a group that add up to more than 1 are divided by their sum. Where one of the group must pay YES, those
-    that add up to less are too: its questions name ranges that cover all numbers, or one market pays where no other
+    A group's probabilities that add up to more than 1 are divided by their sum. Those that add up to less are too, if
+    one of the group must pay YES: its questions name ranges that cover all numbers, or one market pays where no other
     does, and no open market of the group is left out. Bets stay as they are. A group with a market without a
     probability in [0, 1] stays as it is; the game complains about it.
     """
@@ -49,9 +49,7 @@ def _must_pay(name: str, group: Sequence[Market], event: Event) -> bool:
 
 
 def said_before(notes: Sequence[str]) -> Mapping[str, float]:
-    """Return a bot's probabilities by market id before they were normalised, where notes state them. Raises
-    `ValueError` if such a note contains anything else.
-    """
+    """Return a bot's probabilities by market id before normalisation; raise `ValueError` for a malformed note."""
     found = dict[str, float]()
     for note in notes:
         if note.startswith(_NOTE):

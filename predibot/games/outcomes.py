@@ -33,10 +33,8 @@ def is_binary(market: Market) -> bool:
 
 
 def side_of_yes(market: Market) -> Side:
-    """Return the side of the token that answers call YES.
+    """Return the side of the token that answers call YES: the first outcome, unless the venue lists No before Yes.
 
-    It is the first outcome, unless the venue lists the outcomes No and Yes in
-    this order: then it is the one named Yes.
     Examples:
         >>> from predibot.domain.event import MarketRef
         >>> side_of_yes(Market(MarketRef("1"), "Rain?", ("No", "Yes")))
@@ -47,10 +45,8 @@ def side_of_yes(market: Market) -> Side:
 
 
 def outcomes_of(market: Market, venue: str) -> tuple[Outcome, ...]:
-    """Return the outcomes of a market, YES first where there are two, else in the venue's order.
-
-    With more than two, an outcome named No is like the others. If names repeat, each
-    gets its number in front. A closed market has no prices.
+    """Return the outcomes of a market, YES first where there are two, else in the venue's order. With more than two, an
+    outcome named No is like the others, and repeated names get their number in front. A closed market has no prices.
     """
     return _binary_outcomes(market, venue) if is_binary(market) else _named_outcomes(market, venue)
 

@@ -73,9 +73,8 @@ def positions_of(journal: Iterable[JournalRow], closed: Collection[Instrument] =
 
 
 def list_resolved_bets(positions: Iterable[CohortPosition]) -> tuple[SizedBet, ...]:
-    """Return the bets on positions that were held until their resolution, for the Brier score of their sizes.
-
-    Whether a bet on a cancelled position won is unknown.
+    """Return the bets on positions that were held until their resolution, for the Brier score of their sizes. Whether
+    a bet on a cancelled position won is unknown.
     """
     won = {"WON": True, "LOST": False, "CANCELLED": None}
     return tuple(

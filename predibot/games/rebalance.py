@@ -29,20 +29,17 @@ def rebalance(
     follows_from: str = "",
     frozen: Mapping[Instrument, float] = NO_FROZEN,
 ) -> Booking:
-    """Return the trades that bring an account to target weights, as far as prices and cash allow.
+    """Return the trades that bring an account to target weights, if prices and cash allow.
 
     Weights are shares of the account's value at the mid. Positions without a target are sold. Sales come first; then
     one factor scales all buys to the cash there is, fees included. Positions without a price stay. An account that owes
-    only sells.
+    only sells. Each target and each other position has one order in weight: filled unless its note says less, expired
+    where nothing was filled. `scale` is the factor of the buys, `unallocated_usd` the remaining cash.
 
     Args:
         targets: Weights by instrument, each in [0, 1], together at most 1; the rest is cash.
         prices: Of the instruments that can be traded now.
         frozen: The last price in dollars of each position that has none now.
-
-    Returns:
-        One order in weight for each target and each other position: filled unless its note says less, expired where
-        nothing was filled. `scale` is the factor of the buys, `unallocated_usd` the remaining cash.
 
     Raises:
         ValueError: If the targets are no weights, or a position has neither a price nor a last one.

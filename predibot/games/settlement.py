@@ -23,16 +23,12 @@ class SettlementRow:
 def settle(
     journal: Journal, resolutions: Mapping[Instrument, Revisions], *, as_of: datetime
 ) -> tuple[SettlementRow, ...]:
-    """Return the rows of resolutions known at an instant that the journal does not have yet.
+    """Return the rows of resolutions known at `as_of`, their instant, that the journal does not have yet.
 
     If an instrument was paid by an older revision, that payment is reversed and the instrument is settled again. All
     shares are settled, whenever they were bought. Unresolved instruments, also those with an unknown winner, give no
-    row.
-
-    Args:
-        resolutions: By instrument, with `payout_yes` as the payout of a share of that instrument: for the NO side
-            `Resolution.of_outcome(1)`. A payout of None pays back what the position cost.
-        as_of: The instant of the rows; revisions that became effective later are not seen.
+    row. Of a resolution, `payout_yes` is the payout of a share of its instrument, for the NO side that of
+    `Resolution.of_outcome(1)`; None pays back what the position cost.
     """
     positions, standing = journal.account.positions, _standing(journal.rows)
     written: list[SettlementRow] = []

@@ -52,8 +52,8 @@ _OWN_HOSTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "tiingo": ("api.tiingo.com",),
     }
 )
-"""The hosts of providers, by litellm's names, and of search and stock prices. Other keys need the operator's word
-to go to a base URL.
+"""The hosts of providers, by litellm's names, and of search and stock prices. Other keys go to a base URL only if the
+operator says so.
 """
 _THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 """No client of ours uses a proxy for these names."""
@@ -155,10 +155,9 @@ class ApiKeys:
         return Key(name, self.values[name])
 
     def of_provider(self, provider: str, name: str | None) -> Key | None:
-        """Return the key for one of litellm's providers, at the address that litellm or the operator knows.
-
-        `name` is the setting that a recipe names; it raises `UsageError` if it is not set or belongs to another
-        provider. None looks up the usual names, and returns None if no key is set.
+        """Return the key for one of litellm's providers, at the address that litellm or the operator knows. `name` is
+        the setting in a recipe; raises `UsageError` if it is not set or is another provider's. None looks up the usual
+        names, and returns None if no key is set.
         """
         usual = key_names(provider)
         if name is None:
@@ -206,9 +205,7 @@ def _own_hosts(name: str) -> tuple[str, ...]:
 
 
 def mask_text(text: str, key: Key | None) -> str:
-    """Return a text without the key, or any run of eight or more of its characters.
-
-    A key of fewer than eight characters is a placeholder such as `none`, and no secret.
+    """Return a text without the key, or any run of eight or more of its characters; shorter keys are placeholders.
 
     Examples:
         >>> mask_text("Bearer sk-0123456789 is wrong", Key("K", "sk-0123456789"))
@@ -222,7 +219,6 @@ def mask_text(text: str, key: Key | None) -> str:
 
 
 def _mask_runs(text: str, runs: list[str]) -> str:
-    """Return a text in which every place of these runs is masked."""
     covered = bytearray(len(text))
     for run in runs:
         at = text.find(run)

@@ -28,9 +28,8 @@ class Breaker:
     _probing: bool = False
 
     def admit(self) -> float:
-        """Let a call through, or return how many seconds later to ask again.
-
-        A call that got zero must later report `record_success`, `record_failure` or `release`.
+        """Let a call through, or return how many seconds later to ask again. A call that got zero must later report
+        `record_success`, `record_failure` or `release`.
         """
         with self._lock:
             if self._open_until is None:

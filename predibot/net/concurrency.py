@@ -23,7 +23,8 @@ SLOW_SHARE = 0.9
 SLOW_TIMES = 2.0
 """Times the usual time is late; answers differ in length, so less says nothing."""
 HOLD = timedelta(seconds=10)
-"""How long a lowered limit stays. Calls under way, and in processes that have not yet heard of it, are still refused.
+"""How long a lowered limit stays, because calls under way are still refused, and processes that have not yet heard of
+it.
 """
 LEAST_WINDOW = 8
 _LEAST_SLOW = 4.0
@@ -44,9 +45,8 @@ class Limit:
     def after(self, signal: Signal, *, began_at: datetime, now: datetime, under_way: int) -> "Limit":
         """Return the limit after a signal.
 
-        It doubles with each round of calls until it is lowered for the first time; after that it grows by a tenth.
-        `began_at` is the start of the call that gave the signal; one from before the limit was lowered says nothing
-        new.
+        It doubles with each round of calls until it is lowered for the first time; after that it grows by a tenth. A
+        call that `began_at` an instant before the limit was lowered says nothing new.
         """
         if self.lowered_at is not None and now - self.lowered_at < HOLD:
             return self
@@ -127,9 +127,8 @@ class Window:
     _was_full: bool = False
 
     def add(self, seconds: float, *, is_full: bool, limit: float) -> Signal | None:
-        """Add a call; return the signal of a whole round of `limit` calls.
-
-        `is_full` tells whether others waited for their turn meanwhile.
+        """Add a call; return the signal of a whole round of `limit` calls. `is_full` tells whether others waited for
+        their turn.
         """
         self._seconds.append(seconds)
         self._was_full |= is_full
@@ -167,9 +166,8 @@ class Gate:
 
     @contextmanager
     def turn(self, deadline: float) -> Iterator[None]:
-        """Wait for a turn, and give it back at the end; an error inside is a signal of how the provider copes.
-
-        Raises `TryAgain` if the turn does not come by `deadline`, an instant of the clock.
+        """Wait for a turn, and give it back at the end; an error inside is a signal of how the provider copes. Raises
+        `TryAgain` if the turn does not come by `deadline`, an instant of the clock.
         """
         self._enter(deadline)
         began, began_at = self._monotonic(), datetime.now(UTC)

@@ -21,10 +21,7 @@ class CallThread(threading.Thread):
 
 
 def start_call(call: Callable[[], T]) -> "Future[T]":
-    """Return the future of a call that runs in a thread of its own.
-
-    If its caller stops waiting, the daemon ends with its work or with the program.
-    """
+    """Return the future of a call in a thread of its own, a daemon: it ends with its work or with the program."""
     future: Future[T] = Future()
 
     def fulfil() -> None:
@@ -40,9 +37,7 @@ def start_call(call: Callable[[], T]) -> "Future[T]":
 
 
 def call_within(call: Callable[[], T], seconds: float) -> T:
-    """Return the result of a call, or raise `TimeoutError`.
-
-    HTTP clients limit the silence between two bytes, not the whole time: a server that drips its headers would hold the
-    caller for minutes.
+    """Return the result of a call, or raise `TimeoutError`. HTTP clients limit the silence between two bytes, not the
+    whole time, so a server that drips its headers could hold us.
     """
     return start_call(call).result(timeout=seconds)

@@ -99,10 +99,8 @@ class HttpAnswer:
         return mask_text(self.body[:most_bytes].decode("utf-8", "replace"), self.key)
 
     def json(self, loads: Callable[[bytes], object] = json.loads) -> object:
-        """Return the decoded JSON, with the key masked if the server repeats it.
-
-        Raises `LostAnswer` if it breaks off, and `BadAnswer` if it is something else. `loads` must raise `ValueError`
-        or `RecursionError` for what is no JSON.
+        """Return the decoded JSON, with the key masked if the server repeats it. Raises `LostAnswer` if it breaks off,
+        and `BadAnswer` for other errors, which `loads` raises as `ValueError` or `RecursionError`.
         """
         try:
             require_shallow(self.body)
@@ -119,10 +117,9 @@ class HttpAnswer:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class JsonClient(AbstractContextManager["JsonClient"]):
-    """A client with one pool of connections; thread-safe.
+    """A client with one pool of connections; thread-safe. Redirects are not followed, and the key is masked in answers.
 
-    Hosts may be on a private network, because the user named them. Redirects are not followed, and the key is masked in
-    answers.
+    Hosts may be on a private network, because the user named them.
     """
 
     key: Key | None = None
@@ -193,9 +190,8 @@ class JsonClient(AbstractContextManager["JsonClient"]):
             raise LateAnswer(f"{asked} gave no whole answer in {seconds:.3g} s") from None
 
     def send_and_forget(self, method: str, url: str, *, seconds: float) -> None:
-        """Send a request without a body, in this thread, and ignore the answer.
-
-        For the end of the program, when no thread can be started any more.
+        """Send a request without a body, in this thread as no other can start when the program ends, and ignore the
+        answer.
         """
         with suppress(httpx.HTTPError), self._client.stream(method, url, timeout=seconds):
             pass
@@ -249,9 +245,8 @@ class JsonClient(AbstractContextManager["JsonClient"]):
 
 
 def open_client(**options: Any) -> httpx.Client:
-    """Return an `httpx.Client` without redirects, and with the environment's proxies except for this machine.
-
-    A malformed proxy raises `UsageError`.
+    """Return an `httpx.Client` without redirects, and with the environment's proxies except for this machine. Raises
+    `UsageError` for a malformed proxy.
     """
     try:
         return httpx.Client(

@@ -38,9 +38,8 @@ class RateLimiter:
         self._filled_at = dict.fromkeys(self._buckets, self.monotonic())
 
     def wait(self, url: str, *, until: float) -> None:
-        """Wait until a request to `url`, without its query, may go out.
-
-        Raises `VenueUnavailable` if the wait would end after `until`, an instant of `monotonic`.
+        """Wait until a request to `url`, without its query, may go out. Raises `VenueUnavailable` if the wait would end
+        after `until`, an instant of `monotonic`.
         """
         with self._lock:
             now = self.monotonic()

@@ -40,10 +40,8 @@ class RetryPolicy:
     rng: random.Random = field(default_factory=random.Random)
 
     def call(self, once: Callable[[], T], *, deadline: float, given_up: Callable[[str], Exception]) -> T:
-        """Return the first answer, or raise the error that `given_up` makes of the last message.
-
-        `once` makes one try, and raises `TryAgain` if another may help. All tries and waits end by `deadline`, an
-        instant of `monotonic`.
+        """Return the first answer, or raise the error that `given_up` makes of the last message. `once` makes one try,
+        and raises `TryAgain` if another may help. `deadline` is an instant of `monotonic`.
         """
         started = self.monotonic()
         failures: list[TryAgain] = []
@@ -78,10 +76,8 @@ class RetryPolicy:
         raise given_up(message)
 
     def wait_seconds(self, tries: int, asked_seconds: float | None) -> float:
-        """Return the wait before the next try: the requested one, or about twice as long each time.
-
-        Waits are random, so that callers who failed at the same instant do not all come back at it. `tries` counts from
-        1.
+        """Return the wait before the next try, counted from 1: the requested one, or about twice as long each time.
+        Waits are random, so that callers who failed at the same instant do not all come back at it.
         """
         longest_seconds = min(self.longest_wait_seconds, FIRST_WAIT_SECONDS * 2.0 ** (tries - 1))
         own_seconds = self.rng.uniform(0.5, 1.0) * longest_seconds

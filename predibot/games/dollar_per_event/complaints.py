@@ -103,11 +103,8 @@ def decision_complaints(
 ) -> Iterator[str]:
     """Yield complaints about a decision, apart from the sum of its bets.
 
-    Args:
-        lines: The forecast and the bet of each market it names.
-        view: The event, with the markets the run plays.
-        quotes: Current prices, by outcome.
-        prices: The price each market would be recorded at, by id.
+    `lines` are the forecast and the bet of each market it names, `quotes` the current prices by outcome, and `prices`
+    those at which the markets would be recorded, by id.
     """
     yield from _order_complaints(answer, view)
     yield from _roll_call(lines, view.event)

@@ -105,7 +105,6 @@ class _Answer(_Wire):
     rationale: str | None = Field(default=None, max_length=MAX_TEXT_CHARACTERS)
 
     def to_domain(self, view: EventView) -> Decision:
-        """Return the decision, with an order for each bet."""
         forecasts = tuple(market.to_domain() for market in self.market_decisions)
         orders = view.orders({market.market_id: market.bet for market in self.market_decisions})
         return Decision(forecasts, orders, unallocated_usd=self.unallocated_capital, rationale=self.rationale or "")

@@ -157,7 +157,6 @@ def _book_order(order: Order, price: Price, fills: FillModel) -> BookedOrder:
 
 
 def _total_usd(lines: Sequence[MarketDecision]) -> float:
-    """Return the sum of the absolute bets that are numbers."""
     return sum(abs(bet_usd) for said in lines if (bet_usd := number_of(said.bet_usd)) is not None)
 
 

@@ -16,7 +16,6 @@ WHY = "why its price is wrong, or why you bet nothing"
 MAX_PRICES = 20
 """The most days of prices that are shown, up to the last one."""
 NO_PRICE = "–"
-"""Stands for a day without a price."""
 MAX_RULES_CHARACTERS = 12_000
 _DAYS_IN_HOURS = 2
 

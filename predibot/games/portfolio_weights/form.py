@@ -32,13 +32,8 @@ MAX_ENTRIES = 1_000
 def parse_answer(answer: object, view: PortfolioView, terms: PortfolioTerms, *, fields: Collection[str]) -> Decision:
     """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
 
-    Args:
-        view: The portfolio; an asset that is not named has no weight.
-        terms: The rules for weights that no account can have.
-        fields: The names that a complaint may repeat.
-
-    Raises:
-        AnswerError: The message names everything that is wrong, and says what to fix.
+    An asset that is not named has no weight. A complaint may repeat only the names in `fields`. Raises `AnswerError`
+    that names everything wrong, and says what to fix.
     """
     data = read_object(answer, fields, f"{REASONING} and {ALLOCATIONS}")
     said = data.get(ALLOCATIONS)

@@ -73,9 +73,8 @@ class PortfolioView:
 
     @property
     def dearer_sides(self) -> dict[str, float]:
-        """Return 1 for each market that the run plays whose YES costs half a dollar or more, and each share, else -1.
-
-        By market id, in order; markets without a price are left out.
+        """Return 1 for each share, and each market of the run whose YES costs half a dollar or more, else -1. By market
+        id, in order; markets without a price are left out.
         """
         is_share = {each.market.id for each in self.universe if each.market.is_share}
         return {name: 1.0 if name in is_share or yes >= 0.5 else -1.0 for name, yes in self.prices_yes.items()}
@@ -118,17 +117,11 @@ class PortfolioView:
         return (Order(self.benchmarks[ticker], 1.0, "weight"),)
 
     def orders(self, weights: Mapping[str, float], asked: Mapping[str, float] | None = None) -> tuple[Order, ...]:
-        """Return the orders for weights by asset; the rest of one is CASH.
+        """Return the orders for weights by asset, shares of the account in [0, 1]; the rest of one is CASH.
 
-        Other positions get the weight 0. No order at all means that every share stays; so all
-        cash is no order only for an account without positions.
-
-        Args:
-            weights: Shares of the account, in [0, 1].
-            asked: The weights in the answer, where a rule has changed them.
-
-        Raises:
-            PluginError: If one is of no asset of the view.
+        Other positions get the weight 0. No order at all means that every share stays; so all cash is no order only for
+        an account without positions. `asked` are the weights in the answer, where a rule has changed them. Raises
+        `PluginError` if one is of no asset of the view.
         """
         assets = self.assets
         if unknown := [name for name in weights if name not in assets]:

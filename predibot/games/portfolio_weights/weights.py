@@ -29,10 +29,8 @@ class StatedWeights:
 
 
 def parse_weights(said: Mapping[object, object]) -> tuple[dict[str, float], list[str]]:
-    """Return the weights of an answer as shares of one, by asset name, and the complaints about them.
-
-    Values with "%" are percent. The others are shares if all are at most 1; else they
-    are percent, if everything together comes to 100, give or take 1.
+    """Return the weights of an answer as shares of one, by asset name, and the complaints about them. Values with "%"
+    are percent. So are the others if one is above 1 and everything together comes to 100, give or take 1.
     """
     complaints: list[str] = []
     percents: dict[str, float] = {}
@@ -82,8 +80,8 @@ def apply_weights(
         assets: The known names; weights of other names go to CASH.
         market_ids: Markets whose two sides have `asset_name`s.
         overweight: What to do with a sum above one.
-        both_sides: What to do where YES and NO of a market both have a weight. With `net`, the smaller weight
-            leaves both and becomes CASH that does not count in the sum.
+        both_sides: What to do where YES and NO of a market both have a weight. With `net`, the smaller weight leaves
+            both and becomes CASH that does not count in the sum.
     """
     known = {name: weight for name, weight in stated.items() if name in assets}
     unknown = {name: weight for name, weight in stated.items() if name not in assets and name != CASH}

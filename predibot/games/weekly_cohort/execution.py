@@ -30,10 +30,7 @@ def check(decision: Decision, view: CohortView) -> None:
 def most_usd(account: Account, already_usd: float, methodology: Methodology) -> float:
     """Return the most that one more bet may be, never below zero.
 
-    Args:
-        account: The account when the decision was made.
-        already_usd: The cost of the decision's earlier bets, with fees.
-        methodology: Whether the share is of the remaining cash, or of the cash at the decision.
+    `account` is that of the decision's beginning, `already_usd` the cost of the decision's earlier bets, with fees.
 
     Examples:
         >>> from predibot.games.weekly_cohort.methodology import methodology_of

@@ -46,9 +46,8 @@ class Methodology:
 
     @property
     def key(self) -> str:
-        """Return the name that ledgers store: the version with the parameters that its bare name does not imply.
-
-        A bare `v1` is that of older ledgers: frozen markets, fees, and decisions while one of its markets is open.
+        """Return the name that ledgers store: the version with the parameters that its bare name does not imply. A bare
+        `v1` is that of older ledgers: frozen markets, fees, and decisions while one of its markets is open.
         """
         parts: list[str] = [self.version]
         if self.version == "v1":
@@ -67,15 +66,10 @@ class Methodology:
 def methodology_of(
     version: str, *, weeks: int | None = None, universe: Universe | None = None, fees: bool | None = None
 ) -> Methodology:
-    """Return the methodology of a version with the parameters of a recipe.
+    """Return the methodology of a version with the parameters of a recipe; raise `UsageError` if it does not take one.
 
-    Args:
-        weeks: Only of `v1`: in how many weeks a cohort decides, up to 520. With 0 it is the `v1` of older ledgers.
-        universe: Only of `v2`.
-        fees: Only of `v2`.
-
-    Raises:
-        UsageError: If there is no such version, or it does not take a parameter.
+    `weeks` are only of `v1`: in how many weeks a cohort decides, up to 520; with 0 it is the `v1` of older ledgers.
+    `universe` and `fees` are only of `v2`.
     """
     if version == "v1":
         if universe is not None or fees is not None:

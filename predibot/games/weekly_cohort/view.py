@@ -72,7 +72,7 @@ class CohortView:
 
     at: datetime
     cohort: str
-    """The cohort's name, such as `2026-03-01`."""
+    """Such as `2026-03-01`."""
     week: int
     account: Account
     markets: tuple[CohortMarket, ...]
