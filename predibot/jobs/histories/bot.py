@@ -188,7 +188,15 @@ def bot_history(
     with store.read() as connection, store.blame_rows():
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
-        row_filter = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at)
+        row_filter = RowFilter(
+            since=part.since,
+            until=part.until,
+            mode=part.mode,
+            recipe=part.recipe,
+            bots=part.bots,
+            as_of=at,
+            venue_name=venue,
+        )
         decisions = list_decision_results(connection, row_filter)
         listed = list_markets(connection, venue)
         gathered = evidence_of_bot(connection, bot)

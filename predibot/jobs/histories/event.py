@@ -92,7 +92,9 @@ def event_history(store: Store, event_id: str, part: Part = EVERYTHING, *, clock
             hint = f"Did you mean {near!r}?" if near else "`predibot report --event` lists the latest"
             raise UsageError(f"no run of the ledger has an event {event_id!r}. {hint}")
         record = track_record(connection, there.venue_name, at, part)
-        row_filter = RowFilter(recipe=part.recipe, bots=part.bots, as_of=at, event=event_id)
+        row_filter = RowFilter(
+            recipe=part.recipe, bots=part.bots, as_of=at, venue_name=there.venue_name, event=event_id
+        )
         forecasts, decisions = select_forecasts(connection, row_filter), select_decisions(connection, row_filter)
     return EventHistory(
         event_id=event_id,

@@ -52,6 +52,14 @@ def test_a_bot_is_told_with_what_it_did_not_answer(filled: Store) -> None:
     silent = bot_history(filled, "c", clock=_clock)
     assert [(each.status, each.n) for each in silent.unanswered] == [("abstained", 2)]
     assert (silent.best, silent.worst, silent.markets) == ((), (), ())
+    elsewhere = a_run(filled, event_of(1), key="other@2026-03-01T00:00Z", venue="manifold", venue_name="manifold")
+    decide(filled, elsewhere, "a", failed(event_of(1), message="out of mana"))
+    of_venue = bot_history(filled, "a", Part(venue="polymarket"), clock=_clock)
+    assert (of_venue.statuses, of_venue.unanswered) == (found.statuses, found.unanswered)
+    of_event = event_history(filled, "e1", Part(venue="manifold"), clock=_clock)
+    assert [(each.bot, each.message) for each in of_event.decisions] == [("a", "out of mana")]
+    later = bot_history(filled, "a", Part(venue="polymarket", since=LATER, as_of=LATER), clock=_clock)
+    assert (dict(later.statuses), later.positions) == ({}, ())
 
 
 def test_without_a_later_price_nothing_has_a_value(filled: Store) -> None:
