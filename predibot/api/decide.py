@@ -62,13 +62,9 @@ def decide(
 ) -> Iterator[DecideReport]:
     """Choose or resume the run of the slot, make every missing decision, and yield the report.
 
-    While the caller shows it, a malformed row of the ledger is reported as that row's fault.
-
-    Args:
-        venue: None is the recipe's.
-        as_of: Nothing later is seen.
-        executor: None is threads of this process, as many as the settings say.
-        watching: Opens a listener for progress and one for what each bot does.
+    While the caller shows it, a malformed row of the ledger is reported as that row's fault. `venue` None is the
+    recipe's, `executor` None as for `decide_with`. `watching` opens a listener for progress and one for what each bot
+    does.
     """
     settings = caller.settings()
     spec, only = venue or request.recipe.venue, request.recipe.selection.only
@@ -89,10 +85,8 @@ def decide(
 def decide_with(
     executor: ExecutorSpec | None, request: RunRequest, opened: OpenVenue, resources: Resources, *, ledger: str
 ) -> DecideReport:
-    """Decide with an executor, and send the spans of the run to a collector if the settings name one.
-
-    Args:
-        executor: None is threads of this process, as many as the settings say.
+    """Decide with an executor, by default with threads, and send spans of the run to a collector if the settings name
+    one.
     """
     resources, processes = workers_of(executor, resources, ledger=ledger)
     began_at = resources.clock()

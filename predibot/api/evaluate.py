@@ -47,9 +47,8 @@ def evaluate(
     track: bool,
     worst: int | None = None,
 ) -> Iterator[tuple[EvaluationReport, ...]]:
-    """Track if wanted, and yield the evaluation of a part: one for each venue, those of other ledgers last.
-
-    While the caller shows it, a malformed row of the ledger is reported as that row's fault.
+    """Track if wanted, and yield the evaluation of a part: one for each venue, those of other ledgers last. While the
+    caller shows it, a malformed row of the ledger is reported as that row's fault.
     """
     found: list[EvaluationReport] = []
     opened = Store.open(ledger, create=False) if track else Store.open_to_read(ledger)
@@ -119,9 +118,8 @@ def _stored(store: Store, part: Part, question: Question, caller: Caller, worst:
 
 
 def _evaluate_with_worst(store: Store, there: PartLocation, question: Question, worst: int | None) -> EvaluationReport:
-    """Return an evaluation with its most expensive decisions.
-
-    Baselines have no reasons, so their decisions are listed only if the part names them or has no other bots.
+    """Return an evaluation with its most expensive decisions. Baselines have no reasons, so their decisions are listed
+    only if the part names them or has no other bots.
     """
     name, at, part = there.venue_name, there.as_of, there.part
     found = evaluate_part(store=store, venue_name=name, as_of=at, part=part, question=question)

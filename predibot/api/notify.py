@@ -53,11 +53,8 @@ def list_channels(caller: Caller, *, test: bool) -> tuple[ChannelState, ...]:
 def slot_notices(
     caller: Caller, ledger: str, shown: Callable[[Evaluation, int], Highlights], *, last_seconds: float = LAST_SECONDS
 ) -> Iterator[SlotNotices | None]:
-    """Yield the notices for the slots of a service; None without any channel.
-
-    Args:
-        shown: Returns what a summary shows of an evaluation, in so many lines.
-        last_seconds: How long the end waits for the last notices.
+    """Yield the notices for the slots of a service; None without any channel. `shown` returns what a summary shows of
+    an evaluation, in so many lines; the end waits `last_seconds` for the last notices.
     """
     settings = caller.settings().notify
     channels = open_channels(settings, caller.clock)

@@ -1,5 +1,4 @@
-"""Recording: a venue's raw answers become an archive that replays them, and daily prices of stocks a folder of CSV
-files."""
+"""Recording: a venue's raw answers become an archive, and daily prices of stocks a folder of CSV files."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -41,8 +40,7 @@ def record(
 ) -> RecordReport:
     """Write a snapshot of a venue's most traded events, and what is new about all markets of the archive.
 
-    Payloads are written as the venue sent them, before any parsing. Recording again adds a snapshot, later prices, and
-    resolutions.
+    Payloads are written as the venue sent them. Recording again adds a snapshot, later prices, and resolutions.
 
     Args:
         folder: The archive; made where it does not exist.
@@ -53,8 +51,7 @@ def record(
 
     Raises:
         UsageError: If the venue is itself an archive, or the folder cannot be written.
-        VenueError: If it cannot be opened or its list not be read whole; also if some prices are missing, after the
-            rest is written.
+        VenueError: If it cannot be read whole; after the rest is written, also if some prices are missing.
     """
     settings, clock = caller.settings(), caller.clock
     with (
@@ -159,17 +156,13 @@ class StocksReport:
 def record_stocks(
     folder: Path, caller: Caller, *, provider: str, tickers: Sequence[str], as_of: datetime | None, days: float
 ) -> StocksReport:
-    """Add missing prices of stocks to a folder, one stock after the other.
+    """Add missing prices of stocks to a folder of the venue `stocks`, one stock after the other; a missing folder is
+    made.
 
-    Args:
-        folder: In the layout of the venue `stocks`; made where it does not exist.
-        provider: One of `PROVIDERS`; its key, if it wants one, is in the environment.
-        as_of: Days whose close was not known by then are left out.
-        days: How far back a stock begins that is new to the folder.
-
-    Raises:
-        UsageError: If there is no such provider, key or ticker, or a file of the folder has another layout.
-        VenueUnavailable: If some could not be read; the rest is written.
+    `provider` is one of `PROVIDERS`; its key, if it wants one, is in the environment. Days whose close was not known
+    `as_of` then are left out. A stock that is new to the folder begins so many `days` back. Raises `UsageError` if
+    there is no such provider, key or ticker, or a file has another layout, and `VenueUnavailable` if some stocks could
+    not be read; the rest is written.
     """
     settings, now = caller.settings(), as_of or caller.clock()
     check_provider(provider)

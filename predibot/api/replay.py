@@ -29,11 +29,8 @@ def replay(
     """Decide at every instant of a plan, track and evaluate; decide a sample again without the future; yield both
     results.
 
-    Args:
-        executor: As for `decide`.
-        told: Called after each instant.
-        question: What to evaluate; None for the defaults.
-        sample: How many decisions are made again; None for none.
+    `executor` is as for `decide`, `told` is called after each instant, `question` is what to evaluate, and `sample` how
+    many decisions are made again; None for none.
     """
     settings, clock = caller.settings(), caller.clock
     past, recipe = plan.past, plan.request.recipe.name

@@ -1,6 +1,5 @@
-"""Schedules: a service that plays recipes by their schedules, one slot at a time.
-
-A slot is one scheduled run: decide, track, and evaluate once a day.
+"""Schedules: a service that plays recipes by their schedules, one slot at a time. A slot is one scheduled run: decide,
+track, and evaluate once a day.
 """
 
 import logging
@@ -75,16 +74,10 @@ class ServiceTerms:
 
 
 def run_schedules(arguments: Sequence[str], caller: Caller, *, ledger: str, terms: ServiceTerms) -> tuple[SlotRow, ...]:
-    """Run recipes by their schedules until a signal ends it, or for one look at the clock.
+    """Run recipes, by file or name, by their schedules until a signal ends it, or for one look at the clock.
 
-    Args:
-        arguments: Files or names of recipes.
-
-    Returns:
-        With `once`, the slots that ended or were missed; else nothing, as a service has no end.
-
-    Raises:
-        UsageError: If another process runs the schedules of this ledger, or a recipe has none.
+    With `once`, return the slots that ended or were missed; else nothing, as a service has no end. Raises `UsageError`
+    if another process runs the schedules of this ledger, or a recipe has none.
     """
     ended: list[SlotRow] = []
     quiet = replace(caller, progress=_no_progress)
@@ -208,14 +201,8 @@ def play_now(
     executor: ExecutorSpec | None = None,
     retry: frozenset[Retry] = frozenset(),
 ) -> SlotRow:
-    """Play a slot of a recipe now.
-
-    Args:
-        slot_at: None is `ScheduledRecipe.slot_to_play`.
-        retry: Which of its decisions to try again at once.
-
-    Raises:
-        UsageError: If the recipe has no schedule, another process plays the slot, or it is still to come.
+    """Play a slot of a recipe now, by default `ScheduledRecipe.slot_to_play`; `retry` says which decisions to try
+    again. Raises `UsageError` if the recipe has no schedule, another process plays the slot, or it is still to come.
     """
     recipe = ScheduledRecipe.read(argument)
     with caller.writing(ledger, create=True) as store:
@@ -310,16 +297,10 @@ def play_slot(
     caller: Caller,
     executor: ExecutorSpec | None = None,
 ) -> SlotResult:
-    """Make every missing decision of a slot, store new prices, and evaluate if nobody did that day.
+    """Make every missing decision of a slot, store new prices, and evaluate if nobody did that day; return the result.
 
     Accounts are settled and valued where their bots decide. A failed check of the doctor becomes part of the reason,
-    and the slot is tried all the same: perhaps no bot needs what is broken.
-
-    Args:
-        recipe: The recipe, and which of its decisions to try again at once.
-
-    Returns:
-        The result; an error of predibot's makes it a failed slot.
+    and the slot is tried all the same: perhaps no bot needs what is broken. An error of predibot's makes a failed slot.
     """
     settings = caller.settings()
     broken = [f"{check.name}: {check.seen}" for check in check_all(settings, ledger) if check.verdict == "failed"]

@@ -60,9 +60,8 @@ def skill_in_file(table: InputTable, layout: Layout | None, uncertainty: Uncerta
 def compare_prompts(
     store: Store, part: Part, caller: Caller, uncertainty: Uncertainty
 ) -> tuple[tuple[PromptPair, Pair], ...]:
-    """Return each two bots that differ in their prompt alone, and their edges where they did.
-
-    These are edges as those of other pairs of bots, of the runs in which both were the same but for the prompt.
+    """Return each two bots that differ in their prompt alone, and their edges in the runs in which both were otherwise
+    the same.
     """
     there = locate(store, part, caller.clock)
     with store.read() as connection:

@@ -81,14 +81,8 @@ def list_runs(caller: Caller, *, ledger: str) -> tuple[LedgerRun, ...]:
 
 
 def void_run(key: str, caller: Caller, *, ledger: str, reason: str, file: Path | None = None) -> int:
-    """Take a run out of all scores; it stays on record.
-
-    Args:
-        key: The run's key; a run that is void already is only published.
-        file: A file of published roots that gets a line; None for none.
-
-    Returns:
-        How many lines were appended.
+    """Take a run out of all scores, or only publish it if it is void already; it stays on record. `file`, of published
+    roots, gets a line for it. Returns how many lines were appended.
     """
     with caller.writing(ledger) as store:
         with store.write() as connection:

@@ -1,6 +1,4 @@
-"""Arguments of plug-ins that are frozen dataclasses: which there are, whether values fit, and the object made from
-them.
-"""
+"""Arguments of plug-ins that are frozen dataclasses: their names and types, and an object of values that fit."""
 
 import ast
 import dataclasses

@@ -1,7 +1,6 @@
-"""The registry of plug-ins: which there are of each kind, and each by its name.
-
-A plug-in is a module of predibot's own package of its kind, a file in a folder that the user named, or an entry point
-of an installed package. A plug-in is imported when it is asked for by name; packages are searched last.
+"""The registry of plug-ins: which there are of each kind, and each by its name. A plug-in is a module of predibot's own
+package of its kind, a file in a folder that the user named, or an entry point of an installed package. It is imported
+when its name is needed; packages are searched last.
 """
 
 import hashlib
@@ -136,9 +135,8 @@ def find(kind: Kind, name: str) -> Plugin:
 
 
 def find_all(kind: Kind) -> Iterator[Plugin]:
-    """Yield every plug-in of a kind but `own`, imported; a broken one carries its problem.
-
-    A package's plug-in under the name of one of predibot's is never used, and carries that as its problem.
+    """Yield every plug-in of a kind but `own`, imported; a broken one carries its problem. So does a package's plug-in
+    under the name of one of predibot's, which is never used.
     """
     for name in module_names(kind):
         if name not in kind.own:
@@ -181,9 +179,7 @@ def forget(kind: Kind) -> None:
 
 
 def unknown_name(kind: Kind, name: str, valid: Iterable[str]) -> str:
-    """Return help for an unknown name: the most similar one, and a folder of the user's that is missing or not
-    searched.
-    """
+    """Return help for an unknown name: the most similar one, and a user's folder that is missing or not searched."""
     hint = _folder_hint(kind)
     nearest = did_you_mean(name, valid)
     return f"{nearest}{'' if nearest.endswith('?') else '.'} {hint}" if hint else nearest

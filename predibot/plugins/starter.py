@@ -88,9 +88,7 @@ def test_it_tells_what_is_known_and_nothing_later() -> None:
 
 
 def starter_files(kind: PluginKind, name: str) -> Mapping[str, str]:
-    """Return the texts of a plug-in and of its test, by file name; raise `UsageError` if its name is taken or not
-    allowed.
-    """
+    """Return the texts of a plug-in and of its test, by file name; raise `UsageError` for a taken or bad name."""
     known = {*strategies.strategy_names()} if kind == "strategy" else {each.name for each in tools.tool_infos()}
     if not name.isidentifier() or name != name.lower() or name[0] == "_" or name.startswith("test_"):
         raise UsageError(f"{name[:60]!r} is no name of a {kind}; write small letters, digits and _, such as my_{kind}")

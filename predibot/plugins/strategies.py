@@ -37,7 +37,7 @@ class StrategySpec:
     needs: Needs = field(default_factory=Needs, compare=False)
     """The strategy's needs when the spec was made; they follow from the rest, so they are not compared or stored."""
     games: tuple[str, ...] = field(default=(FIRST_GAME,), compare=False)
-    """The games it declared when the spec was made; as with its needs."""
+    """The games it declared when the spec was made, not compared either."""
 
     def playing(self, game: str) -> "StrategySpec":
         """Return the spec if the strategy plays the game; raise PluginError if it does not."""

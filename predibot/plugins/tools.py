@@ -44,9 +44,7 @@ class ToolPlugin:
     source_sha256: str
 
     def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
-        """Return arguments as the function takes them; raise `ValueError` that names those missing, unknown or of a
-        wrong kind.
-        """
+        """Return arguments as the function takes them; raise `ValueError` that names wrong ones."""
         try:
             parsed = self.arguments_model.model_validate_json(json.dumps(given), strict=True)
         except ValidationError as error:
@@ -69,11 +67,7 @@ class ToolInfo:
 
 
 def tool_plugin(name: str) -> ToolPlugin:
-    """Return a user's own tool.
-
-    Args:
-        name: The name of its file, without the ending, or of an entry point of `predibot.tools`.
-    """
+    """Return a user's tool by the name of its file without ending, or of an entry point of `predibot.tools`."""
     return _describe_tool(_find_tool(name, "tool"))
 
 
@@ -83,11 +77,7 @@ def starts_program(name: str, *, kind: KindOfTool = "tool") -> bool:
 
 
 def search_class(name: str) -> type[Any]:
-    """Return the class of a user's own search provider.
-
-    Args:
-        name: The name of its file, without the ending, or of an entry point of `predibot.search`.
-    """
+    """Return a user's search provider by the name of its file, or of an entry point of `predibot.search`."""
     return _provider_class(_find_tool(name, "search"))
 
 

@@ -74,14 +74,10 @@ def require_replayable(plugin: ToolPlugin) -> None:
 def open_tool(
     plugin: ToolPlugin, *, now: datetime, meter: Meter, trace: TraceWriter, hidden: Callable[[str], str]
 ) -> Tool:
-    """Return a user's tool for one decision.
+    """Return a user's tool for one decision; each call counts as a search, and costs the most that the tool declares.
 
-    Each call counts as a search in the recipe's limits, and costs the most that the tool declares.
-
-    Args:
-        meter: Reserved before each call, settled after.
-        trace: Gets the tool's description and the cost of its calls.
-        hidden: Removes API keys from a text, which no model may read either.
+    The meter is reserved before each call and settled after; the trace gets the tool's description and the cost of its
+    calls. `hidden` removes API keys from a text, because no model may read them either.
     """
     schema = plugin.schema
     trace.write(ToolOpenedStep(schema.name, schema.description, schema.parameters, plugin.source_sha256))
@@ -166,13 +162,9 @@ class UserSearch:
 
 
 def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str], str]) -> SearchProvider:
-    """Return a user's own search provider.
-
-    Args:
-        given: `clock`, `key`, `base_url` and `usd_per_call`; it gets those that it takes and that are not None.
-
-    Raises:
-        PluginError: If there is none of that name, it cannot be made, or declares impossible values.
+    """Return a user's own search provider. Of `clock`, `key`, `base_url` and `usd_per_call` it is `given` those that it
+    takes and that are not None. Raises `PluginError` if there is none of that name, it cannot be made, or declares
+    impossible values.
     """
     cls = search_class(name)
     takes = getattr(cls, "__dataclass_fields__", {})

@@ -31,9 +31,7 @@ def parse_venue_spec(spec: str) -> tuple[VenuePlugin, str]:
 
 
 def check_venue_spec(spec: str) -> str:
-    """Return a venue's spec as runs store it, without opening it; raise `UsageError` if the venue or its argument is
-    wrong.
-    """
+    """Return a venue's spec as runs store it, without opening it; raise `UsageError` for a wrong name or argument."""
     found, argument = parse_venue_spec(spec)
     with own_code(f"venue {spec[:100]!r} cannot be looked at"):
         argument = found.check(argument)
@@ -47,9 +45,8 @@ def instruments_of(spec: str) -> str:
 
 
 def venue_or_defaults(spec: str) -> VenuePlugin:
-    """Return the plug-in of a venue that a run stored, or defaults if it is not installed any more.
-
-    By default it ends at no instant, its world is real, its amounts are dollars, and its payloads are unreadable.
+    """Return the plug-in of a venue that a run stored, or defaults if it is not installed any more. By default it ends
+    at no instant, its world is real, its amounts are dollars, and its payloads are unreadable.
     """
     name, _, argument = spec.partition(":")
     try:

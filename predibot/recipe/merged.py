@@ -36,12 +36,8 @@ class MergedKey:
 
 
 def merged_keys(found: RecipeText, recipe: Recipe, overridden: Collection[str] = ()) -> tuple[MergedKey, ...]:
-    """Return all keys of a recipe, those of its tables behind those at its top.
-
-    Args:
-        found: The text of the recipe.
-        recipe: The recipe of this text, with what the command line says of it.
-        overridden: Names of rules of selection, or `venue`, that the command line sets.
+    """Return all keys of a recipe, those of its tables behind those at its top. `found` is the text, `recipe` what it
+    says together with the command line, which sets the `overridden` rules or `venue`.
     """
     table, lines = toml_table(found.text), key_lines(found.text)
 

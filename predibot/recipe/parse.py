@@ -58,22 +58,14 @@ _MAX_ENTRIES = 50_000
 
 
 def load_recipe(argument: str | None, folder: Path) -> Recipe:
-    """Return a recipe.
-
-    Args:
-        argument: A path, a name, or None for the daily one.
-
-    Raises:
-        RecipeError: If there is none, or it has a mistake.
-        NotTrusted: If it needs the user's trust, and its folder does not have it.
+    """Return a recipe by its path or name, None for the daily one. Raises `RecipeError` if there is none, or it has a
+    mistake, and `NotTrusted` as `find_recipe` does.
     """
     return parse_recipe(find_recipe(argument, folder))
 
 
 def parse_recipe(found: RecipeText) -> Recipe:
-    """Return the recipe in a text; raise `RecipeError` with file and line, and for a wrong word the most similar valid
-    one.
-    """
+    """Return the recipe in a text; raise `RecipeError` with file, line and the word that was meant."""
     try:
         data = _parse_toml(found)
         _refuse_too_many(data, found.label)

@@ -17,16 +17,10 @@ MAX_PROMPT_BYTES = 64_000
 
 
 def read_prompt(name: str, folder: Path | None, game: Game, *, judges: bool = False) -> str:
-    """Return the text of a bot's prompt: a packaged one of `CHOICES`, or a file.
+    """Return the text of a bot's prompt: a packaged one of `CHOICES`, or a file below the folder of the recipe.
 
-    Args:
-        name: Of a packaged prompt, or a path below the folder.
-        folder: The folder of the recipe; None for a packaged one.
-        game: The game whose fields it may have.
-        judges: Whether it is for a judge of other bots' answers.
-
-    Raises:
-        ValueError: The message says what is wrong with the file, and what to do.
+    `folder` is None for a packaged prompt, `game` the game whose fields it may have, and `judges` whether it is for a
+    judge of other bots' answers. Raises `ValueError` that says what is wrong with the file, and what to do.
     """
     if name in CHOICES:
         text = packaged_prompt(name)

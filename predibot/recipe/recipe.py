@@ -161,12 +161,10 @@ class Recipe:
             min_hours_left: The least time to an event's end; `any` allows it to be past.
             bots: Names of the recipe's bots or of strategies, in the wanted order. A strategy's name stands for a bot
                 with default arguments; a bot of the recipe wins.
-            models: A bot with default arguments is added for each: an agent, or a model asked once in games without
-                tools. Its name is the model's.
+            models: Adds a bot of its name for each: an agent, or a model asked once in games without tools.
 
         Raises:
-            UsageError: If a rule is out of its range or changes nothing in this game, a bot is unknown, or a model's
-                name is taken or is none.
+            UsageError: If a rule is out of range or changes nothing in this game, or a bot's or model's name is bad.
         """
         rules: dict[str, Any] = {"events": events, "max_markets": max_markets}
         rules["min_volume_24h_usd"] = None if min_volume_24h_usd is None else float(min_volume_24h_usd)
@@ -234,13 +232,9 @@ class Recipe:
 
 
 def in_order(members: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """Yield the names of bots whose members have all come before, until all have come.
-
-    Args:
-        members: The members of each bot, by name; one that is no bot itself counts as come.
-
-    Raises:
-        CycleError: If bots wait for each other; its second argument names them.
+    """Yield the names of bots, by name with their members, whose members have all come before, until all have come. A
+    member that is no bot itself counts as come. Raises `CycleError`, whose second argument names bots that wait for
+    each other.
     """
     order = TopologicalSorter({name: [each for each in of if each in members] for name, of in members.items()})
     order.prepare()

@@ -112,7 +112,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     where it is first implied. The parser of the standard library keeps no lines.
 
     Examples:
-        >>> key_lines("seed = 1\\n[[bots]]\\nstrategy = 'x'")[("bots", 0, "strategy")]
+        >>> key_lines("seed = 1\n[[bots]]\nstrategy = 'x'")[("bots", 0, "strategy")]
         3
     """
     scan = _LineScanner(text.replace("\r\n", "\n"))

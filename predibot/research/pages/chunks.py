@@ -109,18 +109,15 @@ def _code_cost(text: str) -> float:
 
 
 def parts_of(text: str, *, tokens: int = PART_TOKENS) -> tuple[str, ...]:
-    """Return a text in parts, cut between paragraphs where possible, else between sentences, else anywhere.
-
-    The text has a paragraph a line; `tokens` are counted as by `estimate_tokens`.
+    """Return a text, a paragraph a line, in parts of `tokens`, cut between paragraphs if possible, else between
+    sentences.
     """
     return _pack([piece for line in text.split("\n") for piece in _split_paragraph(line, tokens)], tokens)
 
 
 def focused_parts(text: str, focus: str, *, tokens: int = FOCUS_TOKENS) -> tuple[str, ...]:
-    """Return the passages of a text in parts, best first.
-
-    Passages are ranked by BM25 over the text's own passages. Those without any word of `focus` follow in the text's
-    order.
+    """Return the passages of a text in parts, best first, ranked by BM25 over the text's own passages. Those without
+    any word of `focus` follow in the text's order.
     """
     passages = [piece for line in text.split("\n") for piece in _split_paragraph(line, tokens, PASSAGE_CHARACTERS)]
     scores = bm25_scores(passages, terms_of(focus))

@@ -130,9 +130,8 @@ def _around_digits(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_younger(text: str, day: date) -> bool:
-    """Return whether a text names a later day as past.
-
-    Announced days (will, until, scheduled) do not count, nor do lines of nothing but such days.
+    """Return whether a text names a later day as past. Announced days (will, until, scheduled) do not count, nor do
+    lines of nothing but such days.
     """
     text = _normalise(text)
     announced, bare = set(), set()
@@ -156,9 +155,8 @@ def is_younger(text: str, day: date) -> bool:
 
 
 def was_changed(text: str, day: date, *, is_known: bool = False) -> bool:
-    """Return whether a text says that it was changed on a later day, or some time ago.
-
-    With `is_known`, `day` is when it was changed, so that some time ago may be that day.
+    """Return whether a text says that it was changed on a later day, or some time ago. With `is_known`, `day` is when
+    it was changed, so that some time ago may be that day.
     """
     text = _normalise(text)
     # A search in lower case excludes most pages in a twentieth of the time.
@@ -177,7 +175,6 @@ def says_changed(before: str) -> bool:
 
 
 def _normalise(text: str) -> str:
-    """Return a text with digits and letters in their usual forms."""
     return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), unicodedata.normalize("NFKC", text))
 
 

@@ -56,10 +56,9 @@ _SAMPLE_BYTES = 20_000
 
 
 def decompress(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes:
-    """Return a whole body, decompressed by its Content-Encoding (empty for none).
-
-    No piece is ever decompressed beyond `max_bytes`, so a small bomb costs little memory. A body that is larger, breaks
-    off, or is compressed otherwise raises `PageUnreadable`.
+    """Return a whole body, decompressed by its Content-Encoding (empty for none). No piece is ever decompressed beyond
+    `max_bytes`, so a small bomb costs little memory. Raises `PageUnreadable` if the body is larger, breaks off, or is
+    compressed otherwise.
     """
     known = encoding.strip().lower()
     if known not in _UNPACKED:
@@ -122,7 +121,6 @@ def decode_text(body: bytes, charset: str | None) -> tuple[str, str]:
 
 
 def _decode(body: bytes, name: str) -> str:
-    """Decode a body; an invalid byte becomes one character."""
     if name == "utf-8":
         return body.decode(errors="replace")
     codecs.register_error("predibot.web", _as_the_web_does)
@@ -130,9 +128,8 @@ def _decode(body: bytes, name: str) -> str:
 
 
 def _as_the_web_does(error: UnicodeError) -> tuple[str, int]:
-    """Return the text for bytes that a codec of Python does not know, and where decoding goes on.
-
-    An unknown pair is one character: after half of it, all further pairs would be read wrongly.
+    """Return the text for bytes that a codec of Python does not know, and where decoding goes on. An unknown pair is
+    one character: after half of it, all further pairs would be read wrongly.
     """
     if not isinstance(error, UnicodeDecodeError):
         raise error

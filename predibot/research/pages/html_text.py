@@ -132,9 +132,8 @@ def _by_trafilatura(html: str, url: str) -> str:
 
 
 def _is_hidden(attributes: Mapping[str, object]) -> bool:
-    """Return whether people do not see an element, so that it may hide instructions to agents.
-
-    Only for elements below the body: some sites hide the body until a script has run.
+    """Return whether people do not see an element, so that it may hide instructions to agents. Only for elements below
+    the body: some sites hide the body until a script has run.
     """
     return "hidden" in attributes or _HIDDEN.search(str(attributes.get("style") or "")) is not None
 
@@ -193,9 +192,8 @@ _MAX_DEPTH = 3
 
 
 def script_text(html: str) -> str:
-    """Return the longest text in the data of a page's scripts, with its HTML; empty if there is none.
-
-    That is all strings with the name of the longest one, such as an article's paragraphs, one a line.
+    """Return the longest text in the data of a page's scripts, with its HTML; empty if there is none. That is all
+    strings with the name of the longest one, such as an article's paragraphs, one a line.
     """
     found: dict[str, list[str]] = {}
     longest = ("", "")

@@ -88,10 +88,9 @@ def _shorten(title: str, text: str, date: PageDate) -> ParsedPage:
 
 
 def pdf_text(body: bytes, deadline: Deadline) -> str:
-    """Return the text of a PDF's first pages, with a note if pages were left out.
-
-    The deadline is checked between pages; a single page may pass it. A file that is no PDF, is locked, or has no text
-    raises `PageUnreadable`, and one that needs too much memory `MemoryError`.
+    """Return the text of a PDF's first pages, with a note if pages were left out. The deadline is checked between
+    pages; a single page may pass it. Raises `PageUnreadable` for a file that is no PDF, is locked, or has no text, and
+    `MemoryError` for one that needs too much memory.
     """
     # Costs 0.2 s to import, and few pages are PDF.
     from pypdf.errors import PyPdfError
@@ -135,9 +134,8 @@ def _page_texts(body: bytes, deadline: Deadline) -> Iterator[str]:
 
 
 def links_of(tree: "HtmlElement", url: str) -> dict[str, str]:
-    """Return the words of a page's links by their addresses, in the order of the page.
-
-    At most `MAX_LINKS` whole web addresses, without places of the page itself.
+    """Return the words of a page's links by address, in order: at most `MAX_LINKS` web addresses, without places of the
+    page.
     """
     found: dict[str, str] = {}
     base = next((each.strip() for each in tree.xpath("//base/@href")), "")

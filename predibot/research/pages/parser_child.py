@@ -30,10 +30,8 @@ def answer_questions(
     libraries: Sequence[str],
     answers_to: Callable[[PageSource], Iterable[Sequence[bytes]]],
 ) -> None:
-    """Answer questions from standard input until it is closed.
-
-    `data_bytes` limit the memory without `libraries`, which are imported before a limit can break them. `answers_to`
-    yields one or more answers, as fields.
+    """Answer questions from standard input until it is closed. `data_bytes` limit the memory without `libraries`, which
+    are imported before a limit can break them. `answers_to` yields one or more answers, as fields.
     """
     # Move the pipes, so that nothing can print into an answer.
     questions, answers = os.dup(0), os.dup(1)
@@ -76,10 +74,9 @@ def _set_limit(name: str, most: int, *, for_good: bool = True) -> None:
 
 @contextmanager
 def _ended_with_the_parent(questions: int) -> Iterator[None]:
-    """Have the kernel end this process with its parent: a parser deep in C notices it in no other way.
-
-    Not by `PR_SET_PDEATHSIG`, which means the *thread* that started us. On macOS the signal does nothing, and the limit
-    of CPU ends a hanging parser.
+    """Have the kernel end this process with its parent: a parser deep in C notices it in no other way. Not by
+    `PR_SET_PDEATHSIG`, which means the *thread* that started us. On macOS the signal does nothing, and the limit of CPU
+    ends a hanging parser.
     """
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     quiet = fcntl.fcntl(questions, fcntl.F_GETFL)
@@ -97,8 +94,6 @@ def _ended_with_the_parent(questions: int) -> Iterator[None]:
 
 
 def _read_question(questions: int) -> tuple[bytes, ...] | None:
-    """Return the next question, or None if the parent has gone."""
-
     def read(count: int) -> bytes:
         parts = []
         while count > 0:

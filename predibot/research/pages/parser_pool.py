@@ -16,10 +16,9 @@ _PATIENT_SECONDS = 0.3
 
 
 class ParserPool:
-    """A few parsers, started when needed and used again while they behave; thread-safe.
-
-    Nothing is ever parsed in this process: if no parser can be started, no page can be read. On Linux the kernel
-    enforces the limit of memory. On macOS parsers are watched every 50 ms, and may overshoot.
+    """A few parsers, started when needed and used again while they behave; thread-safe. Nothing is ever parsed in this
+    process: if no parser can be started, no page can be read. On Linux the kernel enforces the limit of memory. On
+    macOS parsers are watched every 50 ms, and may overshoot.
     """
 
     def __init__(self, limits: ParserLimits | None = None) -> None:

@@ -67,10 +67,8 @@ class ParserProcess:
     """One child process; for one thread at a time, except for `kill`."""
 
     def __init__(self, limits: ParserLimits, serves: tuple[str, str] = _PAGES) -> None:
-        """Start the process, which takes some tenths of a second to get ready.
-
-        `serves` names a module and its function that calls `answer_questions`. Raises `PageUnavailable` if the system
-        starts no more processes.
+        """Start the process, which takes some tenths of a second to get ready. `serves` names a module and its function
+        that calls `answer_questions`. Raises `PageUnavailable` if the system starts no more processes.
         """
         self.limits = limits
         self._pages = 0

@@ -138,7 +138,6 @@ def landing_url(url: str) -> str | None:
 
 
 def _redirect_target(host: str, parts: SplitResult) -> str | None:
-    """Return the address that a redirect states, or None."""
     for at, paths, read in _REDIRECTS:
         if at.fullmatch(host) and (path := paths.fullmatch(parts.path)):
             # Some are encoded twice.

@@ -25,11 +25,9 @@ def open_provider(
 ) -> SearchProvider:
     """Return a search provider; raise `UsageError` if there is none, or it lacks a key or an address.
 
-    Args:
-        clock: The ages of results are counted from it.
-        base_url: The user's own SearXNG, or a replacement of the provider's own address.
-        usd_per_call: None is unknown, or 0 if the provider is free.
-        backends: For ddgs, in their order; those that its kind of search lacks are ignored. None are the default.
+    The ages of results are counted from the `clock`. `base_url` is the user's own SearXNG, or replaces the provider's
+    address. `usd_per_call` None is unknown, or 0 if the provider is free. `backends` are those of ddgs, in their order;
+    those that its kind of search lacks are ignored.
     """
     if name not in PROVIDER_NAMES:
         raise UsageError(f"no search provider {name!r}. {did_you_mean(name, PROVIDER_NAMES)}")
@@ -49,8 +47,7 @@ def open_provider(
 
 
 def own_url(name: str) -> str | None:
-    """Return the address of a provider that takes a key, None for one that takes none.
-
-    Its key goes there, and to a recipe's base URL only by the operator's word.
+    """Return the address of a provider that takes a key, None for others; only the operator may let its key go
+    elsewhere.
     """
     return TOKEN_URL if name == "reddit" else OWN_URLS.get(name)

@@ -29,9 +29,8 @@ class SearchAnswer:
 
 
 class SearchFailed(Exception):
-    """A provider gave no answer: it could not be reached, refused, or gave no proof that it searched.
-
-    The message is a clause without a full stop and never names a key.
+    """A provider could not be reached, refused, or gave no proof that it searched. The message is a clause without a
+    full stop and never names a key.
     """
 
     def __init__(self, message: str, *, was_asked: bool = True) -> None:
@@ -41,9 +40,7 @@ class SearchFailed(Exception):
 
 
 class SearchProvider(Protocol):
-    """A search provider.
-
-    A provider that can be asked for results after a date has `takes_after = True`, and its `search` an argument
+    """A search provider; one that can look for results after a date has `takes_after = True`, and `search` takes
     `after`.
     """
 

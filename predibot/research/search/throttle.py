@@ -14,9 +14,8 @@ LONGEST_REST_SECONDS = 300.0
 
 @dataclass(slots=True)
 class PacedProvider:
-    """A provider that is called at most every so often, and rests longer and longer while it fails.
-
-    Thread-safe: a call that comes too early waits for its turn.
+    """A provider that is called at most every so often, and rests longer and longer while it fails; thread-safe. A call
+    that comes too early waits for its turn.
     """
 
     inner: SearchProvider
@@ -53,9 +52,8 @@ class PacedProvider:
         return getattr(self.inner, "takes_after", False)
 
     def search(self, query: str, *, before: datetime | None, count: int, after: datetime | None = None) -> SearchAnswer:
-        """Return the provider's answer when its turn has come.
-
-        Raises `SearchFailed` if the provider fails, rests, or its turn comes too late.
+        """Return the provider's answer when its turn has come; raise `SearchFailed` if it fails, rests, or the turn is
+        too late.
         """
         wait_seconds = self._take_turn()
         if wait_seconds > 0.0:

@@ -100,16 +100,11 @@ class SandboxServer(SandboxAddresses):
         options: SandboxOptions = DEFAULT_OPTIONS,
         site: Site | None = None,
     ) -> None:
-        """Make a server; `start` starts it.
+        """Make a server; `start` starts it; raise `ValueError` if the options make no world.
 
-        Args:
-            world: The world to serve; by default that of the options.
-            now: The clock: a fixed instant, or a function called at each request.
-            options: Faults, manners and speed of the forecasters.
-            site: Asked first at each GET, such as the comments of a study.
-
-        Raises:
-            ValueError: If the options make no world.
+        `world` is by default that of the options, which also say faults, manners and the forecasters' speed. `now` is
+        the clock: a fixed instant, or a function called at each request. `site` is asked first at each GET, such as a
+        study's comments.
         """
         super().__init__()
         self._site = site
@@ -165,12 +160,8 @@ class SandboxServer(SandboxAddresses):
         self._clock = clock
 
     def reply(self, target: str, *, body: bytes | None, token: str = "") -> tuple[HttpReply, Fault | None]:
-        """Return the reply to a request, and the fault that the connection has still to show.
-
-        Args:
-            target: Path and query.
-            body: None for a GET.
-            token: The header `Authorization`.
+        """Return the reply to a request for a path and query, and the fault that the connection has still to show.
+        `body` is None for a GET; `token` is the header `Authorization`.
         """
         parts = urlsplit(target)
         query: dict[str, list[str]] = parse_qs(parts.query, keep_blank_values=True)
@@ -227,9 +218,8 @@ class SandboxServer(SandboxAddresses):
         return error_reply(404, "not found")
 
     def _insider_chances(self, market_id: str, *, minute: int) -> Sequence[float] | None:
-        """Return the chance of each outcome of a market, or of YES alone, as insiders know it at a minute.
-
-        What nobody knows by then is in no chance. The id is a market's own, or `EVENT-ANSWER`.
+        """Return the chance of each outcome of a market, or of YES alone, as insiders know it at a minute. What nobody
+        knows by then is in no chance. The id is a market's own, or `EVENT-ANSWER`.
         """
         place = self.world.names.market_of(market_id.rpartition("-")[2])
         if place is None or not self.world.is_born(place[0], minute):

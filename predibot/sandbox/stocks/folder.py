@@ -1,6 +1,5 @@
-"""A folder of simulated stocks, in the layout that the venue `stocks` reads.
-
-It states that it is simulated: a player may then see the news of its world, and nobody takes its prices for real ones.
+"""A folder of simulated stocks, in the layout that the venue `stocks` reads. It states that it is simulated: a player
+may then see the news of its world, and nobody takes its prices for real ones.
 """
 
 import csv
@@ -50,9 +49,7 @@ def write_stock_folder(folder: Path, *, seed: int, days: int, tickers: Sequence[
 
 
 def read_seed(folder: Path) -> int | None:
-    """Return the seed of a folder of simulated stocks, None for other folders; raise `ValueError` if its file is
-    malformed.
-    """
+    """Return the seed of a folder of simulated stocks, None for others; raise `ValueError` if its file is malformed."""
     try:
         text = plain_text(folder / SIMULATED_FILE)
     except FileNotFoundError:

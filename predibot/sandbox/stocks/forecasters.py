@@ -1,6 +1,5 @@
-"""The forecasters of the sandbox over stocks: how they turn a prompt into weights.
-
-They look nothing up: the prompt shows the news of the window, which is all that can be known of the next prices.
+"""The forecasters of the sandbox over stocks: how they turn a prompt into weights. They look nothing up: the prompt
+shows the news of the window, which is all that can be known of the next prices.
 """
 
 import math

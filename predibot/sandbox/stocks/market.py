@@ -64,11 +64,8 @@ class StockHistory:
     actions: tuple[StockAction, ...]
 
     def adjusted_close(self) -> Floats:
-        """Return closes in shares of the last day, less the dividends paid since.
-
-        Source:
-            CRSP's method on rounded raw closes: before a split divided by it, before an
-            ex-date times 1 less dividend by last close.
+        """Return closes in shares of the last day, less the dividends paid since. Source: CRSP's method on rounded raw
+        closes: before a split divided by it, before an ex-date times 1 less dividend by last close.
         """
         factors = np.ones(len(self.days))
         for action in self.actions:
@@ -83,10 +80,8 @@ class StockHistory:
 
 @dataclass(frozen=True, slots=True)
 class StockMarket:
-    """Stocks of a seed; the order of requests changes nothing.
-
-    A longer market with the same first day begins with the shorter one. Another
-    first day changes price levels, and not the returns from news.
+    """Stocks of a seed; the order of requests changes nothing. A longer market with the same first day begins with the
+    shorter one. Another first day changes price levels, and not the returns from news.
     """
 
     draws: Draws
@@ -102,8 +97,8 @@ class StockMarket:
 
     @classmethod
     def from_seed(cls, seed: int, *, start: date, days: int) -> Self:
-        """Return the market of a seed over trading days from a date on; raise `ValueError` for a negative seed or
-        without a day.
+        """Return the market of a seed over so many trading days from a date on; raise `ValueError` for a seed or days
+        below 0 or 1.
         """
         if seed < 0:
             raise ValueError(f"a sandbox seed is at least 0, got {seed}")
@@ -209,9 +204,8 @@ class StockMarket:
     def _plan_actions(
         self, ticker: str
     ) -> Iterator[tuple[int, int, Literal["split", "dividend", "delisting", "halt"]]]:
-        """Yield quarter, day and kind of a stock's actions, oldest first; no two on one day.
-
-        Splits come in the first month of a quarter, dividends in the second, halts and delistings in the third.
+        """Yield quarter, day and kind of a stock's actions, oldest first; no two on one day. Splits come in the first
+        month of a quarter, dividends in the second, halts and delistings in the third.
         """
         places = {day: place for place, day in enumerate(self.days)}
         first, last = self.days[0], self.days[-1]

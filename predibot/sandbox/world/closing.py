@@ -46,9 +46,8 @@ class Closing:
 
 
 def closings_of(draws: Draws, plan: EventPlan) -> tuple[Closing, ...]:
-    """Return how each market ends; known at the minute its outcome is, and not before.
-
-    Exclusive markets are void together, others one by one.
+    """Return how each market ends; known at the minute its outcome is. Exclusive markets are void together, others
+    alone.
     """
     decided = np.array([[market.decided_hour * MINUTES_AN_HOUR] for market in plan.markets])
     rows = np.arange(len(plan.markets))[:, np.newaxis]

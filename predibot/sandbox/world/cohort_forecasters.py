@@ -1,7 +1,5 @@
-"""The forecasters of the sandbox in a weekly cohort: how they read its prompt, and bet, sell and hold.
-
-A cohort shows no news, so its prompt tells nothing beyond prices. Only `sharp`
-learns from its server what insiders know.
+"""The forecasters of the sandbox in a weekly cohort: how they read its prompt, and bet, sell and hold. A cohort shows
+no news, so its prompt tells nothing beyond prices. Only `sharp` learns from its server what insiders know.
 """
 
 import math

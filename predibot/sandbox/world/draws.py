@@ -15,10 +15,9 @@ _WORD = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Every random number of a world, keyed by (seed, purpose, event, item), in any order.
-
-    Each becomes known at a minute. A copy with `altered_after_minute` has the same
-    numbers up to then and others later: so tests see whether an answer looks ahead.
+    """Every random number of a world, keyed by (seed, purpose, event, item), in any order. Each becomes known at a
+    minute. A copy with `altered_after_minute` has the same numbers up to then and others later, so that tests see
+    whether an answer looks ahead.
     """
 
     seed: int
@@ -28,7 +27,6 @@ class Draws:
         self, purpose: str, *, event: ArrayLike, item: ArrayLike, known_at_minute: ArrayLike
     ) -> NDArray[np.float64]:
         """Return numbers in (0, 1); event and item broadcast to their shape, which has at least one dimension.
-
         `known_at_minute` has that shape too, or is one number for all.
         """
         mixed = _mix(self._seeds(purpose, event, known_at_minute) ^ _words(item) * _ITEM_FACTOR)
@@ -37,11 +35,7 @@ class Draws:
     def normal(
         self, purpose: str, *, event: ArrayLike, item: ArrayLike, known_at_minute: ArrayLike
     ) -> NDArray[np.float64]:
-        """Return standard normal numbers, with the keys of `uniform`.
-
-        Source:
-            Box and Muller (1958), the cosine half.
-        """
+        """Return standard normal numbers, by the keys of `uniform` (Box and Muller 1958, the cosine half)."""
         radius = self.uniform(f"{purpose}|radius", event=event, item=item, known_at_minute=known_at_minute)
         angle = self.uniform(f"{purpose}|angle", event=event, item=item, known_at_minute=known_at_minute)
         return np.sqrt(-2.0 * np.log(radius)) * np.cos(2.0 * np.pi * angle)
@@ -67,10 +61,8 @@ def _words(values: ArrayLike) -> NDArray[np.uint64]:
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return 64-bit words in which every bit depends on every given bit.
-
-    Source:
-        The finaliser of splitmix64 (Steele, Lea, Flood 2014; Stafford's mix 13).
+    """Return 64-bit words in which every bit depends on every given bit. Source: The finaliser of splitmix64 (Steele,
+    Lea, Flood 2014; Stafford's mix 13).
     """
     values = (values ^ (values >> np.uint64(30))) * np.uint64(_FIRST_FACTOR)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(_SECOND_FACTOR)

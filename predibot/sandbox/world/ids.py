@@ -72,10 +72,7 @@ class Names:
         return int(text[-digits:]) if text.isascii() and text.isdigit() and len(text) > digits else None
 
     def _seal(self, purpose: str, place: int) -> int:
-        """Return 256 bits: a digest of the place, then the place under a mask.
-
-        The mask comes off again, so finding a market needs no index of all.
-        """
+        """Return 256 bits: a digest of the place, then the place under a mask that comes off again without an index."""
         digest = hashlib.sha256(f"{self.seed}|{purpose}|{place}".encode()).digest()
         return (int.from_bytes(digest[:24], "big") << _LOW_BITS) | (place ^ self._mask(purpose))
 

@@ -52,10 +52,9 @@ def walk_of(draws: Draws, plan: EventPlan) -> Walk:
 
 
 def _uncertainty_by_hour(draws: Draws, plan: EventPlan) -> Floats:
-    """Return the share of uncertainty used up at each hour of an event, shape (hours + 1,), from 0 to 1.
-
-    Some goes steadily, some with news, some when an outcome is known. All of it is
-    fixed at birth, so that a chance depends on nothing later than its own hour.
+    """Return the share of uncertainty used up at each hour of an event, shape (hours + 1,), from 0 to 1. Some goes
+    steadily, some with news, some when an outcome is known. All of it is fixed at birth, so that a chance depends on
+    nothing later than its own hour.
     """
     hours = plan.decided_hour - plan.opens_hour
     steady = 1.0 - plan.news_share - plan.closing_share
@@ -75,13 +74,8 @@ def lead_hours(plan: EventPlan) -> int:
 
 
 def insider_chances(plan: EventPlan, walk: Walk, hour: int) -> Floats:
-    """Return the chance of YES of each market as insiders know it.
-
-    Args:
-        hour: Hours since the event's first. From a market's decision on, its last chance before that is repeated.
-
-    Returns:
-        Shape (markets,), each in [0, 1]; exact given what insiders know.
+    """Return the chance of YES of each market as insiders know it, shape (markets,), each in [0, 1]. `hour` counts from
+    the event's first. From a market's decision on, its last chance before that is repeated.
     """
     places = np.arange(1, len(walk.used))
     ends = np.array([[market.decided_hour - plan.opens_hour] for market in plan.markets])
@@ -102,10 +96,7 @@ def _open_share(plan: EventPlan) -> Floats:
 
 
 def chances(plan: EventPlan, markets: Sequence[MarketPlan], walk: Walk, hours: NDArray[np.int64]) -> Floats:
-    """Return the chance of YES of each market at each hour, shape (markets, hours), each in [0, 1].
-
-    Hours count from the event's first. From a market's decision on, its last chance before that is repeated.
-    """
+    """Return the chance of YES of each market at each hour, shape (markets, hours), each in [0, 1]; hours as above."""
     ends = np.array([[market.decided_hour - plan.opens_hour] for market in markets])
     known = np.minimum(hours, ends - 1)
     deviation = np.sqrt(np.maximum(walk.used[ends] - walk.used[known], 1e-12))
@@ -146,9 +137,8 @@ LONGEST_TRADE_LAG_HOURS = 2
 
 
 def quotes_of(markets: Sequence[MarketPlan], chance: Floats) -> Quotes:
-    """Return the quotes for paths of chances, shape (markets, hours).
-
-    A last trade is up to two hours old: unless the path begins with the event, do not use its first two hours.
+    """Return the quotes for paths of chances, shape (markets, hours). A last trade is up to two hours old: unless the
+    path begins with the event, do not use its first two hours.
     """
     tick, half_spread = (np.array([[getattr(market, name)] for market in markets]) for name in ("tick", "half_spread"))
     bid = np.floor((chance - half_spread) / tick + 1e-9) * tick

@@ -56,10 +56,8 @@ class Roster:
 
 
 def roster_of(draws: Draws, *, open_events: int) -> Roster:
-    """Return births spaced so that about `open_events` events are open at any instant of the calendar.
-
-    The first is one longest life before the calendar begins, so that the number of
-    open events is steady from the first day.
+    """Return births spaced so that about `open_events` events are open at any instant of the calendar. The first is one
+    longest life before the calendar begins, so that their number is steady from the first day.
     """
     spacing_minutes = _MEAN_LIFE_DAYS * MINUTES_A_DAY / open_events
     first_minute = minute_of(SANDBOX_BEGINS_AT) - _LONGEST_LIFE_DAYS * MINUTES_A_DAY
@@ -132,9 +130,8 @@ class EventState:
 
 
 class World:
-    """A simulated venue: the same seed makes the same world, and every answer is as of a minute.
-
-    The history of an event is computed on first use and kept.
+    """A simulated venue: the same seed makes the same world, and every answer is as of a minute. The history of an
+    event is computed on first use and kept.
     """
 
     def __init__(self, draws: Draws, roster: Roster, *, named: bool = False) -> None:
@@ -161,17 +158,10 @@ class World:
         named: bool = False,
         altered_after: datetime | None = None,
     ) -> Self:
-        """Return the world of a seed with about so many open `events` (60 by default) or `markets`.
-
-        Args:
-            seed: At least 0.
-            events: Average number of open events.
-            markets: Given instead of `events`.
-            named: Whether exclusive markets are one market with an outcome each; all else stays the same.
-            altered_after: For tests: draws that become known after this instant differ.
-
-        Raises:
-            ValueError: If the number of events is out of range.
+        """Return the world of a seed, 0 or more, with about so many open `events` (60 by default) or `markets`. With
+        `named`, exclusive markets are one market with an outcome each; all else stays the same. `altered_after` is for
+        tests: draws that become known after this instant differ. Raises `ValueError` for an impossible number of
+        events.
         """
         if events is None:
             events = (
@@ -238,9 +228,8 @@ class World:
         return self.named and plan.is_exclusive
 
     def payouts(self, number: int, minute: int) -> tuple[float, ...] | None:
-        """Return what the outcomes of a named event paid, or None until it is settled.
-
-        After a dispute the wrong outcome wins at first.
+        """Return what the outcomes of a named event paid, None until it is settled. After a dispute the wrong one wins
+        first.
         """
         history = self._history(number)
         closing = history.closings[0]

@@ -30,7 +30,7 @@ class PinnedBackend(httpcore.NetworkBackend):
     connect: Connect
     deadline: Deadline
     max_bytes: int
-    """To receive, headers included."""
+    """The most bytes to receive, headers included."""
 
     def connect_tcp(
         self,

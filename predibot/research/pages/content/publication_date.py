@@ -67,8 +67,6 @@ _Address = tuple[str, str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A date in a page's data."""
-
     kind: Literal["published", "modified"]
     at: StatedInstant | None
     """None if it cannot be parsed."""
@@ -81,9 +79,8 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
 
     The latest of several dates counts. Neighbours' dates (a teaser's, a comment's, a table row's) are not the page's.
     The date is no proof if the text names a later day that it does not announce, if it says that it was changed on one,
-    or if the page's data hold a date that cannot be parsed.
-
-    `url` often contains the day. `text` is the shown text; None extracts it.
+    or if the page's data have a date that cannot be parsed. `url` often contains the day; `text` is the shown text,
+    None extracts it.
     """
     tree = tree_of(html)
     if tree is None:

@@ -142,10 +142,10 @@ _DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 
 
 def wall_of(html: str, text: str) -> Obstacle | None:
-    """Return the kind of wall that a page is, or None.
+    """Return the kind of wall that a page is, or None; `text` may be empty.
 
-    A page with an article is no wall, whatever else it says. So the decision rests on how little prose remains without
-    the wall's sentences. On a page that asks for consent, most sentences are the wall's. `text` may be empty.
+    A page with an article is no wall, whatever else it says, so the prose that remains without the wall's sentences
+    decides. On a page that asks for consent, most sentences are the wall's.
     """
     tree = tree_of(html)
     if tree is None:

@@ -16,9 +16,7 @@ from predibot.research.search.provider import SearchAnswer, SearchFailed, Search
 BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"text": ("duckduckgo", "brave", "yahoo", "mojeek"), "news": ("duckduckgo", "yahoo", "bing")}
 )
-"""Asked in turn. A single one often answers nothing (deedy5/ddgs#390). With `auto` the library shuffles them, and asks
-encyclopedias first.
-"""
+"""Tried in turn, because one often answers nothing (deedy5/ddgs#390); `auto` shuffles them, encyclopedias first."""
 _MAKES_DATES = ("yahoo", "bing")
 """For the news of these, ddgs computes dates from ages such as "2 weeks ago"."""
 _SPANS = (("d", 1), ("w", 7), ("m", 31), ("y", 366))

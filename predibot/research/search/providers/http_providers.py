@@ -37,10 +37,8 @@ class SearchHttp:
         content: Mapping[str, object] | None = None,
         form: Mapping[str, str] | None = None,
     ) -> dict[str, object]:
-        """Return the JSON object that a provider answers, or raise `SearchFailed`.
-
-        `name` is the provider's, for messages. `headers` carry the key, which is sent nowhere else. `content` is sent
-        as JSON, `form` as a form.
+        """Return the JSON object that a provider answers, or raise `SearchFailed` with its `name`. `headers` carry the
+        key, which is sent nowhere else. `content` is sent as JSON, `form` as a form.
         """
         seconds = self.deadline_seconds
         try:

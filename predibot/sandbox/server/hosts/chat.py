@@ -1,7 +1,4 @@
-"""The forecasters' host: the chat completions of an OpenAI-compatible provider.
-
-`manners` adds the habits of real providers around it.
-"""
+"""The forecasters' host: the chat completions of an OpenAI-compatible provider; `manners` adds habits of real ones."""
 
 import hashlib
 import json

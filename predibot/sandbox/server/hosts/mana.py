@@ -222,9 +222,9 @@ def _bets_reply(snapshot: Snapshot, query: Query) -> HttpReply:
 def bets_of(snapshot: Snapshot, number: int) -> list[Json]:
     """Return the bets of an event, latest first: one an hour that moves the price of each market.
 
-    Between them are rows that moved nothing: redemptions, cancelled and waiting
-    orders, and limit orders of an hour before that the hour's bet filled. A bet on
-    one of several exclusive answers moves the others by redemptions of no shares.
+    Between them are rows that moved nothing: redemptions, cancelled and waiting orders, and limit orders of an hour
+    before that the hour's bet filled. A bet on one of several exclusive answers moves the others by redemptions of no
+    shares.
     """
     found = snapshot.bets.get(number)
     if found is not None:

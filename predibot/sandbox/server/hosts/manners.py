@@ -1,7 +1,4 @@
-"""Manners of models: what real providers demand, refuse or wrap, for the sandbox's forecasters.
-
-The rules are those that providers document; tests hold every client to the same ones.
-"""
+"""Manners of models: what real providers document, demand, refuse or wrap; tests hold every client to the same ones."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -2,15 +2,13 @@
 
 Their shapes follow public documentation and are UNVERIFIED: nobody here has a key.
 
-- https://www.tiingo.com/documentation/end-of-day (2.1.2: dates in ascending
-  order, raw and CRSP-adjusted prices, `divCash` and `splitFactor` on the
-  ex-date; without a start date only the latest day). A spent allowance is a
-  line of text with status 200 (tiingo-python issue 45) or a 429. Without
-  `/prices` a ticker's meta data: `name`, `description`, `exchangeCode`.
-- https://www.alphavantage.co/documentation/ (TIME_SERIES_DAILY_ADJUSTED:
-  objects by date, numbers as text, `compact` is the latest 100). A spent
-  allowance is a `Note` or `Information` with status 200, and so is a refusal.
-  OVERVIEW states `Name`, and `Sector` in capitals; of funds nothing.
+- https://www.tiingo.com/documentation/end-of-day (2.1.2: dates in ascending order, raw and CRSP-adjusted prices,
+  `divCash` and `splitFactor` on the ex-date; without a start date only the latest day). A spent allowance is a line of
+  text with status 200 (tiingo-python issue 45) or a 429. Without `/prices` a ticker's meta data: `name`,
+  `description`, `exchangeCode`.
+- https://www.alphavantage.co/documentation/ (TIME_SERIES_DAILY_ADJUSTED: objects by date, numbers as text, `compact` is
+  the latest 100). A spent allowance is a `Note` or `Information` with status 200, and so is a refusal. OVERVIEW states
+  `Name`, and `Sector` in capitals; of funds nothing.
 """
 
 from dataclasses import dataclass
