@@ -1,7 +1,6 @@
-"""The forms in which venues write values: numbers as text, lists inside strings, many shapes of time.
-
-Each function takes a field's JSON and returns one plain value, or raises a `ValueError` with what was seen. Absent,
-null and "" mean "not stated"; anything else that cannot be read is refused, never guessed.
+"""The forms in which venues write values: numbers as text, lists inside strings, many shapes of time. Each function
+takes a field's JSON and returns one plain value, or raises a `ValueError` with what was seen. Absent, null and "" mean
+"not stated"; anything else that cannot be read is refused, never guessed.
 """
 
 import json
@@ -130,10 +129,7 @@ def optional_amount(value: object) -> float | None:
 
 
 def volume_or_none(value: object) -> float | None:
-    """Return a volume; None where none is stated, or it cannot be one.
-
-    Some venues state one below zero, "NaN" or "12,345": the volume is then unknown, and the market stays.
-    """
+    """Return a volume; None where none is stated, or a venue states one below zero, "NaN" or "12,345"."""
     try:
         return optional_amount(value)
     except ValueError:

@@ -73,13 +73,10 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         Args:
             deadline_seconds: For one call with all its tries and waits.
             key: Most venues want none; `authorization` and `key_parameter` say how `JsonClient` sends it.
-            authorization: See `key`.
-            key_parameter: See `key`.
             requests_per_10_seconds: By address prefix; see `RateLimiter`.
             transport: Replaces the network in tests.
             max_response_bytes: Decoded; a longer answer is refused.
-            now: The time now. A `Retry-After` may be a date; an answer without a `Date` of its own
-                is then measured by this time.
+            now: The time now. A `Retry-After` may be a date, measured by it if the answer has no `Date` of its own.
             monotonic: A clock in seconds that never goes back.
             sleep: Waits that many seconds.
             rng: For the jitter of the waits.
@@ -129,12 +126,9 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         until: float = math.inf,
         check: Callable[[object], None] = lambda answer: None,
     ) -> object:
-        """Return the decoded answer to a GET.
+        """Return the decoded answer to a GET; `until` is the deadline of the whole work.
 
-        Args:
-            url: Without a query.
-            until: The deadline of the whole work; see `until`.
-            check: Raises `TryAgain` for an answer that a further try may replace.
+        `check` raises `TryAgain` for an answer that a further try may replace.
 
         Raises:
             RequestRefused: If the venue refuses it; its `status` says how.
@@ -221,14 +215,10 @@ class LiveVenue(Venue):
         list_deadline_seconds: float = 60.0,
         **options: Any,
     ) -> None:
-        """Open a client.
+        """Open a client; `clock` is the time at the venue, because the sandbox has its own.
 
-        Args:
-            clock: The time at the venue; the sandbox has its own.
-            name: The venue of the instruments; by default this one.
-            live: Whether quotes age while a bot thinks.
-            list_deadline_seconds: For a list of events; each venue says what it covers.
-            options: Of `VenueClient`.
+        `name` is that of the instruments' venue, by default this one. `live` says whether quotes age while a bot
+        thinks. Each venue says what its `list_deadline_seconds` cover. The `options` are those of `VenueClient`.
         """
         self._clock = clock
         self.name = name or self.name

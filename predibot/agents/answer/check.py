@@ -13,9 +13,8 @@ _WEB = re.compile("https?://", re.IGNORECASE)
 
 
 def decided(result: LoopResult) -> Decision | Abstention:
-    """Return the decision with its notes and sources, or an abstention with its reason.
-
-    A model that gave no valid answer raises `NoAnswer`: that is a failure, not an abstention.
+    """Return the decision with its notes and sources, or an abstention with its reason; raise `NoAnswer` without
+    either.
     """
     if result.decision is None:
         if result.kind == "answer":

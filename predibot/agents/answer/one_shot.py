@@ -17,9 +17,8 @@ from predibot.games.answers import abstention_note
 
 
 def one_shot_need(model: str, *, input_tokens: int = 0) -> ModelNeed:
-    """Return the needs of a strategy that asks a model with `run_one_shot`: one answer and its repairs.
-
-    `input_tokens` counts the prompt beside instructions and event, such as a report.
+    """Return the needs of a strategy that asks a model with `run_one_shot`: one answer and its repairs. `input_tokens`
+    counts the prompt beside instructions and event, such as a report.
     """
     return ModelNeed(model, calls=1 + MAX_REPAIRS, input_tokens=input_tokens)
 
@@ -39,16 +38,10 @@ def run_one_shot(
     """Return the model's decision, after at most three repairs, or as many as its game allows.
 
     A complaint goes back to the model; words of the answer that the complaint quotes are fenced. If no repair is left,
-    the game may give a default answer.
-
-    Args:
-        model: Metered, so that a limit shows as `BudgetSpent`.
-        deadline_seconds: For the answer and its repairs together; by default the context's.
-        max_output_tokens: For each call.
-        most_repairs: Fewer than three if some of the calls are spent.
-
-    Raises:
-        ModelError: If the model could not be reached, refuses for good, or is cut off at any length.
+    the game may give a default answer. The model is metered, so that a limit shows as `BudgetSpent`. The deadline, by
+    default the context's, is for the answer and its repairs together, `max_output_tokens` for each call. `most_repairs`
+    are fewer than three if some calls are spent. Raises `ModelError` if the model could not be reached, refuses for
+    good, or is cut off at any length.
     """
     seconds = context.deadline_seconds if deadline_seconds is None else deadline_seconds
     # In packages made for an older predibot the form has these rules, not the game.

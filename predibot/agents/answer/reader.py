@@ -80,9 +80,8 @@ _BRACES = re.compile(r"[\s{}]+")
 
 
 def answer_text(reply: ChatReply) -> str:
-    """Return the text of a reply; if it has none, the object or call that its thoughts end with.
-
-    Some servers take everything that a model writes for thoughts, the answer too.
+    """Return the text of a reply; if it has none, the object or call that its thoughts end with. Some servers take
+    everything that a model writes for thoughts, the answer too.
     """
     text = reply.message.text
     if text.strip() or reply.finish_reason != "stop" or reply.message.tool_calls or not reply.message.state_json:
@@ -120,10 +119,8 @@ def read_object(answer: object, form: AnswerForm) -> Decision | Abstention:
 
 
 def call_in_words(text: str, offered: Collection[ToolSchema], form: AnswerForm) -> ToolCall | None:
-    """Return the call of an offered tool that a turn makes in words, or None.
-
-    A single object with a field of the answer counts as the answer itself, unless the words around it name another
-    tool.
+    """Return the call of an offered tool that a turn makes in words, or None. A single object with a field of the
+    answer counts as the answer, unless the words around it name another tool.
     """
     own = _answer_fields(form)
     try:
@@ -211,9 +208,8 @@ def _lone_abstention(text: str, form: AnswerForm) -> str | None:
 def _shape(
     value: object, schema: Mapping[str, object], optional: Collection[str] = (), *, is_text: bool = True
 ) -> object:
-    """Remove placeholders, and decode arrays and objects of the schema that were written as text.
-
-    `optional` are fields that may be missing besides those that the schema names. Text inside decoded text stays text.
+    """Remove placeholders, and decode arrays and objects of the schema that were written as text. `optional` are fields
+    that may be missing besides those that the schema names. Text inside decoded text stays text.
     """
     kind = schema.get("type")
     if isinstance(value, str) and is_text and kind in ("array", "object"):

@@ -16,9 +16,8 @@ _MOST = 2**63 - 1
 
 
 class LimitAccount(Protocol):
-    """One level's limits and its spending, in memory or in the ledger for all processes; see `Standing`.
-
-    An account that several processes share must add and compare in one transaction.
+    """One level's limits and its spending, in memory or in the ledger for all processes; see `Standing`. An account
+    that several processes share must add and compare in one transaction.
     """
 
     @property
@@ -121,9 +120,8 @@ class Standing:
 
 
 def first_over(amount: Exact, limits: Limits) -> str | None:
-    """Return the name of the first limit that an amount exceeds, or None.
-
-    The limit in seconds is exceeded once it is reached, since no seconds are ever set aside.
+    """Return the name of the first limit that an amount exceeds, or None. The limit in seconds is exceeded once it is
+    reached.
     """
     for name, unit in _UNITS.items():
         limit = getattr(limits, name)

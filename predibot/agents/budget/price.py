@@ -81,9 +81,8 @@ def require_price(bot: str, model: str, price: TokenPrice | None, limits: Iterab
 
 
 def next_to_nothing(usd: float, usage: Usage, price: TokenPrice | None) -> bool:
-    """Return whether an amount is less than a thousandth of what a usage costs at a known price.
-
-    For an unknown usage the bound is the least amount that a budget counts.
+    """Return whether an amount is below a thousandth of what a usage costs, or for an unknown usage the least a budget
+    counts.
     """
     if price is None or price.free:
         return False
@@ -95,9 +94,8 @@ def next_to_nothing(usd: float, usage: Usage, price: TokenPrice | None) -> bool:
 def cost_of(
     usage: Usage, *, provider_usd: float | None = None, table_usd: float | None = None, price: TokenPrice | None = None
 ) -> Cost:
-    """Return the cost of a call: by its provider, else by litellm's table, else by the recipe, else unknown.
-
-    A cost of next to nothing is ignored where the token price is known: no limit would ever hold.
+    """Return the cost of a call: by its provider, else by litellm's table, else by the recipe, else unknown. A cost of
+    next to nothing is ignored where the token price is known: no limit would ever hold.
     """
     if provider_usd is not None and not next_to_nothing(provider_usd, usage, price):
         return Cost(provider_usd, "provider")

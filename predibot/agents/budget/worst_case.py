@@ -37,11 +37,9 @@ def input_tokens_bound(request: ChatRequest, before: CountedRequest | None = Non
 
     Tokenizers make at most one token of each byte in UTF-8, in any language. The number of bytes is the bound, about
     four times the truth for English. Tool calls, tool results and schemas are counted escaped as JSON, as templates
-    write them. Constants bound what templates add.
-
-    If the provider counted an earlier request of the conversation, only new messages and tools are bounded in this way
-    and its count stands for the rest. Messages are separate to a tokenizer, so leaving one out only makes the truth
-    smaller.
+    write them. Constants bound what templates add. If the provider counted an earlier request of the conversation, only
+    new messages and tools are bounded in this way and its count stands for the rest. Messages are separate to a
+    tokenizer, so leaving one out only makes the truth smaller.
     """
     whole = REQUEST_TOKENS + sum(map(_message_bytes, request.messages)) + _bytes_of_tools(request, before)
     whole += _answer_bytes(request)
@@ -64,10 +62,9 @@ def count_request(request: ChatRequest, usage: Usage, before: CountedRequest | N
 def worst_case(
     request: ChatRequest, price: TokenPrice | None, *, deadline_seconds: float, before: CountedRequest | None = None
 ) -> Spending:
-    """Return the most one answer to a request can cost.
-
-    A model that searches by itself pays for its whole context after each search, and once more for its report. Without
-    a price no dollars are set aside, so the budget must have no limit in dollars (see `require_price`).
+    """Return the most one answer to a request can cost. A model that searches by itself pays for its whole context
+    after each search, and once more for its report. Without a price no dollars are set aside, so the budget must have
+    no limit in dollars (see `require_price`).
     """
     input_tokens = input_tokens_bound(request, before)
     searches = request.max_searches or 0
@@ -82,9 +79,8 @@ def worst_case(
 
 
 def spending_by_usage(usage: Usage, price: TokenPrice | None) -> Spending:
-    """Return the cost of a provider's counts, even if the request alone cannot explain them.
-
-    A model that searches by itself reads more than the request.
+    """Return the cost of a provider's counts, even if the request cannot explain them: some models search by
+    themselves.
     """
     sent = _count_below(usage.input_tokens, MOST_READ_TOKENS)
     came = _count_below(usage.output_tokens, MOST_WRITTEN_TOKENS)

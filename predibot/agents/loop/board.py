@@ -11,7 +11,7 @@ from predibot.domain.untrusted_text import cut_line, one_line
 from predibot.related.passages import best_passage
 
 PASSAGE_CHARACTERS = 300
-"""Of each page, at most."""
+"""The most of each page."""
 SHORT_PASSAGE_CHARACTERS = 100
 MAX_PASSAGES = 20
 """Of older pages only title, date and address stay."""
@@ -63,10 +63,7 @@ class Board:
     """By address without fragment."""
 
     def add_results(self, text: str) -> str:
-        """Keep the addresses that a search returned; return those not listed before, empty if the text has none.
-
-        Only the form of our own providers is read.
-        """
+        """Keep the addresses that one of our own providers returned; return those not listed before."""
         room, listed = MAX_LISTED_CHARACTERS, list[str]()
         results = _RESULT.findall(text)
         for title, url, published in results:
@@ -97,12 +94,9 @@ class Board:
     def text(self, fence: Fence, *, asks: bool, short: bool = False, lists_found: bool = False) -> str:
         """Return the board for the model, empty before anything was read or believed.
 
-        All but our own sentence is fenced: pages wrote it, or a model that read them.
-
-        Args:
-            asks: Whether the model can still rewrite its belief, and is told to.
-            short: Whether passages are cut, as the request has to be short.
-            lists_found: Whether addresses that are not in the conversation any more are listed too.
+        All but our own sentence is fenced: pages wrote it, or a model that read them. `asks` says whether the model can
+        still rewrite its belief, `short` whether passages are cut, as the request has to be short, and `lists_found`
+        whether addresses that are not in the conversation any more are listed too.
         """
         self.pages_unseen = 0
         if not self.pages and self.belief is None:

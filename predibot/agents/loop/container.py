@@ -1,6 +1,5 @@
-"""A container that runs the code of a model, without network, files or rights, and within a deadline.
-
-Its tool calls come out through a pipe and are made on this side, under the same limits as any others.
+"""A container that runs the code of a model, without network, files or rights, and within a deadline. Its tool calls
+come out through a pipe and are made on this side, under the same limits as any others.
 """
 
 import contextlib
@@ -102,10 +101,8 @@ class Container(AbstractContextManager["Container"]):
             self._running = None
 
     def run(self, code: str, *, deadline_seconds: float) -> str:
-        """Run code and make its calls; return what it prints.
-
-        Raises `CodeError` if the code raises, is too slow, or breaks the container. Its variables are lost then, and
-        the next code gets a new container.
+        """Run code and make its calls; return what it prints. Raises `CodeError` if the code raises, is too slow, or
+        breaks the container. Its variables are lost then, and the next code gets a new container.
         """
         ends = self.clock() + deadline_seconds
         if self._running is None:

@@ -177,9 +177,8 @@ class Research:
     def fence_result(
         self, result: ToolResult, *, nothing: str = "it returned nothing", gist: str | None = None
     ) -> ToolAnswer:
-        """Return a tool's answer for the model, always inside the fence.
-
-        `nothing` stands for an empty answer, and `gist` for the text in later turns; by default its beginning does.
+        """Return a tool's answer for the model, always inside the fence. `nothing` stands for an empty answer, and
+        `gist` for the text in later turns; by default its beginning does.
         """
         text = result.text
         if not text.strip():

@@ -1,7 +1,6 @@
-"""smolagents' agents with our models and tools: smolagents runs the steps and keeps the memory.
-
-Importing this module imports smolagents, which takes 0.3 s, so only a running loop does. smolagents' own local executor
-is no sandbox and is never used.
+"""smolagents' agents with our models and tools: smolagents runs the steps and keeps the memory. Importing this module
+imports smolagents, which takes 0.3 s, so only a running loop does. smolagents' own local executor is no sandbox and is
+never used.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -115,8 +114,6 @@ class _ToolAgent(smolagents.ToolCallingAgent):  # type: ignore[misc]
 
 
 class _Model(smolagents.Model):  # type: ignore[misc]
-    """Our model, as smolagents wants it."""
-
     def __init__(self, talk: Talk) -> None:
         super().__init__(model_id=talk.model.name)
         self._talk, self._states = talk, dict[str, str]()
@@ -144,9 +141,8 @@ class _AnswerTaken(Exception):
 
 
 class _Executor(PythonExecutor):  # type: ignore[misc]
-    """A container as smolagents' executor, and the maker of the code's calls.
-
-    Nothing of this machine is sent into the container, and nothing it says is enough for a decision.
+    """A container as smolagents' executor, and the maker of the code's calls. Nothing of this machine is sent into the
+    container, and nothing it prints is enough for a decision.
     """
 
     container: Container
@@ -199,8 +195,6 @@ class _Executor(PythonExecutor):  # type: ignore[misc]
 
 
 class _CodeModel(_Model):
-    """A model that writes code."""
-
     def generate(self, messages: list[Any], **_: object) -> ChatMessage:
         """Return the model's text up to the end of its first piece of code."""
         reply = self._talk.reply(lambda: self._request(messages))

@@ -1,7 +1,5 @@
-"""The rules of an agent's loop, while smolagents drives it and keeps its memory.
-
-smolagents must not decide the content of requests, the tools on offer, whether an answer is valid, or when the loop
-ends. This module decides that.
+"""The rules of an agent's loop, while smolagents drives it and keeps its memory. smolagents must not decide the content
+of requests, the tools on offer, whether an answer is valid, or when the loop ends. This module decides that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -104,9 +102,8 @@ class Talk(ModelDialogue):
         return ModelTurn(replace(answer.message, tool_calls=()), complaint=refused)
 
     def take_answer(self, answer: Mapping[str, object]) -> bool:
-        """Take a valid answer that comes after enough research; return True.
-
-        Raises `AnswerError` if more research is needed or the answer may be mended, else `LoopEnd`.
+        """Take a valid answer that comes after enough research; return True. Raises `AnswerError` if more research is
+        needed or the answer may be mended, else `LoopEnd`.
         """
         began, counted = self.clock(), self.repairs + self.early
         try:
@@ -175,9 +172,8 @@ class Talk(ModelDialogue):
             return self.research.fence_result(ToolError(str(error).strip() or type(error).__name__))
 
     def reply(self, request: Callable[[], ChatRequest]) -> ChatReply:
-        """Return the model's reply; once a limit is reached, only the answer is taken.
-
-        `request` is called again if its first result does not fit the budget.
+        """Return the model's reply; once a limit is reached, only the answer is taken. `request` is called again if its
+        first result does not fit the budget.
         """
         self._check_limits()
         try:
@@ -219,9 +215,8 @@ class Talk(ModelDialogue):
         self.write(ToolStep(name, arguments, answer.text, answer.outcome, words, self.clock() - began))
 
     def _calls(self, answer: ChatReply, turns: Sequence[ModelTurn]) -> tuple[ToolCall, ...]:
-        """Return the calls of a turn, or the one that its words make; an answer in words hands itself in.
-
-        Missing or repeated ids are replaced.
+        """Return the calls of a turn, or the one that its words make; an answer in words hands itself in. Ids become
+        unique.
         """
         calls = answer.message.tool_calls
         if not calls and answer.finish_reason in ("stop", "other"):

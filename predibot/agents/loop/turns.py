@@ -1,6 +1,5 @@
-"""The turns of a model in smolagents' memory, and the shorter form in which they are sent.
-
-smolagents itself would send calls and results as plain text, and leave out those that failed.
+"""The turns of a model in smolagents' memory, and the shorter form in which they are sent. smolagents itself would send
+calls and results as plain text, and leave out those that failed.
 """
 
 from collections.abc import Sequence
@@ -25,9 +24,8 @@ class ModelTurn:
     results: list[ToolAnswer] = field(default_factory=list)
 
     def messages(self, room: int | None = None) -> tuple[Message, ...]:
-        """Return the turn as messages.
-
-        With `room` the model's words are cut to so many characters and results to their gists; None sends everything.
+        """Return the turn as messages. With `room` the model's words are cut to so many characters and results to their
+        gists; None sends everything.
         """
         # Most providers refuse an empty message.
         message = self.said if self.said.text or self.said.tool_calls else replace(self.said, text="(no text)")
@@ -46,10 +44,8 @@ class ModelTurn:
 
 
 def messages_of(prompt: str, turns: Sequence[ModelTurn], board: str = "", *, whole: bool = True) -> tuple[Message, ...]:
-    """Return a conversation as messages: earlier turns shortened, the board at its end.
-
-    A page is sent whole only once, so the characters sent grow about linearly with the turns, not quadratically.
-    Without `whole` the latest turn is shortened too.
+    """Return a conversation as messages: earlier turns shortened, the board at its end; without `whole` the latest turn
+    too. A page is sent whole only once, so the characters sent grow about linearly with the turns, not quadratically.
     """
     latest = turns[-1].messages() if turns and whole else ()
     earlier: list[Message] = []

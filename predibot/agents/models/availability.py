@@ -19,11 +19,9 @@ _NO_LEAVE = ("scope", "permission")
 def why_unavailable(name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName) -> str:
     """Return why a model is not available, and what to fix; empty if it is, or if only a call would tell.
 
-    A server of the user's own is asked for the model by name, which costs nothing. litellm's providers are not asked:
-    only an unknown provider or a missing key is found there.
-
-    Source: OpenAI's "Retrieve model", `GET /models/{model}`. Servers without that page answer 404 without naming the
-    model, which says nothing.
+    A server of the user's own is asked for the model by name, which costs nothing: OpenAI's "Retrieve model", `GET
+    /models/{model}`. Servers without that page answer 404 without naming the model, which says nothing. litellm's
+    providers are not asked: only an unknown provider or a missing key is found there.
     """
     try:
         at = model_destination(name, keys=keys, base_url=base_url, key_name=key_name, client=client)

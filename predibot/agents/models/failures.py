@@ -50,11 +50,9 @@ def failure_of_status(
 ) -> TryAgain | ModelRefused:
     """Return the meaning of an HTTP status other than success.
 
-    Args:
-        message: Who answered what, in one line, without secrets.
-        key_name: The setting that holds the key, for the message.
-        wait_seconds: The wait that the provider asks for.
-        is_charged: Whether the answer has a usage, so that the try may have been paid for.
+    `message` says on one line, without secrets, who answered what. `key_name` is the setting that holds the key.
+    `wait_seconds` is the wait that the provider asks for. An answer with a usage `is_charged`: it may have been paid
+    for.
     """
     lowered = message.lower()
     has_credit = status != 402 and not any(words in lowered for words in _NO_CREDIT)

@@ -1,7 +1,6 @@
-"""Manners: which parameters and roles one model accepts, learned from its provider's refusals.
-
-If a refusal names something that can be changed, that is learned and the request is made again. Each lesson is learned
-once, so a model that refuses everything soon gets its refusal passed on.
+"""Manners: which parameters and roles one model accepts, learned from its provider's refusals. If a refusal names
+something that can be changed, that is learned and the request is made again. Each lesson is learned once, so a model
+that refuses everything soon gets its refusal passed on.
 """
 
 import json
@@ -96,9 +95,8 @@ class Manners:
         return cls(name, state=_UNASKED | wanted)
 
     def fit(self, request: ChatRequest) -> tuple[ChatRequest, tuple[str, ...]]:
-        """Return a request as the model accepts it, and the names of the settings that were left out.
-
-        Neighbouring messages of one role are merged, except those of tools.
+        """Return a request as the model accepts it, and the names of the settings that were left out. Neighbouring
+        messages of one role are merged, except those of tools.
         """
         left_out = [name for name in settings_of(request) if name in self.refused]
         changed: dict[str, Any] = dict.fromkeys(left_out)
@@ -132,10 +130,7 @@ class Manners:
         return {"type": "function", "function": {"name": request.forced_tool}}
 
     def learn(self, message: str, request: ChatRequest, *, status: int = 400) -> "Manners | None":
-        """Return the manners after a refusal; None if it names nothing that could be changed.
-
-        `request` is the original one, before it was made to fit.
-        """
+        """Return the manners after a refusal of the original `request`; None if it names nothing that can change."""
         if status not in REFUSING or not message:
             return None
         lessons = self._lessons(message, request)

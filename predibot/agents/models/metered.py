@@ -40,9 +40,7 @@ class MeteredModel:
     meter: Meter
     price: TokenPrice | None
     trace: TraceWriter | None = None
-    """Gets each message once, with the digest of the whole request, so that traces do not grow quadratically
-    and can still be rerun.
-    """
+    """Gets each message once, with the digest of the request, so that traces grow linearly and can still be rerun."""
     _: KW_ONLY
     searches_itself: bool = False
     """Whether the model reads more than was sent, so that any count of input tokens may be true."""
@@ -249,9 +247,8 @@ _RUN = re.compile(r"(.)\1+")
 
 
 def plausible_usage(reply: ChatReply, request: ChatRequest, *, reads_more: bool = False) -> tuple[Usage, str]:
-    """Return a reply's usage without its impossible counts, and a sentence about each of them.
-
-    With `reads_more` the model reads more than was sent, so no count of input tokens is too high.
+    """Return a reply's usage without its impossible counts, and a sentence about each of them. With `reads_more` the
+    model reads more than was sent, so no count of input tokens is too high.
     """
     usage, most_came = provider_usage(reply, request), MOST_OUTPUT_TIMES * request.max_output_tokens
     most_sent = None if reads_more else input_tokens_bound(request)

@@ -36,16 +36,11 @@ def open_model(
 ) -> ChatModel:
     """Return a model; nothing is sent or imported yet.
 
-    Args:
-        name: As litellm names it, or the server at `base_url` does.
-        base_url: A server that speaks the chat-completions protocol, or for a model that works in the background the
-            Responses API. It may be private, and gets no key unless `key_name` names one.
-        key_name: The setting that holds the key, if it is not the usual one.
-        client: For a `base_url`; without one it is always litellm.
-
-    Raises:
-        UsageError: If the base URL is malformed, or the named key is not set or may not be sent there.
-        ModelRefused: If the named key is malformed, or a model that works in the background has none.
+    `name` is as litellm names it, or the server at `base_url` does. That server speaks the chat-completions protocol,
+    or for a model that works in the background the Responses API; it may be private, and gets no key unless `key_name`
+    names the setting of one. `client` is for a `base_url`; without one it is always litellm. Raises `UsageError` if the
+    base URL is malformed, or the named key is not set or may not be sent there, and `ModelRefused` if the named key is
+    malformed, or a model that works in the background has none.
     """
     common: dict[str, Any] = {"retry": retry, "price": price, "extra_body": extra_body}
     is_report = uses_responses_api(name, base_url, client)
@@ -73,10 +68,9 @@ class Destination:
 def model_destination(
     name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName
 ) -> Destination:
-    """Return where a model's requests go and which key goes with them; nothing is sent.
-
-    Raises `UsageError` if the named key is not set or may not be sent there, and `ModelRefused` if the key is malformed
-    or the model's provider is unknown.
+    """Return where a model's requests go and which key goes with them; nothing is sent. Raises `UsageError` if the
+    named key is not set or may not be sent there, and `ModelRefused` if the key is malformed or the model's provider is
+    unknown.
     """
     if base_url is not None:
         return Destination(host_of(base_url), key_name, _light_key(keys, base_url, key_name) is not None)

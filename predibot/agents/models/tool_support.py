@@ -50,7 +50,7 @@ class ToolProbe:
         The model is first asked to call a tool, then forced by name, and then by `required`, because llama.cpp ignores
         a name (ggml-org/llama.cpp#26535). Only text in all three answers means no; a refusal to be forced does not.
         `ask` is called in place of `model`, such as the same model within a budget. Other errors of the call are
-        raised, and nothing is remembered then.
+        raised, and nothing is remembered.
         """
         with self._lock:
             asking = self._asking.setdefault(model, threading.Lock())

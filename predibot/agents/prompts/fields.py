@@ -62,9 +62,8 @@ def _parts(game: Game, *, judges: bool) -> Mapping[str, bool]:
 
 
 def prompt_problem(text: str, game: Game, *, judges: bool = False) -> str:
-    """Return why a prompt cannot be used in a game, or no text.
-
-    It shows the whole view or its essential parts, and says how words of strangers are marked.
+    """Return why a prompt cannot be used in a game, or no text: it must show the view, and say how strangers' words are
+    marked.
     """
     if any(unicodedata.category(each) == "Cc" and each not in "\n\t" for each in text):
         return "it holds control characters. Save it as plain text"

@@ -90,10 +90,9 @@ class Fence:
 
 
 def complaint_for_model(error: AnswerError, fence: Fence) -> str:
-    """Return a complaint for a model; every word that it quotes is inside the fence.
-
-    A page can put words into an answer, names of fields included, and a venue may call a market an order. A quotation
-    without letters, such as most ids and numbers, stays as it is.
+    """Return a complaint for a model; every word that it quotes is inside the fence. A page can put words into an
+    answer, names of fields included, and a venue may call a market an order. A quotation without letters, such as most
+    ids and numbers, stays as it is.
     """
     if not isinstance(error, AnswerComplaint):
         return fence.remove_marks(str(error))
@@ -165,9 +164,8 @@ def _shape(character: str) -> str:
 
 
 def _find_word(word: str, text: str) -> list[tuple[int, int]]:
-    """Return where a text spells a word in look-alikes, with anything but letters and digits in between.
-
-    The bits of one number hold all states of the matcher, so its time grows linearly with the text.
+    """Return where a text spells a word in look-alikes, with anything but letters and digits in between. The bits of
+    one number have all states of the matcher, so its time grows linearly with the text.
     """
     ahead = {character: _steps(character, word) for character in set(text)}
     seen = text.translate({ord(character): _summary(steps) for character, steps in ahead.items()})

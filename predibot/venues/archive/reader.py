@@ -1,7 +1,6 @@
-"""The archive venue: recorded snapshots, prices and resolutions, served strictly as of an instant.
-
-Law: nothing recorded after the instant changes any answer. Of later snapshots
-only names are seen; later price points and resolutions are not even checked.
+"""The archive venue: recorded snapshots, prices and resolutions, served strictly as of an instant. Law: nothing
+recorded after the instant changes any answer. Of later snapshots only names are seen; later price points and
+resolutions are not even checked.
 """
 
 import threading
@@ -39,10 +38,7 @@ class _PricesUnreadable(Exception):
 
 
 class Archive(Venue):
-    """A venue of the past, with the instruments of the recorded venue.
-
-    Each token has a price file of its own: where only NO was recorded, YES has no history, and none is derived.
-    """
+    """A venue of the past, with the recorded venue's instruments; where only NO was recorded, YES has no history."""
 
     live = False
     name = ""
@@ -202,10 +198,8 @@ class Archive(Venue):
         )
 
     def _as_of(self, event: Event, *, taken_at: datetime, as_of: datetime, skipped: list[Skip]) -> Event:
-        """Return an event without anything known only later.
-
-        A settled market is closed, and an old quote is replaced. A market whose prices
-        are needed for that and cannot be read is left out and noted.
+        """Return an event without anything known only later: a settled market is closed, and an old quote is replaced.
+        A market whose prices are needed for that and cannot be read is left out and noted.
         """
         stale = as_of - taken_at > MAX_QUOTE_AGE
         markets = []

@@ -1,7 +1,6 @@
-"""Writing a market archive: snapshots once and whole; histories and resolutions merge with earlier ones.
-
-Every file is written under another name and renamed when it is whole, so that a reader never sees half of one. One
-writer at a time: two would overwrite each other's merge.
+"""Writing a market archive: snapshots once and whole; histories and resolutions merge with earlier ones. Every file is
+written under another name and renamed when it is whole, so that a reader never sees half of one. One writer at a time:
+two would overwrite each other's merge.
 """
 
 import uuid

@@ -43,10 +43,8 @@ def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
 
     This holds for a filled limit order too: the venue later adds fills to it, keeps its price, and lists the bets that
     filled it with prices of their own. A redemption moves nothing, with one exception: where answers add up to one, a
-    bet on one of them moves the others by redemptions of no shares that state another price before.
-
-    Raises:
-        UnreadableRow: If it is malformed.
+    bet on one of them moves the others by redemptions of no shares that state another price before. Raises
+    `UnreadableRow` if it is malformed.
     """
     is_arbitrage = bet.get("shares") == 0 and bet.get("probBefore") not in (None, bet.get("probAfter"))
     if (bet.get("isRedemption") is True and not is_arbitrage) or not any(True for _ in bet_fills(bet)):

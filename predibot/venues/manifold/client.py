@@ -53,10 +53,8 @@ class Manifold(LiveVenue):
     name = "manifold"
 
     def __init__(self, *, url: str, **options: Any) -> None:
-        """Open a client for a host, without `/v0`.
-
-        The options are those of `LiveVenue`. The list's deadline is for each page with its markets.
-        `requests_per_10_seconds` defaults to the venue's limits, and to none on this machine.
+        """Open a client for a host, without `/v0`, with the options of `LiveVenue`. The list's deadline is for each
+        page with its markets. `requests_per_10_seconds` defaults to the venue's limits, and to none on this machine.
         """
         self._url = f"{url.rstrip('/')}/v0"
         own = {} if is_local(url) else {f"{self._url}{path}": count for path, count in REQUESTS_PER_10_SECONDS.items()}
@@ -66,10 +64,8 @@ class Manifold(LiveVenue):
         self._reading: dict[str, threading.Lock] = {}
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return the open markets with the day's highest volumes, as events.
-
-        The venue answers for now, whatever `as_of` says. Markets that are not played,
-        such as polls, are counted by kind in a note.
+        """Return the open markets with the day's highest volumes, as events. The venue answers for now, whatever
+        `as_of` says. Markets that are not played, such as polls, are counted by kind in a note.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
@@ -115,10 +111,9 @@ class Manifold(LiveVenue):
         return event
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return the price after each bet with start < at <= until, oldest first; NO is 1 less YES.
-
-        A limit order has the price of its placing, and a bet on one of several answers that add up to one moves the
-        others. Bets that were cancelled, not filled, or are redemptions move nothing.
+        """Return the price after each bet with start < at <= until, oldest first; NO is 1 less YES. A limit order has
+        the price of its placing, and a bet on one of several answers that add up to one moves the others. Bets that
+        were cancelled, not filled, or are redemptions move nothing.
         """
         try:
             return PricePath(instrument, self._price_points(instrument.id, start, until))
@@ -140,10 +135,8 @@ class Manifold(LiveVenue):
         }
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return what these markets paid, as far as they are settled by the instant.
-
-        A settlement counts from the venue's instant, else from our first sight of it:
-        `as_of` where that lies less than 15 minutes back.
+        """Return what these markets paid, if they are settled by the instant. A settlement counts from the venue's
+        instant, else from our first sight of it: `as_of` if that is less than 15 minutes ago.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
@@ -174,7 +167,6 @@ class Manifold(LiveVenue):
 
     def _read_pages(self) -> Iterator[tuple[list[object], list[str], Mapping[str, VenueError], bool]]:
         """Yield each page of open markets: the markets, why others are not played, errors by id, and whether it ends.
-
         The list shows neither answers nor descriptions, so each market is requested.
         """
         url = f"{self._url}/search-markets"
@@ -210,7 +202,7 @@ class Manifold(LiveVenue):
     def _read_markets(
         self, pool: ThreadPoolExecutor, contracts: Sequence[str], *, until: float = math.inf
     ) -> tuple[dict[str, object | None], dict[str, VenueError]]:
-        """Return the markets of a page, and why a few cannot be read; raise `VenueError` if half cannot, or over
+        """Return the markets of a page, and why some cannot be read; raise `VenueError` for half, or more than
         `FEW_MARKETS`.
         """
 
@@ -273,9 +265,8 @@ class Manifold(LiveVenue):
             return kept
 
     def _read_bets(self, contract: str, start: datetime) -> _Bets:
-        """Read a contract's bets, latest first, back to an instant.
-
-        An older order that was filled later may be missed: the bet that filled it has that price.
+        """Read a contract's bets, latest first, back to an instant. An older order that was filled later may be missed:
+        the bet that filled it has that price.
         """
         url, read_at = f"{self._url}/bets", self._clock()
         priced: list[tuple[datetime, str | None, float]] = []

@@ -45,9 +45,7 @@ def manifold_id(value: object) -> str:
 
 
 def contract_of(market_id: str) -> tuple[str, str | None]:
-    """Return the ids of contract and answer in a market's id, None for a binary market; raise `ValueError` if it is no
-    id.
-    """
+    """Return the ids of contract and answer in a market's id, None for a binary market; raise `ValueError` if bad."""
     contract, hyphen, answer = market_id.partition("-")
     return manifold_id(contract), manifold_id(answer) if hyphen else None
 
@@ -149,9 +147,8 @@ def _document_texts(document: object) -> list[str]:
 
 
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    """Return an object of `/market/{id}` as an event, and a skip for everything that cannot be read or played.
-
-    A market that ended by `quoted_at` is closed. Without an event there is a skip of kind `event`.
+    """Return an object of `/market/{id}` as an event, and a skip for everything that cannot be read or played. A market
+    that ended by `quoted_at` is closed. Without an event there is a skip of kind `event`.
     """
     try:
         parsed = _ContractWire.model_validate(payload)

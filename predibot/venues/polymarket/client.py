@@ -55,10 +55,9 @@ class Polymarket(LiveVenue):
     name = "polymarket"
 
     def __init__(self, *, gamma_url: str, clob_url: str, **options: Any) -> None:
-        """Open a client for a pair of hosts.
-
-        The options are those of `LiveVenue`. The list's deadline is for all pages, and each page adds two seconds.
-        `requests_per_10_seconds` defaults to the venue's limits, and to none on this machine.
+        """Open a client for a pair of hosts, with the options of `LiveVenue`. The list's deadline is for all pages, and
+        each page adds two seconds. `requests_per_10_seconds` defaults to the venue's limits, and to none on this
+        machine.
         """
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
@@ -67,9 +66,8 @@ class Polymarket(LiveVenue):
         super().__init__(**{"requests_per_10_seconds": rates, **options})
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:
-        """Return the open events, about in the order of the week's volume, highest first.
-
-        The venue answers for now, whatever `as_of` says; each quote has the instant its page was read.
+        """Return the open events, about in the order of the week's volume, highest first. The venue answers for now,
+        whatever `as_of` says; each quote has the instant its page was read.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
@@ -98,9 +96,8 @@ class Polymarket(LiveVenue):
     def events_by_market(
         self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None
     ) -> EventPage:
-        """Return the open events whose markets have the highest volumes of all time; otherwise as `events`.
-
-        Pages of markets name these events, so that few of all open events are read.
+        """Return the open events whose markets have the highest volumes of all time; otherwise as `events`. Pages of
+        markets name these events, so that few of all open events are read.
         """
         events: list[Event] = []
         skipped: list[Skip] = []
@@ -152,10 +149,9 @@ class Polymarket(LiveVenue):
         return event
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return the recorded prices of a token with start < at <= until, oldest first.
-
-        The last minute before now is left out; see `price_history.NOW_MARGIN`. An
-        instrument without a token, such as that of a new market, has no prices.
+        """Return the recorded prices of a token with start < at <= until, oldest first. The last minute before now is
+        left out; see `price_history.NOW_MARGIN`. An instrument without a token, such as that of a new market, has no
+        prices.
         """
         if not fields.TOKEN_ID.fullmatch(instrument.id):
             return PricePath(instrument)
@@ -177,7 +173,7 @@ class Polymarket(LiveVenue):
 
         Displayed and last price come from Gamma, bid and ask from the order book of YES; an empty side is None. Markets
         without a token keep Gamma's bid and ask. With more than two outcomes, each has a quote from its own book, by
-        the id of its instrument.
+        its instrument's id.
         """
         fresh = self.event(event.id, self._clock())
         wanted = {market.id: market.ref for market in event.markets}
@@ -207,10 +203,9 @@ class Polymarket(LiveVenue):
         }
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return what these markets paid, as far as they are settled by the instant.
-
-        A settlement counts from the venue's instant, else from our first sight of it:
-        `as_of` where that lies less than 15 minutes back, as the work stands at it.
+        """Return what these markets paid, if they are settled by the instant. A settlement counts from the venue's
+        instant, else from our first sight of it: `as_of` if that is less than 15 minutes ago, because the work is done
+        as of then.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
@@ -300,9 +295,8 @@ class Polymarket(LiveVenue):
         return listed if isinstance(listed, list) else []
 
     def _read_settlements(self, ids: Sequence[str], skipped: list[Skip]) -> Iterator[object]:
-        """Yield the closed markets of these ids, and of the others those listed as open.
-
-        A page may leave ids out: they are requested again until none comes. An id that the venue refuses is skipped.
+        """Yield the closed markets of these ids, and of the others those listed as open. A page may leave ids out: they
+        are requested again until none comes. An id that the venue refuses is skipped.
         """
         left = ids
         for closed in ("true", "false"):

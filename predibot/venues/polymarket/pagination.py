@@ -25,8 +25,7 @@ class PageGuard:
         self._ids: set[str] = set()
 
     def fresh(self, entries: Sequence[object]) -> list[object]:
-        """Check a page, and return its entries that were on no page before; raise `VenueChanged` if it begins like
-        another one.
+        """Return the entries of a page that were on no page before; raise `VenueChanged` if it begins like another one.
 
         An entry that moves to the next page while the list is read is taken once. One that a page repeats did not move,
         so the next page may have it again.
@@ -44,8 +43,8 @@ class PageGuard:
         return fresh
 
     def next_cursor(self, page: dict[str, object]) -> str | None:
-        """Return where the next page begins, None after the last; raise `VenueChanged` if the cursor is malformed or
-        repeated.
+        """Return where the next page begins, None after the last; raise `VenueChanged` for a malformed or repeated
+        cursor.
         """
         cursor = page.get("next_cursor")
         if cursor is None or cursor == "":
@@ -69,19 +68,11 @@ def pages(
     params: Sequence[tuple[str, str]],
     deadline_seconds: float,
 ) -> Iterator[tuple[list[object], bool]]:
-    """Yield the objects of each page, and whether it is the last.
+    """Yield the objects of each page in `field`, and whether it is the last; a short page is not the end.
 
-    A short page is not the end: only a missing `next_cursor` is.
-
-    Args:
-        url: The list, such as `.../events/keyset`.
-        field: The field of the objects, `events` or `markets`.
-        order: The camelCase field to order by, highest first; only a hint.
-        deadline_seconds: For the whole list; each page adds `PAGE_SECONDS`.
-
-    Raises:
-        VenueUnavailable: If a page cannot be read, or the list does not end in time.
-        VenueChanged: If a page breaks the contract.
+    `order` is the camelCase field to order by, highest first, and only a hint. Each page adds `PAGE_SECONDS` to the
+    deadline of the whole list. Raises `VenueUnavailable` if a page cannot be read, or the list does not end in time,
+    and `VenueChanged` if a page breaks the contract.
     """
     guard = PageGuard()
     fixed = [*params, ("order", order), ("ascending", "false"), ("limit", str(PAGE_SIZE))]

@@ -1,10 +1,8 @@
 """The Polymarket parser: Gamma's event and market objects become ours, or a skip with its reason; pure.
 
 Long texts (title 1,000 characters, description 20,000) are cut with an ellipsis: a market stays playable, and its
-payload stays whole. Lists above their bound are refused.
-
-The payload kept beside an event has no field that states a result: an archive may hold what was written after its
-instant.
+payload stays whole. Lists above their bound are refused. The payload kept beside an event has no field that states a
+result: an archive may contain what was written after its instant.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,8 +60,6 @@ class _FeeWire(Wire):
 
 
 class _GammaMarket(Wire):
-    """A market as Gamma writes it."""
-
     id: fields.VenueId
     question: fields.StatedText
     condition_id: fields.ConditionId = Field(default=None, alias="conditionId")
@@ -134,9 +130,8 @@ class _GammaMarket(Wire):
         return tuple(Quote(at=at, displayed=price) for price in self.prices) or (None,) * len(self.outcomes)
 
     def _quote(self, at: datetime) -> Quote | None:
-        """Return the quote of YES, or None.
-
-        Where NO comes first, it is unclear which outcome bid, ask and last describe.
+        """Return the quote of YES, or None. Where NO comes first, it is unclear which outcome bid, ask and last
+        describe.
         """
         displayed = next(iter(yes_first(self.outcomes, self.prices)), None)
         quoted = (None, None, None) if _is_no_first(self.outcomes) else (self.bid, self.ask, self.last)
@@ -247,9 +242,8 @@ def yes_first(outcomes: Sequence[object], listed: Sequence[_T]) -> tuple[_T, ...
 
 
 def parse_event(payload: object, quoted_at: datetime) -> tuple[Event | None, tuple[Skip, ...]]:
-    """Return an event of Gamma with every market that can be read, and a skip for everything that cannot.
-
-    Markets without an end get the event's. Without an event there is a skip of kind `event`.
+    """Return an event of Gamma with every market that can be read, and a skip for everything that cannot. Markets
+    without an end get the event's. Without an event there is a skip of kind `event`.
     """
     try:
         parsed = _GammaEvent.model_validate(payload)

@@ -14,10 +14,8 @@ FINE_MINUTES = 60
 COARSE_MINUTES = 720
 """Settled markets have nothing finer."""
 NOW_MARGIN = timedelta(seconds=60)
-"""Points of the last minute are dropped.
-
-The venue appends a point of *now*, which is on no grid, to every answer. As long as the two clocks agree to a minute,
-this drops it for certain; the real prices of that minute are read next time.
+"""The venue appends a point of *now*, on no grid, to every answer, so points of the last minute are dropped. If the two
+clocks agree to a minute, this drops it for certain; the real prices of that minute are read next time.
 """
 
 _log = logging.getLogger(__name__)

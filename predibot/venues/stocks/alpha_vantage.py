@@ -1,6 +1,5 @@
-"""Daily prices from Alpha Vantage, with a key.
-
-The shapes are unverified; their sources stand in `predibot/sandbox/server/hosts/stock_prices.py`, which serves them.
+"""Daily prices from Alpha Vantage, with a key. The shapes are unverified;
+`predibot/sandbox/server/hosts/stock_prices.py`, which serves them, has their sources.
 """
 
 from collections.abc import Mapping
@@ -36,9 +35,8 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
     own_url = OWN_URL
 
     def __init__(self, key: Key, *, url: str = OWN_URL, now: Any = lambda: datetime.now(UTC), **client: Any) -> None:
-        """Open the client; `url` is without `/query`, and the clock `now` decides on the size of the answer.
-
-        The key is sent as the parameter `apikey`; no address with it is logged or quoted.
+        """Open the client; `url` is without `/query`, and the clock `now` decides on the size of the answer. The key is
+        sent as the parameter `apikey`; no address with it is logged or quoted.
         """
         self._url = url.rstrip("/")
         self._now = now
@@ -84,10 +82,7 @@ class AlphaVantage(AbstractContextManager["AlphaVantage"]):
 
 
 def _raise_for_note(answer: object) -> None:
-    """Raise an error for a note, which comes with status 200.
-
-    It says: too many calls in a minute, too many in a day, or not in this plan.
-    """
+    """Raise an error for a note with status 200: too many calls in a minute, too many in a day, or not in this plan."""
     said = next(
         (one_line(str(answer[name])) for name in ("Note", "Information") if name in answer)
         if isinstance(answer, Mapping) and _SERIES not in answer

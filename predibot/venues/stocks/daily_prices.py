@@ -50,10 +50,7 @@ _Amount = Annotated[float, BeforeValidator(_parse_amount)]
 
 @dataclass(frozen=True, slots=True)
 class DayPrices:
-    """A stock on a trading day; prices in USD a share of that day, unadjusted.
-
-    The fields of a provider's row have other names.
-    """
+    """A stock on a trading day; prices in USD a share of that day, unadjusted. A provider's rows have other names."""
 
     on: Annotated[date, BeforeValidator(_parse_day)]
     open: _Price
@@ -113,9 +110,8 @@ class PriceProvider(Protocol):
 
 
 def read_days(rows: Iterable[Mapping[str, Any]], first: date, last: date) -> ProviderPrices:
-    """Return the valid rows between two dates; their fields have the names of `DayPrices`.
-
-    Malformed rows, and both of two that contradict each other, are left out with a sentence.
+    """Return the valid rows between two dates; their fields have the names of `DayPrices`. Malformed rows, and both of
+    two that contradict each other, are left out with a sentence.
     """
     found: dict[date, DayPrices] = {}
     left_out: dict[str, str] = {}

@@ -1,6 +1,5 @@
-"""Daily prices from Tiingo, with a key.
-
-The shapes are unverified; their sources stand in `predibot/sandbox/server/hosts/stock_prices.py`, which serves them.
+"""Daily prices from Tiingo, with a key. The shapes are unverified; `predibot/sandbox/server/hosts/stock_prices.py`,
+which serves them, has their sources.
 """
 
 from collections.abc import Sequence

@@ -53,14 +53,12 @@ class ChatClient(ABC):
 
     @property
     @abstractmethod
-    def _key_name(self) -> str:
-        """Return the setting that holds the key, for messages."""
+    def _key_name(self) -> str: ...
 
     @abstractmethod
     def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
-        """Make a single try; return the decoded JSON of the answer, or a `Refusal`.
-
-        Raises `TryAgain` if there may be an answer later, else `ModelRefused`.
+        """Make a single try; return the decoded JSON of the answer, or a `Refusal`. Raises `TryAgain` if there may be
+        an answer later, else `ModelRefused`.
         """
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:

@@ -1,6 +1,5 @@
-"""The chat-completions protocol that most providers speak: requests are written, answers are read.
-
-An answer is untrusted: it becomes a `ChatReply` or is refused as unreadable.
+"""The chat-completions protocol that most providers speak: requests are written, answers are read. An answer is
+untrusted: it becomes a `ChatReply` or is refused as unreadable.
 """
 
 import json
@@ -239,9 +238,8 @@ def unreadable(error: ValidationError) -> NoCompletion:
 
 
 def error_of(value: object) -> tuple[int | None, str] | None:
-    """Return status and message of an error that comes with a status of success, or None.
-
-    OpenRouter puts errors into `error`, of the answer or of its choice; MiniMax into `base_resp`.
+    """Return status and message of an error that comes with a status of success, or None. OpenRouter puts errors into
+    `error`, of the answer or of its choice; MiniMax into `base_resp`.
     """
     if not isinstance(value, dict):
         return None
@@ -260,9 +258,8 @@ def error_of(value: object) -> tuple[int | None, str] | None:
 
 
 def has_usage(value: object) -> bool:
-    """Return whether an answer shows that the model worked: it has choices, or a usage above zero anywhere.
-
-    Errors may have their usage in places such as `metadata`.
+    """Return whether an answer has choices, or a usage above zero anywhere: then the model worked, even if it is an
+    error.
     """
     return bool(object_of(value).get("choices")) or _counts_anywhere(value)
 
@@ -290,9 +287,8 @@ def json_or_none(body: bytes | str) -> object:
 
 
 def _usage(raw: Mapping[str, object], searches: int | None = None) -> Usage:
-    """Return the counted tokens, under the names of either API. Zero input tokens were not counted.
-
-    Some providers count thoughts only in the total or the details; they are charged as output.
+    """Return the counted tokens, under the names of either API. Zero input tokens were not counted. Some providers
+    count thoughts only in the total or the details; they are charged as output.
     """
     tokens = parse_count(raw.get("prompt_tokens", raw.get("input_tokens"))) or None
     counted = parse_count(raw.get("completion_tokens", raw.get("output_tokens")))
@@ -337,9 +333,8 @@ def parse_usd(value: object) -> float | None:
 def _citations(
     named: object, found: Sequence[Mapping[str, object]], annotations: Sequence[Mapping[str, object]]
 ) -> tuple[str, ...]:
-    """Return the distinct web addresses that a searching model cites, in order.
-
-    Perplexity has `citations` and `search_results`, OpenAI and OpenRouter have annotations of type `url_citation`.
+    """Return the distinct web addresses that a searching model cites, in order. Perplexity has `citations` and
+    `search_results`, OpenAI and OpenRouter have annotations of type `url_citation`.
     """
     addresses = list(named) if isinstance(named, list) else []
     addresses += [each.get("url") for each in found]

@@ -53,9 +53,8 @@ def load_litellm() -> Any:
 
 
 def _bind_other_clients(litellm: Any) -> None:
-    """Keep litellm's other clients from following redirects, with keys, and from late calls.
-
-    litellm has no setting for this, so the one function that makes these clients is wrapped.
+    """Keep litellm's other clients from following redirects, with keys, and from late calls. litellm has no setting for
+    this, so the one function that makes these clients is wrapped.
     """
     from litellm.llms.custom_httpx import http_handler
 
@@ -74,9 +73,8 @@ def _bind_other_clients(litellm: Any) -> None:
 
 @contextmanager
 def send_deadline(instant: float) -> Iterator[None]:
-    """In this block and thread, keep litellm from sending anything at or after an instant of `time.monotonic`.
-
-    litellm may take seconds before its first call is sent; its caller has given up by then.
+    """In this block and thread, keep litellm from sending anything at or after an instant of `time.monotonic`. litellm
+    may take seconds before its first call is sent; its caller has given up by then.
     """
     token = _SENT_BEFORE.set(instant)
     try:
@@ -112,10 +110,8 @@ def knows_provider(name: str) -> bool:
 
 
 def table_price(name: str) -> TokenPrice | None:
-    """Return the dearest price of a model's tokens by litellm's table; None if it is unknown or implausible.
-
-    A price of zero is more often an error of the table than a gift; one above $1,000 a million tokens always is an
-    error.
+    """Return the dearest price of a model's tokens by litellm's table; None if it is unknown or implausible. A price of
+    zero is more often an error of the table than a gift; one above $1,000 a million tokens always is an error.
     """
     entry = _entry(load_litellm().model_cost, name)
     input_usd = _dearest(entry, "input_cost_per_token")
