@@ -93,6 +93,11 @@ class Table:
         said = " ".join(f"{each.header}: {each.meaning}." for each in meant if each in self.columns)
         return (said,) if said else ()
 
+    def empty_headers(self) -> tuple[str, ...]:
+        """Return the headers of the columns in which no row has a text."""
+        texts = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        return tuple(column.header for column, own in zip(self.columns, texts, strict=True) if not any(own))
+
     def without(self, *headers: str) -> "Table":
         """Return the table without some columns."""
         kept = [index for index, column in enumerate(self.columns) if column.header not in headers]

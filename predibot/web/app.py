@@ -56,7 +56,7 @@ from predibot.web.pages import (
     today,
 )
 from predibot.web.pages.leaderboard import PartTexts
-from predibot.web.pages.page import WebPage
+from predibot.web.pages.page import WebPage, message_page
 from predibot.web.rendering import Templates, query_address
 from predibot.web.server import guard
 
@@ -64,6 +64,9 @@ _MOST_ROWS = 500
 _Text = Annotated[str, Query(max_length=500)]
 _Limit = Annotated[int, Query(ge=1, le=_MOST_ROWS)]
 _Cursor = Annotated[int, Query(ge=0, le=10**9, description="`next_cursor` of the page before")]
+
+
+_ONWARD = (("/", "Leaderboard", "All bots, and who knows more than the market."),)
 
 
 class ErrorDetail(BaseModel):
@@ -327,7 +330,8 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     def error_response(request: Request, code: int, said: str) -> Response:
         if request.scope["path"].startswith("/api/"):
             return JSONResponse({"detail": one_line(said)}, code)
-        return html(request, "message", code, said=said)
+        page = message_page("Not found" if code == 404 else "Nothing to show", said, _ONWARD)
+        return html(request, page.template, code, **page.shown)
 
     # No handler is a coroutine: a page may wait for the ledger, and all others would wait for the loop.
     @app.exception_handler(PredibotError)

@@ -162,7 +162,9 @@ class Dots:
 
     title: str
     dots: tuple[tuple[float, float, str, str, LabelPlace | None], ...]
-    """x, y, name and words of each, and where its name stands; a text of others."""
+    """x, y, bot and words of each, and where its name stands; names are texts of others."""
+    ends: tuple[tuple[str, ...], tuple[str, ...]]
+    """Lowest and highest figure across and upwards; one for both if they are the same."""
     note: str
 
 
@@ -204,6 +206,7 @@ def whiskers_of(intervals: Sequence[tuple[float, float, float] | None]) -> list[
 
 
 _NAME = 24
+"""Characters of a name beside its dot."""
 
 
 def dots_of(panel: ScatterPanel, across: str) -> Dots:
@@ -219,11 +222,15 @@ def dots_of(panel: ScatterPanel, across: str) -> Dots:
     names = [one_line(bot)[:_NAME] for bot in panel.points]
     places = place_labels(points, names, width=320.0, height=200.0, letter=6.3, line=11.0)
     dots = tuple(
-        (x, y, name, f"{bot}: {across} {one:,.6g}, {panel.name} {other:,.4g}", place)
-        for (x, y), name, place, (bot, (one, other)) in zip(points, names, places, panel.points.items(), strict=True)
+        (x, y, bot, f"{bot}: {across} {one:,.6g}, {panel.name} {other:,.4g}", place)
+        for (x, y), place, (bot, (one, other)) in zip(points, places, panel.points.items(), strict=True)
     )
-    spans = [f"{low:,.3g} to {high:,.3g}" if high < 1_000 else f"{low:,.0f} to {high:,.0f}" for low, high in ends]
+    across_ends, up_ends = (tuple(dict.fromkeys(_written(end, high) for end in (low, high))) for low, high in ends)
     nameless = ", ".join(name for name, place in zip(names, places, strict=True) if place is None)
-    texts = [f"{across} across, {spans[0]}", f"{panel.name} up, {spans[1]}", panel.note]
+    texts = [f"{across} across", f"{panel.name} up", panel.note]
     texts += [f"no room for the names of {nameless}"] if nameless else []
-    return Dots(f"{panel.name} by {across}", dots, "; ".join(texts))
+    return Dots(f"{panel.name} by {across}", dots, (across_ends, up_ends), "; ".join(filter(None, texts)))
+
+
+def _written(end: float, highest: float) -> str:
+    return f"{end:,.3g}" if highest < 1_000 else f"{end:,.0f}"

@@ -57,7 +57,7 @@ from predibot.web.pages.leaderboard import (
 )
 from predibot.web.pages.methods import methods_page
 from predibot.web.pages.news import news_page
-from predibot.web.pages.page import PAGE, WebPage
+from predibot.web.pages.page import PAGE, WebPage, message_page
 from predibot.web.pages.records import accounts_page, cohorts_page, published_status_page, runs_page, study_page
 from predibot.web.rendering import Templates, line
 from predibot.web.site_cache import SiteCache, rows_by_subject
@@ -182,7 +182,7 @@ class _Site:
 
     def _take_down(self, key: str) -> SiteSummary:
         """Leave one page that says why there are no others."""
-        page = WebPage("message", {"said": "Every run of this ledger is void, so that no number is shown."})
+        page = message_page("Nothing to show", "Every run of this ledger is void, so that no number is shown.")
         self._name_page("/", {})
         self._name_assets()
         self._folder.begin(self._file_names.values())

@@ -62,4 +62,5 @@ def test_dots_lie_between_the_ends_of_both_figures_and_one_value_in_the_middle()
     found = dots_of(ScatterPanel("edge", {"a": (2.0, 0.1), "b": (6.0, 0.1), "c": (4.0, 0.1)}, "rho –"), "pages")
     assert [(x, y) for x, y, *_ in found.dots] == [(12.0, 104.0), (308.0, 104.0), (160.0, 104.0)]
     assert found.dots[0][3] == "a: pages 2, edge 0.1"
-    assert found.note == "pages across, 2 to 6; edge up, 0.1 to 0.1; rho –"
+    assert found.note == "pages across; edge up; rho –"
+    assert found.ends == (("2", "6"), ("0.1",))

@@ -295,6 +295,7 @@ def test_a_token_is_asked_of_pages_and_of_the_api(played: str) -> None:
     with Store.open_to_read(played) as store:
         browser = client_of(store, host="0.0.0.0", token=TOKEN)
         assert browser.get("/").headers["location"] == "/login"
+        assert "sqlite" not in browser.get("/login").text
         assert browser.get("/api/v1/runs").status_code == 401
         assert browser.get("/api/v1/runs", headers={"Authorization": "Bearer wrong"}).status_code == 401
         assert browser.get("/api/v1/runs", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
@@ -479,6 +480,7 @@ def test_an_empty_ledger_says_what_to_do(tmp_path: Path) -> None:
     with Store.open_to_read(address) as store:
         browser = client_of(store)
         for path, said in (
+            ("/", "<code>predibot init</code>"),
             ("/today", "predibot decide"),
             ("/compare", "Two bots are needed"),
             ("/events", "No event is like this"),

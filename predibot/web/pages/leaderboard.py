@@ -8,8 +8,10 @@ from itertools import groupby
 from predibot.domain.account import MODES
 from predibot.errors import UsageError
 from predibot.jobs.histories.ledger import EdgeHistory, edge_history, ledger_history
+from predibot.ledger.read.rows_for_python import LedgerRun
 from predibot.reports import figures
 from predibot.reports.pictures.series import effort_pictures, ledger_pictures
+from predibot.reports.study import studies
 from predibot.reports.terminal.boards.accounts import board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES, table_grids
 from predibot.reports.views.accounts import cohort_conclusions
@@ -28,7 +30,7 @@ from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart, ChartPoint, Line, Scale, chart_of
 from predibot.web.drawing import Bars, Whisker, curves_of, dots_of, whiskers_of
 from predibot.web.frame import colour
-from predibot.web.pages.page import WebPage, day_of, end_of_day, grids_page
+from predibot.web.pages.page import WebPage, alike, day_of, end_of_day, grids_page, message_page
 from predibot.web.reliability import reliability_of
 from predibot.web.rendering import line
 
@@ -105,7 +107,18 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
     """Return the leaderboard with its verdicts, and the boards of accounts and cohorts."""
     runs = cache.runs()
     if not runs:
-        return WebPage("message", {"said": "No run is stored yet. `predibot decide` makes the first."})
+        return message_page(
+            "Nothing is stored yet",
+            "`predibot demo` plays a simulated month into a ledger of its own. `predibot init` writes a recipe with "
+            "your bots, and `predibot decide` plays it; then the leaderboard is here.",
+        )
+    if of_studies := _study_links(runs):
+        return message_page(
+            "What bots make of texts",
+            "Bots labelled texts here and bet on nothing: nobody is measured against a price. "
+            "Each study has tables of its own.",
+            of_studies,
+        )
     found = part.evaluation(cache, Question(wanted=("evidence", "curves")))
     history = cache.compute_on_part(edge_history, part=part.part())
     shown_venue = part.venue or cache.venues(part.recipe)[0]
@@ -149,6 +162,22 @@ def leaderboard_page(cache: LedgerCache, part: PartTexts = _EVERYTHING) -> WebPa
         # The file has every score, of which the page shows some.
         {"scores": lambda: evaluation_rows(part.evaluation(cache, Question(wanted=TABLES_ASK)))},
     )
+
+
+def _study_links(runs: Sequence[LedgerRun]) -> list[tuple[str, str, str]]:
+    """Return address, heading and size of each study that was played; none if anything else was played too."""
+    by_data_set = {each.data_set: each for each in studies().values()}
+    if not all(run.venue_name in by_data_set for run in runs):
+        return []
+    played = alike((run for run in runs if not run.void), lambda run: run.venue_name)
+    return [
+        (
+            f"/{own[0].venue_name}",
+            by_data_set[own[0].venue_name].heading,
+            f"{figures.things(sum(run.recorded for run in own), 'answer')} in {figures.things(len(own), 'run')}.",
+        )
+        for own in played
+    ]
 
 
 def lines_of(ranking: Evaluation) -> list[BoardLine]:

@@ -39,6 +39,17 @@ def grids_page(title: str, found: Sequence[Table], **more: Any) -> WebPage:
     return WebPage("grids", {"title": title, "grids": [grid for grid in found if grid.rows], **more})
 
 
+def message_page(title: str, said: str, onward: Sequence[tuple[str, str, str]] = ()) -> WebPage:
+    """Return a page that says something in place of what was asked for.
+
+    Args:
+        title: Of the page.
+        said: One sentence or two; words between backticks are shown as code.
+        onward: Address, name and description of each page to go to.
+    """
+    return WebPage("message", {"title": title, "said": said, "onward": onward})
+
+
 def _grid_rows(table: Table) -> Rows:
     headers = [column.header for column in table.columns]
     return (dict(zip(headers, row, strict=True)) for row in table.rows)

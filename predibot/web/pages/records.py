@@ -105,7 +105,7 @@ def study_page(study: Study, cache: LedgerCache, run: str = "", items: bool = Tr
     title, grids, notes, items_of = study.heading, list[Table](), tuple[str, ...](), ""
     drawn, dots = list[tuple[StudyPicture, str]](), list[Dots]()
     if isinstance(found, StudyTables):
-        title, notes = f"{title}: {found.run}", found.notes
+        title, notes = f"{title}: Run {found.run}", found.notes
         items_of = found.run if item_ids(cache, found.run) else ""
         grids = [table_grid(study, each) for each in found.tables]
         if not items:
