@@ -81,10 +81,10 @@ _COMMANDS: dict[str, tuple[type[Command], str]] = {
     "notify": (Command, "show whom predibot tells of runs, and try it with --test"),
     "doctor": (Command, "check python, ledger, folders, plug-ins, hosts and keys"),
 }
-"""Each command is a function in the module of its name, but those of `_MODULES`."""
+"""Each command is a function in the module of its name, except those of `_MODULES`."""
 _MODULES = {"import": "imports", "new-strategy": "new_plugin", "new-tool": "new_plugin"}
 _GROUPS = ("runs", "schedule", "import", "collect", "tables", "study", "ledger")
-"""Each group is the `GROUP` of the module of its name, but those of studies."""
+"""Each group is the `GROUP` of the module of its name, except those of studies."""
 _OF_STUDIES = ("collect", "tables", "study")
 _PURPOSES = {
     "Play": ("demo", "init", "decide", "replay", "select", "schedule"),
@@ -115,7 +115,6 @@ class _Program(CommandGroup):
     meant = _MEANT
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands."""
         for purpose, names in _PURPOSES.items():
             with formatter.section(purpose):
                 formatter.write_dl([(f"{name:<8}", self.commands[name].get_short_help_str(80)) for name in names])

@@ -53,7 +53,7 @@ _NO_PASSWORD = re.compile(r"[\w+]+://[^\s:/@]*:?@[^\s@]*")
 _SECRET = re.compile(r"([?&](?:\w*(?:password|passwd|pwd|secret|token|key)\w*)=)[^\s&]+", re.IGNORECASE)
 
 
-class Terminated(KeyboardInterrupt):
+class Termination(KeyboardInterrupt):
     """The system asked the program to end; it ends as it does on Ctrl-C."""
 
 
@@ -67,7 +67,7 @@ class _FirstSignal:
     def __call__(self, number: int, _: FrameType | None) -> None:
         """Raise the exception of the first signal, and again if it was caught and the program goes on long after."""
         if self.raised is None:
-            self.raised = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+            self.raised = Termination if number == signal.SIGTERM else KeyboardInterrupt
         elif time.monotonic() < self._again_at:
             return
         self._again_at = time.monotonic() + _ENDING_SECONDS
@@ -112,7 +112,7 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
         return _report_error(type(error).__name__, _system_message(error), FAILED, as_json=as_json)
     except (KeyboardInterrupt, typer.Abort) as error:
         # A question that is not answered, by Ctrl-C or by the end of what is typed, is an `Abort`.
-        terminated = Terminated in map(type, (error, error.__context__))
+        terminated = Termination in map(type, (error, error.__context__))
         code = TERMINATED if terminated else INTERRUPTED
         from predibot.reports.terminal.hints import runnable
 
@@ -221,7 +221,6 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
 
 
 def _report_error(kind: str, message: str, code: int, *, as_json: bool) -> int:
-    """Print an error on one line, or as a document, and return the exit code."""
     # Imported here: rich costs a hundredth of a second.
     from predibot.reports.terminal.hints import runnable
     from predibot.reports.terminal.text import plain, sentence

@@ -89,7 +89,6 @@ def run(
 
 
 def _answers(ledger: str, caller: "Caller") -> "Mapping[str, Callable[[], Reply]]":
-    """Return the answers to monitoring, by path."""
     import json
 
     from predibot.errors import LedgerError

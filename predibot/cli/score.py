@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import nullcontext
+from dataclasses import dataclass
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -11,15 +12,53 @@ from predibot.cli import options, output
 from predibot.cli.ending import DONE, FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
+    from predibot.jobs.score_files.forecasts import Layout
     from predibot.jobs.score_files.score import EquityReport, FileRefused, SettledForecasts
     from predibot.scoring.evaluation.evaluation import Evaluation
     from predibot.scoring.evaluation.pairs import Pair
     from predibot.scoring.metrics.pooling import PoolingMethod
 
 
+@dataclass(frozen=True, slots=True)
+class _ForecastOptions:
+    """Options that a file of forecasts alone takes."""
+
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            "--pool", metavar="METHODS", help="also pool all: mean, median, trimmed_mean, soft_trimmed_mean, log_odds"
+        ),
+    ] = None
+    extremize: Annotated[
+        float | None, typer.Option("--extremize", metavar="X", help="what the log-odds of pools are multiplied by")
+    ] = None
+    columns: options.FileColumns = None
+    wide: Annotated[
+        bool, typer.Option("--wide", help="one row a question, and one column a forecaster, named in the header")
+    ] = False
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--compare", metavar="A B", help="say in one line which of two forecasters is better"),
+    ] = None
+
+    def given(self) -> "Iterator[str]":
+        named = (self.pool, self.extremize, self.columns, self.wide or None, self.compare)
+        options_of = ("--pool", "--extremize", "--columns", "--wide", "--compare")
+        return (option for option, value in zip(options_of, named, strict=True) if value is not None)
+
+    @property
+    def layout(self) -> "Layout | None":
+        """Return the layout that they describe; None where the file's own names say it."""
+        from predibot.jobs.score_files.forecasts import Layout
+
+        named = self.columns is not None or self.wide
+        return Layout(options.parse_columns(self.columns), wide=self.wide) if named else None
+
+
 def score(
+    *,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -29,23 +68,7 @@ def score(
     equity: Annotated[
         bool, typer.Option("--equity", help="the file has the columns date and value: growth and risk")
     ] = False,
-    pool: Annotated[
-        str | None,
-        typer.Option(
-            "--pool", metavar="METHODS", help="also pool all: mean, median, trimmed_mean, soft_trimmed_mean, log_odds"
-        ),
-    ] = None,
-    extremize: Annotated[
-        float | None, typer.Option("--extremize", metavar="X", help="what the log-odds of pools are multiplied by")
-    ] = None,
-    columns: options.FileColumns = None,
-    wide: Annotated[
-        bool, typer.Option("--wide", help="one row a question, and one column a forecaster, named in the header")
-    ] = False,
-    compare: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--compare", metavar="A B", help="say in one line which of two forecasters is better"),
-    ] = None,
+    of_forecasts: _ForecastOptions,
     strict: Annotated[bool, typer.Option("--strict", help="score nothing if any row is bad")] = False,
     file_format: Annotated[
         str | None,
@@ -66,13 +89,11 @@ def score(
     ] = None,
     resamples: options.Resamples = 10_000,
     seed: options.Seed = 0,
-    *,
     how: options.Output,
     verbose: options.Verbose = False,
 ) -> int:
     """Read the file, list its bad rows, and score the rest."""
     from predibot.jobs.score_files.forecastbench import FORMAT, read_sets
-    from predibot.jobs.score_files.forecasts import Layout
     from predibot.jobs.score_files.score import (
         FileRefused,
         compare_forecasters,
@@ -87,26 +108,12 @@ def score(
 
     output.set_up_logs(verbose=verbose)
     how.check()
-    for_forecasts = {
-        "--pool": pool is not None,
-        "--extremize": extremize is not None,
-        "--columns": columns is not None,
-        "--wide": wide,
-        "--compare": compare is not None,
-        "--csv": how.csv,
-    }
-    _check_options(equity, for_forecasts, pool=pool, extremize=extremize, years=periods_per_year, rate=risk_free_rate)
-    if compare is not None and how.csv:
-        raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
-    layout = Layout(options.parse_columns(columns), wide=wide) if columns is not None or wide else None
+    compare = of_forecasts.compare
+    _check_options(equity, of_forecasts, csv=how.csv, years=periods_per_year, rate=risk_free_rate)
+    layout = of_forecasts.layout
     known = options.parse_convention(convention)
-    pools = _parse_pools(pool)
-    if file_format is not None:
-        options.one_of("--format", file_format, (*TABLE_FORMATS, FORMAT))
-    if file_format != FORMAT and len(files) > 1:
-        raise typer.BadParameter(f"{len(files)} files; give one, or sets of ForecastBench with --format {FORMAT}")
-    if file_format == FORMAT and (equity or layout is not None):
-        raise typer.BadParameter(f"--format {FORMAT} says what the columns are; leave --columns, --wide, --equity out")
+    pools = _parse_pools(of_forecasts.pool)
+    _check_format(file_format, len(files), has_columns=equity or layout is not None)
     wanted = next((each for each in TABLE_FORMATS if each == file_format), None)
     try:
         with (
@@ -126,7 +133,11 @@ def score(
                 wanted=WANTED if how.json or compare is not None else SCORED,
             )
             settled = read_settled_forecasts(
-                table, layout, pools=pools, extremize=1.0 if extremize is None else extremize, strict=strict
+                table,
+                layout,
+                pools=pools,
+                extremize=1.0 if of_forecasts.extremize is None else of_forecasts.extremize,
+                strict=strict,
             )
             if compare is not None:
                 _print_comparison(settled, compare_forecasters(settled, compare, asked), json=how.json)
@@ -138,26 +149,37 @@ def score(
 
 
 def _check_options(
-    equity: bool,
-    for_forecasts: "Mapping[str, bool]",
-    *,
-    pool: str | None,
-    extremize: float | None,
-    years: float | None,
-    rate: float | None,
+    equity: bool, of_forecasts: _ForecastOptions, *, csv: bool, years: float | None, rate: float | None
 ) -> None:
     """Refuse options that would be ignored, and numbers out of range."""
-    for_equity = {"--periods-per-year": years is not None, "--risk-free-rate": rate is not None}
-    for option, given in (for_forecasts if equity else for_equity).items():
-        if given:
-            raise typer.BadParameter(f"{option} is for {'forecasts, not for --equity' if equity else '--equity'}")
-    if extremize is not None and pool is None:
+    if equity:
+        for option in (*of_forecasts.given(), *(["--csv"] if csv else ())):
+            raise typer.BadParameter(f"{option} is for forecasts, not for --equity")
+    for option, number in (("--periods-per-year", years), ("--risk-free-rate", rate)):
+        if number is not None and not equity:
+            raise typer.BadParameter(f"{option} is for --equity")
+    if of_forecasts.compare is not None and csv:
+        raise typer.BadParameter("--compare says one line and --csv prints a table; ask for one")
+    if of_forecasts.extremize is not None and of_forecasts.pool is None:
         raise typer.BadParameter("--extremize is of pools; say which with --pool")
-    for option, number in (("--extremize", extremize), ("--periods-per-year", years)):
+    for option, number in (("--extremize", of_forecasts.extremize), ("--periods-per-year", years)):
         if number is not None and not 0.0 < number < inf:
             raise typer.BadParameter(f"{option} is {number!r}; it must be above zero")
     if rate is not None and not isfinite(rate):
         raise typer.BadParameter(f"--risk-free-rate is {rate!r}; write 0.04 for 4 %")
+
+
+def _check_format(file_format: str | None, files: int, *, has_columns: bool) -> None:
+    """Refuse an unknown format, and what does not go with one."""
+    from predibot.jobs.score_files.forecastbench import FORMAT
+    from predibot.jobs.score_files.table_file import TABLE_FORMATS
+
+    if file_format is not None:
+        options.one_of("--format", file_format, (*TABLE_FORMATS, FORMAT))
+    if file_format != FORMAT and files > 1:
+        raise typer.BadParameter(f"{files} files; give one, or sets of ForecastBench with --format {FORMAT}")
+    if file_format == FORMAT and has_columns:
+        raise typer.BadParameter(f"--format {FORMAT} says what the columns are; leave --columns, --wide, --equity out")
 
 
 def _parse_pools(pool: str | None) -> "tuple[PoolingMethod, ...]":

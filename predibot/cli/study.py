@@ -162,7 +162,6 @@ def _show_tables(
 
 
 def _draw(found: StudyTables, folder: Path, *, json: bool) -> None:
-    """Draw the pictures of a run into a folder, and print the files."""
     from predibot.reports.pictures.canvas import require_matplotlib
     from predibot.reports.pictures.files import draw_files, write_svgs
 

@@ -82,7 +82,6 @@ def verify(
 
 
 def _verify_rows(ledger: str, *, json: bool) -> int:
-    """Print how many rows each check looked at, and every row that fails."""
     from dataclasses import asdict
 
     from predibot.jobs.verify import verify as verify_all

@@ -95,7 +95,7 @@ class DecideReport:
     receipt: Receipt | None = None
     """The receipt of the whole run; None where nothing is decided yet, or another process still decides."""
     has_session: bool = True
-    """Whether there was trading on the day of the run, as far as is known."""
+    """Whether there was trading on the day of the run; True where that is not known."""
 
     @property
     def statuses(self) -> Mapping[Status, int]:
@@ -275,7 +275,7 @@ def _give_back(worker: Worker, owners: Sequence[str]) -> None:
 
 @contextmanager
 def _signals_ignored() -> Iterator[None]:
-    """Ignore further signals meanwhile: an interrupted cleanup would cost money."""
+    """Ignore further signals during the block: an interrupted cleanup would cost money."""
     if threading.current_thread() is not threading.main_thread():
         # Signals interrupt the main thread only, and only it may set handlers.
         yield

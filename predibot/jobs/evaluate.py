@@ -3,16 +3,20 @@
 import json
 import logging
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from functools import partial
+from math import fsum
 from typing import Any
 
 import numpy as np
+from sqlalchemy import Row
 
 from predibot.domain.clock import format_instant
 from predibot.domain.decision import WITHOUT_SEARCH, WITHOUT_TOOLS
+from predibot.domain.replicates import joined_bots, split_replicate
 from predibot.errors import LedgerUnusable, describe_error
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
@@ -38,6 +42,7 @@ from predibot.scoring.accounts.board import account_board, rank_agreements
 from predibot.scoring.accounts.cohorts import CohortsRecord, cohort_board
 from predibot.scoring.accounts.consistency import account_consistency, cohort_consistency
 from predibot.scoring.accounts.record import AccountsRecord
+from predibot.scoring.evaluation.effort import Effort
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 from predibot.scoring.records.coherence import CoherenceScore
 from predibot.scoring.records.part import EVERYTHING, Part
@@ -47,6 +52,8 @@ _log = logging.getLogger(__name__)
 
 _LABELLED = "stakebench"
 """The game whose answers are labels, which have tables of their own."""
+_TRACES = 50
+"""Tokens are summed over this many of a bot's newest decisions, as each trace is a file to read."""
 
 
 def evaluate(
@@ -105,10 +112,7 @@ def evaluate(
         with store.blame_rows():
             found = evaluation_of(record, as_of, question)
             if "effort" in question.wanted:
-                # Imported here: it reads traces, of which most reports show nothing.
-                from predibot.jobs.effort import efforts
-
-                found = found.with_effort(efforts(store, venue_name, as_of, part))
+                found = found.with_effort(_efforts(store, venue_name, as_of, part))
             if "coherence" in question.wanted:
                 found = replace(found, coherence=_coherence(store, venue_name, record, question))
             found = replace(found, currency=venue_or_defaults(venue_name).currency)
@@ -116,6 +120,17 @@ def evaluate(
     except ValueError as error:
         # For example numbers so far apart that their sum overflows.
         raise _foreign_rows_error(store, error) from error
+    played = {*cut, *(each.game for each in kept)} | {each.game for each in cohorts}
+    unscored = {game: n for game, n in unscored.items() if game not in played}
+    notes = _notes(imported, late, cut, unscored)
+    found = replace(found, without_tools=bare, without_search=blind, late=late, notes=(*found.notes, *notes))
+    if cache is not None:
+        cache.keep_text(cache_key, evaluation_to_text(found))
+    return found
+
+
+def _notes(imported: int, late: int, cut: Sequence[str], unscored: Mapping[str, int]) -> list[str]:
+    """Return what is left out of scores, from numbers of decisions; `cut` and `unscored` are of games."""
     notes = list[str]()
     if imported:
         made = "1 decision of the ledger was" if imported == 1 else f"{imported:,} decisions of the ledger were"
@@ -131,18 +146,48 @@ def evaluate(
             f"the accounts of {' and '.join(cut)} are not shown: a part of their history is no account. Leave dates "
             "and category out to see them"
         )
-    played = {*cut, *(each.game for each in kept)} | {each.game for each in cohorts}
-    unscored = {game: n for game, n in unscored.items() if game not in played}
     if unscored:
         made = " and ".join(f"{n:,} of game {game}" for game, n in unscored.items())
         lists = "`predibot export --table decisions` lists them"
         hints = [f"{lists}, `predibot verify --rows` recomputes their accounts"] if {*unscored} - {_LABELLED} else []
         hints += [f"`predibot tables {_LABELLED}` scores labels"] if _LABELLED in unscored else []
         notes.append(f"decisions on no event are in no score above, nor what they cost: {made}. {'; '.join(hints)}")
-    found = replace(found, without_tools=bare, without_search=blind, late=late, notes=(*found.notes, *notes))
-    if cache is not None:
-        cache.keep_text(cache_key, evaluation_to_text(found))
-    return found
+    return notes
+
+
+def _efforts(store: Store, venue_name: str, as_of: datetime, part: Part) -> tuple[Effort, ...]:
+    """Return the mean effort of the decisions on events of each bot with a model, replicates as one."""
+    from predibot.ledger.read.details.bots import list_decision_efforts
+
+    with store.read() as connection, store.blame_rows():
+        rows = list_decision_efforts(connection, venue_name, as_of, part)
+    joined = joined_bots({row.bot for row in rows})
+    by_bot: defaultdict[str, list[Row[Any]]] = defaultdict(list)
+    for row in rows:
+        bot, _ = split_replicate(row.bot)
+        by_bot[bot if bot in joined else row.bot].append(row)
+    return tuple(_effort(store, bot, own) for bot, own in by_bot.items())
+
+
+def _effort(store: Store, bot: str, rows: Sequence[Row[Any]]) -> Effort:
+    # Imported here: it reads traces, of which most reports show nothing.
+    from predibot.jobs.read_traces import ALL, usage_of_traces
+
+    n, costs = len(rows), [row.cost_usd for row in rows]
+    digests = [row.trace_sha256 for row in rows if row.trace_sha256 is not None][:_TRACES]
+    usage = usage_of_traces(store, [(bot, digest) for digest in digests])
+    total = next((each for each in usage.rows if each.kind == ALL), None)
+    is_known = total is not None and not total.calls_without_usage
+    return Effort(
+        bot,
+        n,
+        searches=sum(row.searches for row in rows) / n,
+        pages=sum(row.pages for row in rows) / n,
+        seconds=fsum(row.seconds for row in rows) / n,
+        cost_usd=None if None in costs else fsum(costs) / n,
+        tokens=(total.input_tokens + total.output_tokens) / usage.traces if is_known and total else None,
+        traces=usage.traces,
+    )
 
 
 def _coherence(store: Store, venue_name: str, record: TrackRecord, question: Question) -> tuple[CoherenceScore, ...]:

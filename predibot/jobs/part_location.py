@@ -47,7 +47,7 @@ def locate(store: Store, part: Part, clock: Clock) -> PartLocation:
 
 
 def locate_each(store: Store, part: Part, clock: Clock) -> tuple[PartLocation, ...]:
-    """Return a part's venues, those of the same instruments together, the latest run's last; errors are `locate`'s."""
+    """Return a part's venues, grouped by their instruments, the latest run's last; errors are those of `locate`."""
     if part.recipe is not None or part.bots:
         with store.read() as connection:
             part = replace(part, recipe=find_recipe_name(part.recipe, part.bots, bots_by_recipe(connection)))
@@ -85,7 +85,7 @@ def find_recipe_name(recipe: str | None, bots: Sequence[str], played: Mapping[st
 
 
 def _venues_of_runs(store: Store, recipe: str | None) -> dict[str, tuple[str, ...]]:
-    """Return the venues of the runs that count by those of their instruments, both in the order of their last run."""
+    """Return the venues of the runs that count, grouped by their instruments; both are in the order of the last run."""
     with store.read() as connection:
         live = [run for run in read_runs(connection) if run.voided_at is None]
     if not live:

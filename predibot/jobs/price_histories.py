@@ -11,7 +11,7 @@ from predibot.errors import VenueError
 from predibot.jobs.daemon_threads import DaemonThreadExecutor
 
 MAX_FAILURES_IN_A_ROW = 5
-"""After so many failures the venue counts as unreachable, and the rest is not read."""
+"""Number of failures after which the venue counts as unreachable, and the rest is not read."""
 _KEPT_AT_ONCE = 100
 _SHOWN = 3
 

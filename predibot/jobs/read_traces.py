@@ -45,7 +45,7 @@ class DecisionTrace:
     decision: TracedDecision
     trace: StoredTrace
     forecasts: tuple[LedgerForecast, ...] = ()
-    """What it said of each market, its bets, and what the markets paid; none of a decision on no event."""
+    """Its forecast and bet on each market, with the market's payout; empty for a decision on no event."""
 
 
 @dataclass(frozen=True, slots=True)

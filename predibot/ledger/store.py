@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 RECONNECT_SECONDS = 30.0
 """How long work waits for a server that went away before it fails."""
 MAX_CONNECTIONS = 5
-"""For one process; PostgreSQL by default takes a hundred from all programs together."""
+"""Most connections of one process; PostgreSQL by default takes a hundred from all programs together."""
 OPENED_FILE = "predibot_file"
 """Key in a connection's `info` for device and inode of the file it has open."""
 _SILENT_SECONDS = 15

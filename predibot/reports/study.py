@@ -135,7 +135,7 @@ class Study:
     heading: str
     """The title of its web page."""
     columns: Mapping[str, Column] = field(default_factory=dict)
-    """How columns are shown, by header, in the order in which their meanings are listed; others are numbers."""
+    """How columns are shown, by header; their meanings are listed in this order. Columns not named here are numbers."""
     parameters: tuple[StudyParameter, ...] = ()
     """The options of its tables besides those that every study has."""
     item: "Callable[[str], StudyItem] | None" = None
@@ -155,7 +155,7 @@ def studies() -> dict[str, Study]:
 
 
 def _with_own_errors(found: Plugin) -> Study:
-    """Return a package's study whose errors are told in one sentence, as the package's."""
+    """Return a package's study whose errors name the package, in one sentence."""
     study: Study = found.thing
     run = partial(_call, found.label, StudyReport)
     return replace(

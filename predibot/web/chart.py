@@ -21,9 +21,9 @@ _NAME_CHARACTERS = 20
 _NAME_HEIGHT = 15.0
 _MOST_NAMES = 18
 _CUT_AT = 4.0
-"""The scale reaches so many times as far as the median line; what lies farther off has an arrow."""
+"""The scale reaches this many times as far as the median line; values farther off get an arrow."""
 _NEAR, _WIDE = 1.5, 3.0
-"""It reaches so many times as far again for the last values of lines, and for the interval of the leading line."""
+"""The scale reaches this many times farther for the last values of lines, and for the leading line's interval."""
 _SAME = 1.5
 """Lines that are nowhere farther apart hide each other."""
 _DOT = 9.0
@@ -284,7 +284,7 @@ def time_ticks(first: float, last: float) -> Iterator[tuple[float, str]]:
 def _series(
     each: Line, frame: _Frame, scale: Scale, step: int, name: str, label: tuple[float, str] | None, aside: float
 ) -> DrawnLine:
-    """Return a line as it is drawn, its dots so far to the right of their instants; what hides it is not looked at."""
+    """Return a line as it is drawn, its dots `aside` to the right of their instants; what hides it is ignored."""
     points = thin_out(each.points, _MOST_POINTS)
     known = [(point, point.low, point.high) for point in points if point.low is not None and point.high is not None]
     upper = [f"{frame.x(point.at)},{frame.y(high)}" for point, _, high in known]
@@ -370,7 +370,7 @@ def _about(lines: Sequence[Line], unit: str, scale: Scale) -> str:
 
 
 def thin_out(values: Sequence[Value], most: int) -> Sequence[Value]:
-    """Return at most so many values, at least two, evenly spread, both ends among them."""
+    """Return at most `most` values, at least two, evenly spread, with both ends."""
     if len(values) <= most:
         return values
     return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]

@@ -16,7 +16,7 @@ class ReliabilityBin:
 
     x: float
     y: float
-    """Of its dot: stated across, happened upwards."""
+    """Observed frequency as the height of its dot; the stated one is across."""
     is_off: bool
     """Whether it lies outside the band of chance."""
     bar: tuple[float, float, float]

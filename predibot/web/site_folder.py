@@ -54,7 +54,7 @@ class SiteFolder:
     journal: TextIO | None = None
     written: int = 0
     descriptor: int | None = None
-    """Of the folder while it is locked; None for one that is still missing."""
+    """Descriptor of the folder while it is locked; None if the folder is still missing."""
 
     @classmethod
     def open(cls, path: Path) -> Self:

@@ -120,7 +120,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _lines_of(steps: Sequence[Step]) -> Iterator[tuple[str, str, str]]:
-    """Yield the line of each step after the first of a model; a tool that searched or read a page is told by that."""
+    """Yield the line of each step, except of a model, and of a tool whose search or page was the step before."""
     before: Step | None = None
     for step in steps:
         is_told = isinstance(step, ToolStep) and isinstance(before, SearchStep | PageVisitedStep | PageRefusedStep)
@@ -130,7 +130,6 @@ def _lines_of(steps: Sequence[Step]) -> Iterator[tuple[str, str, str]]:
 
 
 def _line_of(step: Step) -> tuple[str, str, str]:
-    """Return what was done in a step, about what, and what came of it."""
     match step:
         case SearchStep():
             dropped = sum(count for count in step.dropped.values() if isinstance(count, int))

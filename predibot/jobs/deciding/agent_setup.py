@@ -67,7 +67,7 @@ SANDBOX_SEARCH = "searxng"
 _NEWS_RESULTS = 10
 """Results of a search for news; twice as many are requested, because some are dropped."""
 _GRACE_SECONDS = 5.0
-"""The end of a decision's time, in which it is stored."""
+"""The last seconds of a decision's time, reserved for storing it."""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class AgentSetup:
     recipe: Recipe
     opened: OpenVenue
     keys: ApiKeys
-    """Their values may appear in no text, nor go to a host that only the recipe names."""
+    """Their values may appear in no text, and go to no host that only the recipe names."""
     run_key: str
     deadline_seconds: float
     clock: Callable[[], datetime]
@@ -418,7 +418,7 @@ class AgentSetup:
             return self._accounts[key]
 
     def _keep_page(self, text: str, trace: Trace) -> str:
-        """Store a page's text without our own secrets, which a page may have been told."""
+        """Store a page's text without our secrets, which a page may have received in a request."""
         if self.store is None:
             raise LedgerUnusable("a page that is read is kept with the ledger, and none is open")
         return Pages(self.store).keep(trace.without_secrets(text))

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from predibot.jobs.deciding.agent_setup import AgentSetup
 
 PROMPT_TOKENS = 16_000
-"""For instructions and tools, bounded by their bytes."""
+"""Most tokens of instructions and tools, bounded by their bytes."""
 MARKET_TOKENS = 1_500
-"""For a market besides its own text: twenty daily prices, quotes, names of fields."""
+"""Most tokens of a market besides its own text: twenty daily prices, quotes, names of fields."""
 TOOL_CALLS_A_TURN = 8
 RESULT_TOKENS = 16_000
 """The longest tool result that is kept whole, bounded by its bytes."""

@@ -58,7 +58,7 @@ from predibot.jobs.deciding.worker import DecideJob, Worker
 from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.ledger.files.traces import Trace, Traces
 from predibot.ledger.write.accounts import claim_with_account, open_account
-from predibot.ledger.write.claims import Claim, NoClaim, claim, find_claim, new_token
+from predibot.ledger.write.claims import Claim, claim, find_claim, new_token
 from predibot.ledger.write.decisions import DecisionResult, store_decision
 from predibot.plugins.strategies import load_strategy
 from predibot.plugins.venues import venue_or_defaults
@@ -89,8 +89,8 @@ def work(job: DecideJob, worker: Worker) -> WorkResult:
     """
     with log_context(LogContext(worker.run.key, job.bot.name, job.subject.id)):
         claim_or_taken, account_id = _claim_job(job, worker)
-        if isinstance(claim_or_taken, NoClaim):
-            return WorkResult(job, cast(Status | Literal["claimed", "missed"], claim_or_taken.status), made_here=False)
+        if isinstance(claim_or_taken, str):
+            return WorkResult(job, cast(Status | Literal["claimed", "missed"], claim_or_taken), made_here=False)
         try:
             return _work_on_claim(job, worker, claim_or_taken, account_id)
         except ClaimLost:
@@ -162,11 +162,11 @@ def _abandoned_result(
     return replace(failed, cost_usd=None) if is_unknown else failed
 
 
-def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | NoClaim, int | None]:
+def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | str, int | None]:
     about, who = (job.bot_id, job.subject), worker.claimant
     now, token = worker.clock(), new_token()
 
-    def of_account(connection: Connection) -> tuple[Claim | NoClaim, int]:
+    def of_account(connection: Connection) -> tuple[Claim | str, int]:
         account_id = open_account(
             connection,
             worker.run,
@@ -180,7 +180,7 @@ def _claim_job(job: DecideJob, worker: Worker) -> tuple[Claim | NoClaim, int | N
         taken = claim_with_account(connection, account_id, worker.run, *about, who, now=now, token=token)
         return taken, account_id
 
-    def of_event(connection: Connection) -> tuple[Claim | NoClaim, None]:
+    def of_event(connection: Connection) -> tuple[Claim | str, None]:
         return claim(connection, worker.run.id, *about, who, now=now, token=token), None
 
     with worker.claiming:

@@ -91,8 +91,6 @@ def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetim
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class _ModelTest:
-    """A model under test, with its answers."""
-
     name: str
     opened: Callable[[], ChatModel]
     replies: list[ChatReply] = field(default_factory=list)

@@ -17,7 +17,7 @@ MAX_CUTS = 3
 
 @dataclass(slots=True)
 class AnswerRoom:
-    """The longest answers of a model, as far as known; shared by all that ask it."""
+    """The longest known answers of a model; shared by all its users."""
 
     most_tokens: int | None = None
     """The provider's limit; None where that is unknown."""

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +13,7 @@ from predibot.domain.clock import format_instant
 from predibot.domain.event import Event, EventPage, Market, Skip
 from predibot.domain.price import money_sign
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.jobs.deciding.price_ranges import read_flat_markets
+from predibot.jobs.price_histories import read_histories, shorten_failures
 from predibot.plugins.venues import venue_or_defaults
 from predibot.selection import (
     MARKET_VOLUME,
@@ -52,6 +52,11 @@ MAX_NOTED_SKIPS = 1_000
 _NO_CLOSED = "it does not say whether it is closed"
 _QUOTED = re.compile(r"'[^']*'|[\d.]+")
 """The values in a reason; without them equal reasons can be counted."""
+
+_HISTORY_WORKERS = 4
+_LEAST_PRICES = 2
+_ROUNDING = 1e-9
+"""A market from 0.40 to 0.42 moved by 0.02, whatever the difference of two floats says."""
 
 
 class Doubt(NamedTuple):
@@ -211,7 +216,7 @@ def _select_moving(
         return selection
     known: Mapping[str, str | None] = {}
     while True:
-        before, known = known, read_flat_markets(venue, selection.selected, rules, known, until=at, listener=listener)
+        before, known = known, _read_flat_markets(venue, selection.selected, rules, known, until=at, listener=listener)
         if all(reason is None for market_id, reason in known.items() if market_id not in before):
             return selection
         selection = again(flat=known)
@@ -376,3 +381,55 @@ def _read_at(venue: Venue, events: Sequence[Event], as_of: datetime) -> datetime
         return as_of
     quoted = [quote.at for event in events for market in event.markets for quote in market.quotes]
     return max([as_of, *quoted])
+
+
+def flat_because(prices: Sequence[float], rules: SelectionRules) -> str | None:
+    """Return why a market with these prices of the last `history_days` is not played, or None.
+
+    Examples:
+        >>> from predibot.domain.category import CryptoWords
+        >>> flat_because([0.01, 0.012, 0.01], SelectionRules(crypto=CryptoWords({}), history_days=10, min_range=0.02))
+        'moved by 0.002 in 10 days, below min_range 0.02'
+    """
+    if len(prices) < _LEAST_PRICES:
+        return f"without a history of {rules.history_days:g} days"
+    moved = max(prices) - min(prices)
+    if moved >= rules.min_range - _ROUNDING:
+        return None
+    return f"moved by {moved:.3g} in {rules.history_days:g} days, below min_range {rules.min_range:g}"
+
+
+def _read_flat_markets(
+    venue: Venue,
+    events: Iterable[Event],
+    rules: SelectionRules,
+    known: Mapping[str, str | None],
+    *,
+    until: datetime,
+    listener: ProgressListener,
+) -> Mapping[str, str | None]:
+    """Return, beside what is known, why markets of events are not played for their prices; None for those that are.
+
+    Raises:
+        VenueUnavailable: If a history could not be read: a choice must not depend on that.
+    """
+    markets = {market.id: market for event in events for market in event.markets if market.id not in known}
+    found = dict(known)
+
+    def read(market_id: str) -> str | None:
+        market, start = markets[market_id], until - timedelta(days=rules.history_days)
+        # NO moves as YES does; of more outcomes one that moved is enough.
+        outcomes = market.instruments(venue.name)[: None if market.is_named else 1]
+        paths = [venue.price_path(each, start=start, until=until) for each in outcomes]
+        reasons = [flat_because([point.price for point in path.points], rules) for path in paths]
+        return None if None in reasons else next(iter(reasons), "without an outcome")
+
+    def keep(answered: Sequence[tuple[str, str | None]]) -> int:
+        found.update(answered)
+        return len(answered)
+
+    names = {market_id: f"market {market_id}" for market_id in markets}
+    _, failures = read_histories(names, read, keep, "select", _HISTORY_WORKERS, listener) if names else (0, [])
+    if failures:
+        raise VenueUnavailable(f"{'; '.join(shorten_failures(failures))}. No run is made; try again later")
+    return found

@@ -17,7 +17,7 @@ from predibot.errors import MarketClosed, UsageError, VenueChanged, VenueError, 
 from predibot.ledger.write.turns import KnownMarket
 
 MAX_AGE = timedelta(seconds=60)
-"""After so long a live venue is asked again."""
+"""Age of a live venue's answer from which on it is requested again."""
 LOOKS_BACK = timedelta(days=21)
 """The days of prices in prompts."""
 MAX_PRICE_AGE = timedelta(hours=24)

@@ -59,7 +59,7 @@ class RankingSums:
     """The running sums of all bots of a ranking, as of `ranking_sums`; who gets None in their place computes them."""
 
     slots: tuple[float, ...]
-    """All slots with scored decisions, in seconds since 1970, of which the points are some."""
+    """All slots with scored decisions, in seconds since 1970; the points are at some of them."""
     running: Running
 
 

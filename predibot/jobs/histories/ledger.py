@@ -55,7 +55,7 @@ class LedgerHistory:
     markets: tuple[MarketHistory, ...]
     """The markets with decisions that have the largest jumps in price."""
     weights: tuple["WeightsHistory", ...]
-    """The markets of which accounts moved most, board by board."""
+    """The markets that moved most in accounts, board by board."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class Recording:
 
     @property
     def venue(self) -> str:
-        """Return the venue of its events, which is asked for later prices and resolutions."""
+        """Return the venue of its events, from which later prices and resolutions come."""
         return venue_recorded_by(self.name)
 
     @property
@@ -301,7 +301,7 @@ def _store_run(
 
 
 def _check_sides(connection: Connection, venue: str, events: Sequence[Event], known: Catalogue) -> None:
-    """Refuse markets of which the ledger has another outcome as YES."""
+    """Refuse markets whose YES is another outcome in the ledger."""
     stored = market_refs(connection, venue)
     for market in (market for event in events for market in event.markets):
         token_ids = stored[known.market_rows[market.id]].token_ids if market.id in known.market_rows else ()

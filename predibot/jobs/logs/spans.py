@@ -241,7 +241,7 @@ def _nanoseconds(instant: datetime) -> int:
 _log = logging.getLogger(__name__)
 
 SECONDS = 5.0
-"""For one request, and at the end of a command for all outstanding ones."""
+"""Limit for one request, and for all outstanding ones at the end of a command."""
 _PATH = "/v1/traces"
 _SPANS_AT_ONCE = 2_000
 _NEEDS_EXTRA = "spans need opentelemetry-proto: pip install 'predibot[otel]'"

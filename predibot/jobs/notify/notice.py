@@ -64,10 +64,10 @@ class Notice:
     table: tuple[str, ...] = ()
     """Lines with aligned columns."""
     trouble: str = ""
-    """Key of the trouble it tells of. A trouble is told once until it is over; empty for none."""
+    """Key of the trouble. A trouble is reported once until it is over; empty for none."""
     is_over: bool = False
     passes_by_itself: bool = False
-    """Whether the trouble ends by itself, as a limit of a day does: it is told once, and no end is told."""
+    """Whether the trouble ends by itself, as a limit of a day does: it is reported once, and its end is not."""
 
     def __post_init__(self) -> None:
         """Refuse a title that is empty, too long, or more than one line, which a mail header cannot hold."""

@@ -42,7 +42,7 @@ from predibot.scoring.records.part import Part
 _log = logging.getLogger(__name__)
 _DAY = timedelta(days=1)
 MAX_UNTOLD = 1_000
-"""Of more slots that end while the ledger cannot be read, only the last are told."""
+"""Most slots that ended while the ledger could not be read; only the last ones are reported."""
 
 Highlights = tuple[Sequence[str], Sequence[str]]
 """Verdicts on the bots, in sentences, and the first lines of the leaderboard."""

@@ -21,14 +21,14 @@ from predibot.net.retry import RetryPolicy
 _log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 20.0
-"""For all tries of one notice over one channel."""
+"""Limit for all tries of one notice over one channel."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
-"""Before a notice that could not be sent is tried again; the pause doubles each time."""
+"""Pause before a notice that could not be sent is tried again; it doubles each time."""
 GIVEN_UP_AFTER = timedelta(hours=12)
 MAX_WAITING = 20
 """Notices that wait for a channel that is busy or down; older ones are given up."""
 _MOST_PASSED = 1_000
-"""Troubles that pass by themselves and are remembered; an older one may be told again."""
+"""Number of remembered troubles that end by themselves; an older one may be reported again."""
 # A notice whose answer was lost may have arrived, and nobody wants it three times in a chat.
 _POLICY = RetryPolicy(tries=3, lost_tries=1)
 
@@ -165,7 +165,7 @@ class Teller:
         return frozenset(self._troubles)
 
     def tell(self, *notices: Notice) -> None:
-        """Send the new ones, in the background; a trouble that was told before is told again only once it is over."""
+        """Send the new notices, in the background; a trouble is reported again only after it was over."""
         new = [self._without_secrets(notice) for notice in notices if self._is_new(notice)]
         wanted = [notice for notice in new if notice.kind is None or notice.kind in self._wanted]
         now = self._clock()

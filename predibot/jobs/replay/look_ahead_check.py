@@ -213,7 +213,6 @@ def _plays_accounts(store: Store, run_keys: Collection[str]) -> bool:
 
 
 def _unrepeatable_bots(recipe: Recipe, past: Past) -> Mapping[str, str]:
-    """Return the bots whose decisions would differ anyway, and why."""
     skipped = {}
     for bot in recipe.bots:
         names = dict.fromkeys(need.name for need in bot.needs.models)

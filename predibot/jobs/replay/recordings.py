@@ -60,7 +60,7 @@ ModelCall: TypeAlias = ModelStep | ModelFailedStep | ModelNotAskedStep
 _PROBE = ("ping",)
 _REFUSALS = ("ModelRefused", "RequestRefused", "AnswerUnusable")
 _ONLY_ANSWER = "only the answer was taken then"
-"""Told to a model that was asked otherwise in the record for no recorded reason: its time was nearly over."""
+"""Message for a model that got another request than in the record, for no recorded reason: its time was nearly over."""
 _RENAMED = {"note_evidence": UPDATE_BELIEF}
 """Older names of tools that answer without the record."""
 _LOOPBACK = re.compile(r"http://127\.0\.0\.1:\d+")
@@ -225,7 +225,7 @@ def _request_key(request: ModelRequest) -> tuple[object, ...]:
 
 
 def _rename_calls(reply: ChatReply) -> ChatReply:
-    """Return a reply whose calls have today's names, by which tools are looked up."""
+    """Return a reply whose calls have today's names, because tools are found by these."""
     calls = tuple(replace(call, name=_RENAMED.get(call.name, call.name)) for call in reply.message.tool_calls)
     return replace(reply, message=replace(reply.message, tool_calls=calls))
 

@@ -21,7 +21,7 @@ _COMMANDS = ("run", "run-now", "status", "install", "pause", "resume")
 _UNWRITABLE = ("Cc", "Cs", "Zl", "Zp")
 """Unicode categories of characters that may end a line, and of those that cannot be encoded."""
 _STOP_SECONDS = 30
-"""After the grace; giving back claims takes less."""
+"""Seconds after the grace; giving back claims takes less."""
 
 
 @dataclass(frozen=True, slots=True)

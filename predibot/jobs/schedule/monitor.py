@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 _LOOPBACK = "127.0.0.1"
 _SECONDS = 10.0
-"""Within which a request must have arrived."""
+"""Seconds until a request must have arrived."""
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.ASCII | re.IGNORECASE)
 """Names of this machine. A page of another site whose name resolves to it must not read the answers."""
 

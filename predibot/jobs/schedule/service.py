@@ -76,7 +76,7 @@ class ScheduleService:
         self._recipes: dict[str, ScheduledRecipe] = {}
         """By argument: the recipe as it was last readable."""
         self._problems: dict[str, str] = {}
-        """By argument: what the log last said to be wrong with the recipe; empty for nothing."""
+        """By argument: the problem with the recipe that was logged last; empty for none."""
         self._next_runs: dict[str, datetime] = {}
         """By argument: when the recipe is played next, as of the last look; nothing of a paused one."""
         for argument in arguments:
@@ -172,7 +172,6 @@ class ScheduleService:
         return recipe, stored
 
     def _is_under_way(self, name: str, slot_at: datetime) -> bool:
-        """Return whether this service or another process plays a slot."""
         running = self._running.get(name)
         if running is not None and running.slot_at == slot_at:
             return True

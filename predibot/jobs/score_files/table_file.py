@@ -130,7 +130,6 @@ class _ReaderProcess:
             yield BadRow(number, found) if isinstance(found, str) else FileRow(number, found)
 
     def answers(self, body: bytes) -> Iterator[Any]:
-        """Yield its messages one by one."""
         n_bytes = 0
         question, most = replace(self.question, body=body), self.max_bytes + 2 * MESSAGE_BYTES
         too_much = f" takes more memory to read than the {self.process.limits.data_bytes // _MIB} MiB there are"

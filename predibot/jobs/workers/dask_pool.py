@@ -38,24 +38,22 @@ _CONNECT_SECONDS = 15.0
 _END_SECONDS = 3.0
 """How long workers have to let go of everything."""
 _MOST_BROKEN = 3
-"""One call may meet so many workers that cannot reach the ledger."""
+"""Workers that one call may meet unable to reach the ledger."""
 _BROKEN_PAUSE_SECONDS = 1.0
 _LOOK_SECONDS = 2.0
-"""Between two looks at the list of workers."""
+"""Pause between two looks at the list of workers."""
 _ALONE_SECONDS = 10.0
-"""After so long without any worker, a warning says so."""
+"""Time without any worker after which a warning is logged."""
 _LEAST_SILENT_SECONDS = 10.0
-"""However short a lease is, a worker may give no sign of life for so long."""
+"""A worker may be silent for this long, however short a lease is."""
 _RESTART_SECONDS = 10.0
 _TAKEN_SECONDS = 5.0
-"""If the result of a task has not come so long after its end, it was lost on the way."""
+"""Time after the end of a task by which its result has come, or was lost on the way."""
 _STALLED_SECONDS = 30.0
-"""Calls that nobody has are handed out again if none began or ended for so long."""
+"""If no call began or ended for this long, calls that no worker has are handed out again."""
 
 
 class _DaskCall(PoolCall):
-    """A call, and the Dask task that makes it."""
-
     dask: DaskFuture | None = None
     """None while it waits for another try."""
     worker = ""
@@ -70,8 +68,6 @@ class _DaskCall(PoolCall):
 
 @dataclass(frozen=True, slots=True)
 class _LostWorker:
-    """A worker that the scheduler has lost."""
-
     owner: str
     holder: str
     """The name under which it reserved amounts."""

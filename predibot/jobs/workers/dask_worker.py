@@ -22,14 +22,12 @@ from predibot.plugins.strategies import spec_of
 from predibot.recipe.recipe import BotSpec
 
 _IDLE_SECONDS = 60.0
-"""After so long without a call everything is closed: the process that ordered the work may be gone."""
+"""Time without a call after which everything is closed: the process that ordered the work may be gone."""
 _LOGGER = "predibot"
 
 
 @dataclass(slots=True)
 class _OpenWorker:
-    """What a process works with while there are calls."""
-
     worker: Worker
     closing: ExitStack
     under_way: int = 0

@@ -25,7 +25,7 @@ from predibot.recipe.recipe import in_order
 _log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 0.2
-"""Between two looks at the pool, and before a job that another process has claimed is tried again."""
+"""Pause between two looks at the pool, and before a job that another process has claimed is tried again."""
 _MOST_UNDER_WAY = 300
 """More than pools have threads: each look at a pool of processes passes all that are handed out."""
 _MOST_LOSSES = 3
@@ -169,5 +169,4 @@ def work_elsewhere(job: DecideJob, worker: Worker) -> WorkResult:
 
 
 def _late_message(deadline_seconds: float) -> str:
-    """Return what is stored of a decision that took too long."""
     return f"gave no answer within {deadline_seconds:g} s"

@@ -32,8 +32,6 @@ _MOST_STILLBORN = 3
 
 @dataclass(slots=True)
 class _PoolProcess:
-    """A process, and the calls it was given."""
-
     process: SpawnProcess
     connection: Connection
     holder: str
@@ -46,12 +44,12 @@ class _PoolProcess:
 
 
 class ProcessPool(Pool):
-    """A `Pool` of spawned processes, in each of which threads work."""
+    """A `Pool` of spawned processes with threads in each."""
 
     grace_seconds = 2.0
 
     def __init__(self, spec: WorkerSpec, worker: Worker, processes: int) -> None:
-        """Start so many processes; the worker books for those that die."""
+        """Start this many processes; the worker books for those that die."""
         super().__init__(worker)
         self._spec = spec
         self._lock = threading.RLock()

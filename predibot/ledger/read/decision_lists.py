@@ -70,7 +70,6 @@ def list_decisions(
 
 
 def _forecasts_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[BookedForecast]]:
-    """Return the forecasts of decisions by row, in the order of their markets."""
     # Else the database would read all bets of the ledger.
     own = cast(Select[tuple[object, ...]], bets.element).where(orders.c.decision_id.in_(bind_list(rows)))
     booked = own.subquery("booked")

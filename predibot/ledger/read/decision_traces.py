@@ -38,7 +38,7 @@ class TracedDecision:
     prompt_sha256: str = ""
     """Digest of the prompt of the user's own; empty for the packaged one."""
     title: str = ""
-    """Of its event; untrusted, and empty for a decision on no event."""
+    """Title of its event; untrusted, and empty for a decision on no event."""
     tries: int = 1
     """How often it was tried; the trace is of the last one."""
     notes: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ Checked = Counter[str]
 
 
 def checks_of_rows(connection: Connection, checked: Checked) -> Iterator[Iterator[Violation]]:
-    """Yield checks, each of which yields every row that breaks it; one run at a time is in memory."""
+    """Yield checks, each of which yields the rows that break it; one run at a time is in memory."""
     for run_id in connection.execute(select(runs.c.id).order_by(runs.c.id)).scalars().all():
         yield _check_run(connection, checked, run_id)
     for check in (_check_tasks, _check_spending, _check_prices, _check_resolutions):

@@ -74,12 +74,7 @@ def track_record(
     # All bots are read, because one may pool another.
     made_in, head, bet = _read_decided(connection, venue, as_of, part)
     _check_numbers(made_in, head, bet, market_rows, payout, settled_at)
-    live = made_in["live"][head["run"].astype(np.int64)] == 1.0
-    made = _deciders(head, live, listed["event_row"].astype(np.int64), settled_at)
-    pooled = pooled_decisions(connection, made)
-    knowledge = knowledge_of_decisions(connection, made, pooled)
-    for name in ("cost_usd", "cost_known_usd"):
-        add_pooled_costs(head[name], pooled)
+    knowledge = _join_pooled(connection, made_in, head, listed["event_row"].astype(np.int64), settled_at)
     played = find_played_events(connection, venue, as_of, part)
     if part.category is not None:
         in_it = _is_of_category(head["event_row"], played, part.category)
@@ -142,6 +137,18 @@ def track_record(
         decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
     return join_replicates(record)
+
+
+def _join_pooled(
+    connection: Connection, made_in: Columns, head: Columns, event_of_market: Ints, settled_at: Floats
+) -> NDArray[np.int8]:
+    """Return what the models behind decisions can have known; add to `head` the costs of the decisions they pool."""
+    live = made_in["live"][head["run"].astype(np.int64)] == 1.0
+    made = _deciders(head, live, event_of_market, settled_at)
+    pooled = pooled_decisions(connection, made)
+    for name in ("cost_usd", "cost_known_usd"):
+        add_pooled_costs(head[name], pooled)
+    return knowledge_of_decisions(connection, made, pooled)
 
 
 def _check_numbers(
@@ -321,7 +328,7 @@ def _exclusive(market_rows: Ints, asked_of: RunMarkets) -> Ints:
 
 
 def _said(connection: Connection, venue: str, head: Columns, bet: Columns) -> Floats | None:
-    """Return what bots said of each bet before it was normalised, (n_b,), NaN for the others; None without any."""
+    """Return the probability that a bot stated for each bet before it was normalised, (n_b,), else NaN; or None."""
     normalising = select(bots.c.id).where(bots.c.arguments_json.contains('"normalise": '))
     rows = np.flatnonzero(np.isin(head["bot_id"], list(connection.execute(normalising).scalars())))
     if not rows.size:

@@ -34,7 +34,7 @@ NAMING = {
 POINT_BYTES = 17
 """Size of a point of `pack_points`, repeated here to avoid loading numpy."""
 CLUSTERED = {"sqlite_with_rowid": False}
-"""Rows lie in the order of their key, in which they are read."""
+"""Rows are stored in the order of their key, because they are read in it."""
 
 
 class Row(SQLModel):

@@ -162,7 +162,7 @@ def _upgrade(connection: Connection) -> None:
 OF_RUN = "{row}.run_id"
 OF_DECISION = "(SELECT run_id FROM decisions WHERE id = {row}.decision_id)"
 OF_NO_RUN = "0"
-"""SQL of the scope in which a change is counted, for the row `NEW` or `OLD`."""
+"""SQL of the scope that a change is counted in, for the row `NEW` or `OLD`."""
 _COUNTED = {
     **dict.fromkeys(("runs", "events", "run_events", "markets"), OF_NO_RUN),
     **dict.fromkeys(("instruments", "price_paths", "resolutions"), OF_NO_RUN),

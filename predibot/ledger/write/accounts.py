@@ -25,7 +25,7 @@ from predibot.ledger.schema.tables import (
     ValuationRow,
 )
 from predibot.ledger.schema.upsert import insert_one, table_of
-from predibot.ledger.write.claims import Claim, Claimant, NoClaim, claim, is_abandoned, subject_row, subjects, tasks
+from predibot.ledger.write.claims import Claim, Claimant, claim, is_abandoned, subject_row, subjects, tasks
 from predibot.ledger.write.events import instrument_rows, instruments
 from predibot.ledger.write.runs import StoredRun
 
@@ -95,23 +95,23 @@ def claim_with_account(
     *,
     now: datetime,
     token: str | None = None,
-) -> Claim | NoClaim:
-    """Return the claim on a decision and its account, or why there is none; arguments are those of `claim`.
+) -> Claim | str:
+    """Return the claim on a decision and its account, or why there is none, as `claim` does.
 
     An account has one writer at a time, in the order of slots. While another run's decision is under way it cannot be
-    claimed. Once a later slot had it, an earlier one has missed its turn. In a cohort a week has one decision,
+    claimed. Once a later slot had it, an earlier one has `missed` its turn. In a cohort a week has one decision,
     whichever run of the week makes it.
     """
     account = connection.execute(select(accounts).where(accounts.c.id == account_id).with_for_update()).one()
     if account.slot_at is not None and account.slot_at > run.slot_at:
-        return NoClaim("missed")
+        return "missed"
     before = connection.execute(select(tasks).where(tasks.c.id == account.task_id)).first()
     is_own = before is not None and (before.run_id, before.bot_id) == (run.id, bot_id)
     if before is not None and not is_own and before.status == "claimed" and not is_abandoned(before, claimant, now=now):
-        return NoClaim("claimed")
+        return "claimed"
     is_of_week = account.slot_at is not None and week_of(account.slot_at) == week_of(run.slot_at)
     if before is not None and not is_own and subject.kind == COHORT and is_of_week and before.status != "failed":
-        return NoClaim("missed")
+        return "missed"
     held = claim(connection, run.id, bot_id, subject, claimant, now=now, token=token)
     if isinstance(held, Claim):
         had = {"task_id": held.task_id, "slot_at": run.slot_at}

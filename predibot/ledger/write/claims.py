@@ -66,14 +66,6 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class NoClaim:
-    """Why there is no claim: the work is done, or somebody is at work."""
-
-    status: str
-    """A final status, `claimed` while somebody is at work, or `missed` where the account went on with a later slot."""
-
-
-@dataclass(frozen=True, slots=True)
 class Claimant:
     """A process that asks for claims."""
 
@@ -99,8 +91,8 @@ def claim(
     *,
     now: datetime,
     token: str | None = None,
-) -> Claim | NoClaim:
-    """Return the claim on a piece of work, or why there is none.
+) -> Claim | str:
+    """Return the claim on a piece of work; else its final status, or `claimed` while somebody is at work.
 
     Args:
         token: The claim's token. A repeated request with the same token, because no answer came, gets the first
@@ -116,9 +108,9 @@ def claim(
     if task.token == token:
         return Claim(task.id, token, _last_attempt(connection, task.id))
     if not _is_free(connection, task, claimant, now=now):
-        return NoClaim(task.status)
+        return str(task.status)
     if not _take_over(connection, task, held):
-        return NoClaim("claimed")
+        return "claimed"
     _end_open_attempts(connection, task.id, "lost", now=now)
     number = _last_attempt(connection, task.id) + 1
     return Claim(task.id, token, _begin_attempt(connection, task.id, number, now=now))

@@ -103,7 +103,7 @@ class DecisionResult:
     notes: tuple[str, ...] = ()
     """Remarks on how it was made; the decision's own stand before them."""
     could_cost: bool = False
-    """Whether a lost try, of which nothing is stored, may have cost something."""
+    """Whether a lost try may have cost something; nothing is stored of it."""
 
     @property
     def was_paid(self) -> bool:
@@ -372,7 +372,7 @@ def _order_rows(
 def bet_as_order(
     asked_usd: float, booked_usd: float, price_yes: float, price_source: str
 ) -> tuple[Side, dict[str, Any]]:
-    """Return the side that a bet buys, or asked for, and its order's row without the instrument."""
+    """Return the side that a bet buys, or wanted to buy, and its order's row without the instrument."""
     side: Side = "NO" if (booked_usd or asked_usd) < 0.0 else "YES"
     sign = -1.0 if side == "NO" else 1.0
     return side, {

@@ -18,7 +18,7 @@ from predibot.net.concurrency import Limit, Share, Signal, fair_shares
 
 paces, permits = table_of(PaceRow), table_of(PermitRow)
 _LEASE = timedelta(seconds=15)
-"""Permits are renewed each second; those of another machine count so long after its last sign of life."""
+"""Permits are renewed each second; those of another machine count for this long after its last sign of life."""
 
 
 _TURN_SECONDS = 2.0

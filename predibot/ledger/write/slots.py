@@ -39,7 +39,7 @@ class SlotResult:
 
 
 def is_alive(service: ServiceRow, is_gone: Callable[[str], bool], now: datetime) -> bool:
-    """Return whether a lock's holder is at work, as far as can be known.
+    """Return whether the process that holds a lock seems to be at work.
 
     A process of this machine can be looked up, whatever its clock does; another one renews its lease.
     """

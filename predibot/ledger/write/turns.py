@@ -237,7 +237,7 @@ def outcome_number(side: Side | None, outcome: int | None) -> int:
 
 
 def markets_behind(connection: Connection, wanted: Collection[Instrument]) -> Mapping[Instrument, KnownMarket]:
-    """Return the market of each instrument that is an outcome, in the order in which they became known."""
+    """Return the market of each instrument that is an outcome, the first known first."""
     statement = (
         select(*_INSTRUMENT, markets, _events.c.event_id, _events.c.title)
         .join(markets, markets.c.id == instruments.c.market_row)

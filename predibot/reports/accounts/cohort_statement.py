@@ -215,13 +215,11 @@ def _member_document(found: CohortStatement, member: Member) -> Document:
 
 
 def _cost_usd(decided: Sequence[Row[Any]]) -> float | None:
-    """Return the cost of decisions; None if a part is unknown."""
     costs = [each.cost_usd for each in decided]
     return None if None in costs else sum(costs)
 
 
 def _failure_lines(found: CohortStatement) -> Iterator[str]:
-    """Yield why the last decision of a member was not recorded."""
     for member in found.cohort.members:
         decided = found.decided.get(member.bot_id)
         if not decided:

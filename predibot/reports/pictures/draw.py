@@ -29,7 +29,7 @@ _LOGARITHMIC_FROM = 20.0
 _FAINT = "#aaaaaa"
 _LEGEND_CELLS = 22
 _PANEL_WIDTH, _PANEL_HEIGHT = 156.0, 130.0
-"""Of a scatter plot, in hundredths of an inch; about, as the layout is made while it is drawn."""
+"""Size of a scatter plot in hundredths of an inch; approximate, because the layout is made while it is drawn."""
 _PANEL_CHARACTERS = 37
 _SIDES = {"start": "left", "middle": "center", "end": "right"}
 _SCATTER_MARGIN = 0.15
@@ -237,7 +237,6 @@ def _groups(bots: Mapping[str, bool]) -> Iterator[tuple[str, str, Collection[str
 
 
 def _draw_decisions(axes: "Axes", own: Sequence[PricedDecision], colour: str) -> "Line2D":
-    """Draw forecasts and bets of bots, and return their mark for the legend."""
     booked = [(each.decided_at, each.price_yes) for each in own if each.bet_usd != 0.0]
     forecasts = [(each.decided_at, each.probability) for each in own if each.probability is not None]
     at, prices = np.array(booked).reshape(-1, 2).T

@@ -160,7 +160,6 @@ def svg_of(drawn: GraphLayout, title: str) -> str:
 
 
 def _marks(drawn: GraphLayout) -> Iterator[str]:
-    """Yield the edges and then the events as elements of SVG."""
     for line in drawn.lines:
         yield (
             f'<line class="{line.kind}" x1="{line.x1:g}" y1="{line.y1:g}" x2="{line.x2:g}" y2="{line.y2:g}" '

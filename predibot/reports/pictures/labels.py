@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 _GAP = 6.0
-"""From a point to its name."""
+"""Distance from a point to its name."""
 _POINT = 4.0
 _BESIDE: tuple[Literal["start"], Literal["end"]] = ("start", "end")
 _AWAY = {"start": 1.0, "end": -1.0}
 _PART_LEFT = {"start": 0.0, "middle": 0.5, "end": 1.0}
-"""Of a name, by its anchor."""
+"""Part of a name that is left of its place, by its anchor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class LabelPlace:
 
     x: float
     y: float
-    """Of the line that it stands on, downwards."""
+    """Height of its base line, downwards."""
     anchor: Literal["start", "middle", "end"]
 
 

@@ -38,7 +38,7 @@ from predibot.scoring.evaluation.verdict import Finding
 
 _SHOWN_ROWS = 50
 _SUMMARY_ROWS = 12
-"""A screen of 24 lines has room for so many bots, and for verdicts, notes and what to type next."""
+"""Bots that fit a screen of 24 lines beside verdicts, notes and the next commands."""
 _ROOM_FOR_CURVES = 100
 """Least width of a screen that has the curves in the summary."""
 _SHOWN_REMARKS = 3
@@ -184,7 +184,6 @@ def _print_below_boards(
 
 
 def _print_accounts(console: Console, evaluation: Evaluation, shown: ScreenOptions) -> None:
-    """Print the boards of accounts and of cohorts, each below its conclusions."""
     if shown.simulated:
         print_line(console, "A simulated world: its prices and outcomes are invented.")
     boards = [
@@ -232,7 +231,6 @@ def _marks(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
 
 
 def _meanings(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
-    """Yield what headers, verdicts and marks mean."""
     for column in summary_grid(rows, "", curves=True).columns if rows else ():
         if column.meaning:
             yield f"{column.header}: {column.meaning}."
@@ -243,7 +241,6 @@ def _meanings(rows: Sequence[LeaderboardRow]) -> Iterator[str]:
 
 
 def _method_line(evaluation: Evaluation) -> str:
-    """Return the instant, and the settings of intervals and annual figures."""
     asked = evaluation.question
     parts = [
         "" if evaluation.as_of is None else f"as of {figures.instant(evaluation.as_of)}",

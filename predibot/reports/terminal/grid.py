@@ -78,7 +78,6 @@ def _least(column: Column, width: int, pliable: tuple[str, ...]) -> int:
 
 
 def _column_widths(table: Table) -> list[tuple[Column, int]]:
-    """Return each column with its natural width."""
     return [
         (column, max(cell_len(cell) for cell in (column.header, *(row[index] for row in table.rows))))
         for index, column in enumerate(table.columns)

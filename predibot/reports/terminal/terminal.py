@@ -145,7 +145,6 @@ def print_numbered(console: Console, table: Table, command: str) -> None:
 
 
 def _run_remarks(row: "LedgerRun") -> list[str]:
-    """Return counts of decisions that are not recorded or late, and why the run is void."""
     texts = [f"{figures.count(n)} {each}" for each in _NOT_RECORDED if (n := getattr(row, each))]
     if row.late:
         texts.append(f"{figures.count(row.late)} too late to count")
@@ -253,7 +252,6 @@ def _retry_lines(decisions: "Sequence[DecisionView]") -> Iterator[str]:
 
 
 def _messages(decisions: "Sequence[DecisionView]") -> str:
-    """Return the reasons, each once, the most frequent first."""
     seen = Counter(plain(decision.message, _MESSAGE_CELLS) or "no reason given" for decision in decisions)
     texts = [text if n == 1 or len(seen) == 1 else f"{text}, {n} times" for text, n in seen.most_common()]
     more = len(texts) - _SHOWN_MESSAGES

@@ -71,7 +71,7 @@ def print_trace(console: Console, trace: DecisionTrace, *, full: bool) -> None:
 
 
 def market_line(each: LedgerForecast) -> str:
-    """Return a market with the price, what a bot said and bet, and how it ended."""
+    """Return a market with the price, a bot's forecast and bet, and how it ended."""
     price = "" if each.price_yes is None else f", price {figures.probability(each.price_yes)}"
     side = "YES" if (each.booked_usd or 0.0) > 0.0 else "NO"
     bet = f"bet {figures.usd(abs(each.booked_usd))} on {side}" if each.booked_usd else "no bet"

@@ -79,7 +79,6 @@ def evaluation_document(evaluation: Evaluation) -> Document:
 
 
 def _clusters(joined: ClusteredEvaluation | None) -> Document:
-    """Return the scores with related events joined; {} if that was not asked for."""
     if joined is None:
         return {}
     whole = evaluation_document(joined.evaluation)
@@ -96,7 +95,6 @@ def _clusters(joined: ClusteredEvaluation | None) -> Document:
 
 
 def _accounts(evaluation: Evaluation) -> Document:
-    """Return the boards of accounts and cohorts; {} without any."""
     if not evaluation.accounts and not evaluation.cohorts:
         return {}
     cohorts = [cohort_board_document(board) for board in evaluation.cohorts]

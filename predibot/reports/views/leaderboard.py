@@ -21,7 +21,7 @@ from predibot.scoring.records.replicates import ReplicateScores
 from predibot.scoring.standing import Standing
 
 HEADLINE_DAYS = 7
-"""Horizon of the return on the leaderboard; if it was not asked for, the longest is shown."""
+"""Horizon of the return on the leaderboard; the longest requested one if this one was not requested."""
 _MOST_NAMED = 3
 _NO_EVIDENCE = figures.e_value(1.0)
 
@@ -37,7 +37,7 @@ class LeaderboardRow:
     standing: Standing
     """Its group: rows come in the order of `STANDINGS`."""
     e_now: float
-    """E-value of today, which orders bots of which nothing is proven; 1 is no evidence."""
+    """Today's e-value, which orders the bots without a proof; 1 is no evidence."""
     repeats_price: bool
     """Whether it is no baseline, and its forecasts lie within .005 of the price on average."""
     edge: float | None
@@ -162,7 +162,7 @@ VERDICTS: Mapping[Finding, str] = {
 }
 """The verdict on a bot beside the price, in a word or two."""
 PAIRS_AT = "--table pairs"
-"""Where a terminal compares bots on what both were asked."""
+"""Where a terminal compares bots on the questions that both were given."""
 PAIR_VERDICTS: Mapping[Finding, str] = {
     Finding.FIRST_IS_BETTER: "the first",
     Finding.SECOND_IS_BETTER: "the second",

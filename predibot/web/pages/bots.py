@@ -42,7 +42,7 @@ from predibot.web.pages.page import PAGE, WebPage, alike
 from predibot.web.reliability import reliability_of
 
 _TRACES = 100
-"""Costs by step are summed over so many of the newest decisions, as each trace is a file to read."""
+"""Costs by step are summed over this many of the newest decisions, as each trace is a file to read."""
 _DAYS = 100
 _LATEST = 15
 _POSITIONS = 20
@@ -170,7 +170,7 @@ def _studies_of(cache: LedgerCache, rows: Sequence[ListedDecision]) -> list[tupl
 
 
 def _edge_chart(cache: LedgerCache, history: BotHistory) -> Chart | None:
-    """Return the mean edge up to each slot, a line for each kind of knowledge that is ranked by itself."""
+    """Return the mean edge up to each slot, a line for each kind of knowledge with its own ranking."""
     name = history.bot
     lines = [
         Line(
@@ -185,7 +185,6 @@ def _edge_chart(cache: LedgerCache, history: BotHistory) -> Chart | None:
 
 
 def _jumps(cache: LedgerCache, history: BotHistory) -> Iterator[tuple[str, Chart]]:
-    """Yield event and chart of the markets whose prices jumped most."""
     for each in history.markets:
         dots = {
             instant_of(one.decided_at).date(): ChartPoint(one.decided_at, one.probability)

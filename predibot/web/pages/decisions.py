@@ -279,7 +279,7 @@ def _bytes_of(text: str) -> int:
 
 
 def _cut(text: str, most_bytes: int) -> str:
-    """Return the harmless beginning of a text that takes about so many bytes in a page."""
+    """Return the harmless beginning of a text that takes about `most_bytes` in a page."""
     whole = len(text)
     kept = min(whole, max(0, most_bytes))
     while (taken := _bytes_of(shown := lines(text[:kept]))) > most_bytes and kept > 0:

@@ -32,14 +32,14 @@ _OTHERS = 150
 _CHARTS = 5
 """Of these, those with most volume have a chart."""
 _LAST = 40
-"""Last forecasts of bots that are listed, of all markets together; a page is no export."""
+"""Most forecasts that are listed as the last ones of bots, of all markets together; a page is no export."""
 _FORECASTS = 30
 """The newest forecasts of all markets together are listed."""
 _UNANSWERED = 50
 _DOTS = 180
 """The newest forecasts of all markets together are drawn, one a bot and day."""
 _POINTS = 500
-"""Prices that are drawn, of all markets together."""
+"""Most prices that are drawn, of all markets together."""
 _NEWS = 200
 _MARKS = 60
 """The newest days with news that are drawn, in all charts together."""
@@ -75,7 +75,7 @@ def events_page(cache: LedgerCache, q: str = "", category: str = "", page_: int 
 
 @dataclass(frozen=True, slots=True)
 class MarketPanel:
-    """A market of an event: what it is now, its prices with forecasts, and who said what."""
+    """A market of an event: its state, its prices, and all forecasts on it."""
 
     question: str
     payout_yes: float | None
@@ -153,7 +153,7 @@ def _market_panel(
     players: Collection[str],
     markets: int,
 ) -> MarketPanel:
-    """Return the panel of one of so many markets, which share what a page lists and draws; no news, no chart."""
+    """Return the panel of one of `markets` markets, which share the room of a page; without news, no chart."""
     last = {each.bot: each for each in rows}
     ordered = sorted(last.values(), key=lambda each: -abs(each.probability - (each.price_yes or 0.0)))
     drawn = rows[-max(_DOTS // markets, len(last)) :]

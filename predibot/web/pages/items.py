@@ -74,6 +74,5 @@ def _shown(show: Callable[[str], StudyItem], payload: str) -> StudyItem:
 
 
 def _label_counts(answers: Iterable[Any]) -> str:
-    """Return how many bots gave each label, the commonest first."""
     counted = Counter(each.label or each.status for each in answers)
     return ", ".join(f"{label} {n}" for label, n in sorted(counted.items(), key=lambda each: (-each[1], each[0])))

@@ -212,7 +212,6 @@ def _chip(row: LeaderboardRow) -> tuple[str, str]:
 
 
 def _grouped(lines: Sequence[BoardLine]) -> list[tuple[str, list[BoardLine]]]:
-    """Return the bots under the headings of their groups, in order."""
     return [(_GROUPS[standing], list(own)) for standing, own in groupby(lines, key=lambda each: each.row.standing)]
 
 

@@ -60,7 +60,6 @@ def _price_at(prices: Prices, at: datetime) -> float | None:
 
 
 def _chart(cache: LedgerCache, market: str, rows: Sequence[Row[Any]]) -> Chart | None:
-    """Return the price of a market over time, with a mark for each piece of news."""
     marks = [(each.published_at.timestamp(), each.name) for each in rows[:_MARKS] if each.published_at is not None]
     own = next((_prices_of(cache, each) for each in rows if each.market_id == market), ())
     return price_chart(cache, own, {}, "Price, and the news of this page", marks)

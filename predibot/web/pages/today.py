@@ -18,7 +18,7 @@ from predibot.web.pages.page import WebPage, records
 _DECISIONS = 12
 _SETTLED = 15
 _MARKETS = 60
-"""Surprises are looked for among so many markets that settled last."""
+"""Number of markets, the last settled ones, that surprises are looked for in."""
 _SURPRISES = 10
 _SURPRISING = 0.5
 """A forecast or price so far from the payout was wrong, not merely unsure."""

@@ -9,8 +9,7 @@ import httpx
 import pytest
 
 from predibot.errors import VenueUnavailable
-from predibot.jobs.deciding.price_ranges import flat_because
-from predibot.jobs.deciding.select_events import Choice, choose
+from predibot.jobs.deciding.select_events import Choice, choose, flat_because
 from predibot.recipe.parse import load_recipe
 from predibot.recipe.recipe import Recipe
 from predibot.selection import SelectionRules

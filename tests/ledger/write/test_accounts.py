@@ -28,7 +28,7 @@ from predibot.ledger.write.accounts import (
     read_account,
     read_journal,
 )
-from predibot.ledger.write.claims import Claim, Claimant, NoClaim, claim
+from predibot.ledger.write.claims import Claim, Claimant, claim
 from predibot.ledger.write.decisions import DecisionResult, read_decisions, store_decision
 from predibot.ledger.write.runs import StoredRun
 from tests.games.toy import SHARE, BuyOrHold, Holding
@@ -218,7 +218,7 @@ def test_what_an_account_cannot_do_is_not_written(store: Store) -> None:
         assert [row.kind for row in read_journal(connection, account_id)] == ["deposit"]
 
 
-def asked(store: Store, run: StoredRun, account_id: int, who: Claimant, *, now: datetime = NOW) -> Claim | NoClaim:
+def asked(store: Store, run: StoredRun, account_id: int, who: Claimant, *, now: datetime = NOW) -> Claim | str:
     """Ask for the claim on the decision of a run with its account."""
     bot_id, _ = rows_of(store, run, "a")
     with store.write() as connection:
@@ -243,13 +243,13 @@ def test_an_account_has_one_writer_at_a_time_in_the_order_of_slots(store: Store)
     (first, account_id), (second, _), (third, _) = (opened(store, number) for number in range(3))
     held = asked(store, first, account_id, claimant())
     assert isinstance(held, Claim)
-    assert asked(store, second, account_id, claimant("other")) == NoClaim("claimed")
+    assert asked(store, second, account_id, claimant("other")) == "claimed"
     bought(store, first, account_id, held)
     later = asked(store, third, account_id, claimant())
     assert isinstance(later, Claim)
-    assert asked(store, second, account_id, claimant()) == NoClaim("missed")
+    assert asked(store, second, account_id, claimant()) == "missed"
     bought(store, third, account_id, later)
-    assert asked(store, third, account_id, claimant()) == NoClaim("recorded")
+    assert asked(store, third, account_id, claimant()) == "recorded"
     with store.read() as connection:
         assert account_of(read_journal(connection, account_id)).position(SHARE).shares == 2.0
     assert verify(store).broken == ()

@@ -16,7 +16,6 @@ from predibot.ledger.write.claims import (
     RETRIES,
     RETRY_PAUSES,
     Claim,
-    NoClaim,
     Retry,
     attempts,
     find_claim,
@@ -55,8 +54,8 @@ def outcomes(store: Store) -> Sequence[object]:
 def test_a_claim_is_had_by_one_only(store: Store) -> None:
     run = a_run(store, EVENT)
     assert isinstance(take(store, run, "a", EVENT, claimant("me")), Claim)
-    assert take(store, run, "a", EVENT, claimant("you")) == NoClaim("claimed")
-    assert take(store, run, "a", EVENT, claimant("me")) == NoClaim("claimed")
+    assert take(store, run, "a", EVENT, claimant("you")) == "claimed"
+    assert take(store, run, "a", EVENT, claimant("me")) == "claimed"
 
 
 def test_what_is_done_is_not_done_again(store: Store) -> None:
@@ -64,7 +63,7 @@ def test_what_is_done_is_not_done_again(store: Store) -> None:
     held = take(store, run, "a", EVENT, claimant())
     assert isinstance(held, Claim)
     put(store, run, "a", held, finished_with(EVENT, SAID))
-    assert take(store, run, "a", EVENT, claimant("later", began_at=NOW + LEASE)) == NoClaim("recorded")
+    assert take(store, run, "a", EVENT, claimant("later", began_at=NOW + LEASE)) == "recorded"
     assert outcomes(store) == ["recorded"]
 
 
@@ -80,7 +79,7 @@ def test_the_claim_of_a_dead_process_is_taken_over_at_once(store: Store) -> None
 def test_the_claim_of_another_machine_is_taken_over_only_after_its_lease(store: Store) -> None:
     run = a_run(store, EVENT)
     take(store, run, "a", EVENT, claimant("far"))
-    assert take(store, run, "a", EVENT, claimant("me"), now=NOW + LEASE - SECOND) == NoClaim("claimed")
+    assert take(store, run, "a", EVENT, claimant("me"), now=NOW + LEASE - SECOND) == "claimed"
     assert isinstance(take(store, run, "a", EVENT, claimant("me"), now=NOW + LEASE), Claim)
 
 
@@ -89,7 +88,7 @@ def test_a_sign_of_life_prolongs_the_lease(store: Store) -> None:
     take(store, run, "a", EVENT, claimant("far"))
     with store.write() as connection:
         renew_claims(connection, "far", lease=LEASE, now=NOW + LEASE - SECOND)
-    assert take(store, run, "a", EVENT, claimant("me"), now=NOW + LEASE) == NoClaim("claimed")
+    assert take(store, run, "a", EVENT, claimant("me"), now=NOW + LEASE) == "claimed"
 
 
 def test_a_late_result_finds_its_claim_gone_and_stores_nothing(store: Store) -> None:
@@ -118,8 +117,8 @@ def test_what_failed_is_tried_again_by_later_calls_only_and_at_most_three_times(
     for pause in (timedelta(0), *RETRY_PAUSES):
         at += pause + SECOND
         fail(store, run, at)
-        assert take(store, run, "a", EVENT, claimant(began_at=at), now=at + YEAR) == NoClaim("failed"), "the same call"
-    assert take(store, run, "a", EVENT, claimant(began_at=at + YEAR), now=at + YEAR) == NoClaim("failed")
+        assert take(store, run, "a", EVENT, claimant(began_at=at), now=at + YEAR) == "failed", "the same call"
+    assert take(store, run, "a", EVENT, claimant(began_at=at + YEAR), now=at + YEAR) == "failed"
     assert outcomes(store) == ["failed"] * 4
 
 
@@ -129,7 +128,7 @@ def test_four_calls_in_one_outage_leave_tries_for_after_it(store: Store) -> None
         fail(store, run, NOW + call * SECOND)
     due = NOW + SECOND + RETRY_PAUSES[1]
     for early in (NOW + 2 * SECOND, due - SECOND):
-        assert take(store, run, "a", EVENT, claimant(began_at=early), now=early) == NoClaim("failed")
+        assert take(store, run, "a", EVENT, claimant(began_at=early), now=early) == "failed"
     with store.read() as connection:
         (stored,) = read_decisions(connection, run.id)
     assert (stored.next_try_at, stored.failures, stored.failed_for_good) == (due, 2, False)
@@ -141,11 +140,11 @@ def test_who_asks_for_it_need_not_wait_and_has_one_more_try_a_call(store: Store)
     for call in range(6):
         fail(store, run, NOW + call * SECOND, retry=asked)
         same_call = replace(claimant(began_at=NOW + call * SECOND), retry=asked)
-        assert take(store, run, "a", EVENT, same_call, now=NOW + YEAR) == NoClaim("failed")
+        assert take(store, run, "a", EVENT, same_call, now=NOW + YEAR) == "failed"
     with store.read() as connection:
         (stored,) = read_decisions(connection, run.id)
     assert (stored.failures, stored.failed_for_good, stored.next_try_at) == (6, True, None)
-    assert take(store, run, "a", EVENT, claimant(began_at=NOW + YEAR), now=NOW + YEAR) == NoClaim("failed")
+    assert take(store, run, "a", EVENT, claimant(began_at=NOW + YEAR), now=NOW + YEAR) == "failed"
 
 
 @pytest.mark.parametrize(("kind", "again"), [("budget", True), ("members", True), ("bot", False), (None, False)])
@@ -156,7 +155,7 @@ def test_an_abstention_is_asked_again_where_its_reason_may_have_passed(
     shown = {"m1a": Quote(NOW, displayed=0.4)}
     decide(store, run, "a", replace(abstained(EVENT), reason_kind=kind, shown=shown))
     later = claimant(began_at=NOW + YEAR)
-    assert take(store, run, "a", EVENT, later, now=NOW + YEAR) == NoClaim("abstained"), "unasked"
+    assert take(store, run, "a", EVENT, later, now=NOW + YEAR) == "abstained", "unasked"
     held = take(store, run, "a", EVENT, replace(later, retry=frozenset(RETRIES)), now=NOW + YEAR)
     assert isinstance(held, Claim) is again
     if isinstance(held, Claim):
@@ -174,7 +173,7 @@ def test_what_failed_by_its_answers_is_tried_again_only_where_somebody_asks(stor
         (stored,) = read_decisions(connection, run.id)
         assert open_retries(connection).open == 0
     assert (stored.failures, stored.failed_for_good, stored.next_try_at) == (1, True, None)
-    assert take(store, run, "a", EVENT, later, now=NOW + YEAR) == NoClaim("failed")
+    assert take(store, run, "a", EVENT, later, now=NOW + YEAR) == "failed"
     held = take(store, run, "a", EVENT, replace(later, retry=frozenset({"failed"})), now=NOW + YEAR)
     assert isinstance(held, Claim)
     # A failure of the provider is tried again as ever.
@@ -188,7 +187,7 @@ def test_what_is_recorded_or_refused_is_never_made_again(store: Store, finished:
     run = a_run(store, EVENT)
     decide(store, run, "a", finished)
     asked = replace(claimant(began_at=NOW + YEAR), retry=frozenset(RETRIES))
-    assert take(store, run, "a", EVENT, asked, now=NOW + YEAR) == NoClaim(finished.status)
+    assert take(store, run, "a", EVENT, asked, now=NOW + YEAR) == finished.status
 
 
 def test_a_retry_that_succeeds_takes_the_place_of_the_failure(store: Store) -> None:
@@ -235,4 +234,4 @@ def test_who_was_faster_keeps_what_another_just_found_free(store: Store) -> None
 
     slower = take(store, run, "a", EVENT, replace(claimant("slower"), is_gone=is_gone), now=NOW + SECOND)
     assert isinstance(faster[0], Claim)
-    assert slower == NoClaim("claimed")
+    assert slower == "claimed"

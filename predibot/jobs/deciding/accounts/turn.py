@@ -121,7 +121,7 @@ def look_at(
 ) -> tuple[tuple[Event, ...], MarketSnapshot, Journal]:
     """Return an account's further events, a snapshot of all its markets, and its journal.
 
-    Further events are those outside `events` of which it has or ordered something.
+    Further events are those outside `events` whose instruments it holds or has ordered.
     """
 
     def read_markets(connection: Connection) -> tuple[tuple[KnownMarket, ...], tuple[KnownMarket, ...], Journal]:

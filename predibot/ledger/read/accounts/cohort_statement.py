@@ -302,7 +302,7 @@ _MARK = "valuation"
 
 
 def _read_prices(connection: Connection, own: Sequence[int], as_of: datetime) -> tuple[SeenPrice, ...]:
-    """Return every stored price up to an instant of the outcomes that accounts ever held; one of NO as 1 less it."""
+    """Return every stored price up to an instant of the outcomes that accounts ever held; one of NO as 1 minus it."""
     held = select(journal.c.instrument_row).where(journal.c.account_id.in_(own), journal.c.shares != 0.0).distinct()
     statement = (
         select(instruments.c.id, instruments.c.market_row, instruments.c.side, instruments.c.instrument_id)

@@ -66,7 +66,7 @@ def decisions_of_accounts(connection: Connection, venue: str, own: Sequence[int]
 
 
 def count_statuses(status: Floats) -> Mapping[str, int]:
-    """Return the number of decisions by status; what the system held has failed."""
+    """Return the number of decisions by status; those of the system count as failed."""
     counts = np.bincount(status.astype(np.int64), minlength=HELD_BY_SYSTEM + 1).tolist()
     found = dict(zip(STATUSES, counts, strict=False))
     return {**found, "failed": found["failed"] + counts[HELD_BY_SYSTEM]}

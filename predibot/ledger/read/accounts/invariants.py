@@ -204,7 +204,7 @@ def _check_causes(rows: Sequence[JournalRow], game: Game | None) -> Iterator[str
 
 
 def _check_debts(rows: Sequence[JournalRow], after: Sequence[Account]) -> Iterator[str]:
-    """Yield rows that spent too much: only a reversal leaves a debt, and a debtor only sells."""
+    """Yield rows that spent too much: only a reversal leaves a debt, and an account in debt only sells."""
     for number, (row, before, now) in enumerate(zip(rows, after, after[1:], strict=False), start=1):
         if now.owing and not before.owing and row.kind != "reversal":
             yield f"row {number}, a {row.kind}, leaves ${now.cash_usd:g}; money is never borrowed"

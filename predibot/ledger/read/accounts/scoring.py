@@ -186,7 +186,7 @@ def _read_targets(connection: Connection, own: list[int]) -> Columns:
 
 
 def _read_answers(connection: Connection, own: list[int], as_of: datetime) -> Columns:
-    """Return account, slot and decision of each answer that was recorded; what the system held is none."""
+    """Return account, slot and decision of each recorded answer; decisions of the system are none."""
     statement = (
         select(accounts.c.id.label("account_id"), turns.c.slot_at, decisions.c.id.label("decision_id"))
         .select_from(join_decisions())

@@ -1,4 +1,4 @@
-"""Prices of what accounts held, slot by slot, with payouts; and how far results may deviate by them."""
+"""Prices of what accounts held, slot by slot, with payouts; and how far these prices may make results deviate."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.price_lookup import MAX_GAP_SECONDS, as_of_prices
 
 _LONGEST = timedelta(days=730)
-"""Prices are read for every day up to so long after the last booking."""
+"""Prices are read for each day until this long after the last booking."""
 
 
 _Name = TypeVar("_Name")
@@ -64,7 +64,7 @@ def price_deviations(
     journals: Mapping[_Name, Sequence[tuple[Sequence[JournalRow], float]]],
     as_of: datetime,
 ) -> Mapping[_Name, float]:
-    """Return by name how far results may deviate by the prices of what bots held.
+    """Return by name how far results may deviate because of the prices of holdings.
 
     Args:
         journals: Journals of each bot's accounts, each with the weight of a dollar in it.

@@ -58,7 +58,7 @@ class Allocation:
     rationale: str
     notes: tuple[str, ...]
     orders: tuple[Row[Any], ...]
-    """Each with its end and the sum of its fills; `asked` is the bot's word, where a rule changed it."""
+    """Each with its end and the sum of its fills; `asked` is what the bot wanted, if a rule changed it."""
     value_usd: float | None
     """Value of the account before its orders."""
     trace_sha256: str | None

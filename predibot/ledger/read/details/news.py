@@ -128,7 +128,7 @@ def list_shown(
 def list_shown_markets(
     connection: Connection, since: datetime | None = None, until: datetime | None = None
 ) -> Sequence[Row[Any]]:
-    """Return the markets of which bots were shown something, by question: `market_id`, `asset` and `shown`, a count."""
+    """Return the markets that bots were shown something of, by question: `market_id`, `asset`, and `shown`, a count."""
     shown = _shown("", since, until)
     statement = select(shown.c.market_id, func.min(shown.c.asset).label("asset"), func.count().label("shown"))
     statement = statement.where(shown.c.market_id.is_not(None)).group_by(shown.c.market_id)
