@@ -131,12 +131,7 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
 
 
 def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -> int:
-    """Return the exit code of a command that decides.
-
-    Args:
-        statuses: Number of decisions by status in the ledger at the end, whichever process made them.
-        undecided: Number of decisions without a status.
-    """
+    """Return the exit code of a command that decides, from the ledger's decisions at its end, whoever made them."""
     if not undecided and not statuses.get("failed", 0):
         return DONE
     return PARTLY if statuses.get("recorded", 0) else NOTHING

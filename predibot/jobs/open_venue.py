@@ -25,10 +25,8 @@ def open_venue(
     """Open a venue as of an instant; `only` are the ids of the only events that a recipe plays.
 
     Without an instant a live venue is looked at now. An archive decides at its last snapshot and looks back from now;
-    the sandbox decides at the opening of its world and looks back from its end.
-
-    Raises:
-        UsageError: If there is no such venue, or it cannot answer for the instant.
+    the sandbox decides at the opening of its world and looks back from its end. UsageError is raised if there is no
+    such venue, or it cannot answer for the instant.
     """
     request_spec = check_venue_spec(spec)
     argument = request_spec.partition(":")[2]

@@ -62,12 +62,9 @@ def locate_each(store: Store, part: Part, clock: Clock) -> tuple[PartLocation, .
 
 
 def find_recipe_name(recipe: str | None, bots: Sequence[str], played: Mapping[str, Collection[str]]) -> str | None:
-    """Return a recipe's name as its runs have it; None for all runs.
+    """Return a recipe's name as its runs have it, from this name or a file's; None for all runs.
 
-    Args:
-        recipe: A name under which runs are stored, or a recipe's file or name.
-        bots: Bots that the runs must have.
-        played: The bots of each recipe in the ledger.
+    Its runs must have these bots; `played` has the bots of each recipe in the ledger.
     """
     name = recipe
     if recipe is not None and recipe not in played:

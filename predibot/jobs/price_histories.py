@@ -29,9 +29,7 @@ def read_histories(
 ) -> tuple[int, list[str]]:
     """Read many histories at once, store each as it arrives; return the number of new points and the failures.
 
-    Args:
-        asked: What to read, with its name in messages.
-        keep: Stores histories that arrived together, and returns how many points are new.
+    `asked` has names for messages; `keep` stores histories that arrived together, and returns how many points are new.
     """
     executor = DaemonThreadExecutor(workers)
     arrived: SimpleQueue[Future[_History]] = SimpleQueue()

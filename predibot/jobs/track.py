@@ -191,10 +191,9 @@ def _track_quotes(
     refs: Mapping[int, MarketRef],
     settled: Collection[int],
 ) -> tuple[int, list[str], list[str]]:
-    """Store a quote of every unsettled market of a live venue as an observation.
+    """Store a quote of every unsettled market of a live venue as an observation; return how many are new, and notes.
 
-    Returns:
-        How many are new, what could not be read, and a note on events that the venue does not know any more.
+    The first notes are what could not be read, the second on events that the venue does not know any more.
     """
     open_now = [each for each in known if each.market_row not in settled]
     # A quote is keyed by its market, or by its instrument in a market of more than two outcomes.

@@ -146,9 +146,8 @@ class Store:
     def write(self, *, durable: bool = False) -> AbstractContextManager[Connection]:
         """Run one transaction that may write; all of it is stored, or nothing.
 
-        Args:
-            durable: Whether a power cut after its end cannot undo it. Without it, a SQLite file may lose the last
-                transactions, each as a whole; PostgreSQL never does.
+        A power cut after a `durable` one cannot undo it. Without that, a SQLite file may lose the last transactions,
+        each as a whole; PostgreSQL never does.
         """
         self._check_writable()
         return self._transaction(partial(_writing, durable=durable))

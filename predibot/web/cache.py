@@ -102,7 +102,7 @@ class LedgerCache:
         Args:
             work: Takes the store, `asked`, the part, and `clock` and `more` by name.
             asked: What else the value depends on.
-            part: Of the ledger; without a venue, that of the newest run if there are several.
+            part: Without a venue, it is at that of the newest run if there are several.
             more: Further arguments, which follow from the ledger.
         """
         part = self._resolve_part(part)

@@ -57,12 +57,8 @@ def archive_or_restore(
 ) -> tuple[tuple[StoredCohort, ...], int]:
     """Archive the cohorts of a Sunday, or count them in scores again; return them and the number of changes.
 
-    Args:
-        reason: Why they are archived; None to count them again.
-        recipe: Needed where several recipes have this cohort.
-
-    Raises:
-        UsageError: If there is no such cohort, or the recipe is not clear.
+    They are counted again if `reason` is None. UsageError is raised if there is no such cohort, or several recipes have
+    it and `recipe` is None.
     """
     cohort_start(name)
     if reason is not None and not reason.strip():

@@ -195,11 +195,7 @@ class AgentSetup:
         return _searches_itself(need) and not is_told and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
-        """Return each of a bot's models with its host and key.
-
-        Raises:
-            UsageError: If a key is not set, malformed, or may not go there, or the model's provider is unknown.
-        """
+        """Return each of a bot's models with its host and key; raise UsageError for a key or provider that is unfit."""
         try:
             return {
                 name: model_destination(
@@ -263,11 +259,8 @@ class AgentSetup:
     def news(self, query: str, *, after: datetime, before: datetime, count: int) -> tuple[NewsItem, ...]:
         """Return the first dated news of a window, shown to the whole run and paid from its budget.
 
-        Behind them come as many posts of Reddit, if it is among the providers.
-
-        Raises:
-            SearchFailed: If no provider could be asked, or none answered.
-            BudgetSpent: If the run's budget does not allow a search.
+        Behind them come as many posts of Reddit, if it is among the providers. SearchFailed is raised if no provider
+        answered, BudgetSpent if the run's budget does not allow a search.
         """
         try:
             providers = [each for each in self._search_providers() if each.dates_results]

@@ -67,10 +67,8 @@ def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetim
     """Ask each model of a recipe's bots a question with one tool, which costs a little and has no budget.
 
     A model that litellm's table lacks gets a second question, with a schema. Bots with the same model and settings
-    share the questions. Models that write reports in the background are not asked.
-
-    Raises:
-        PredibotError: If the venue cannot be opened, or a bot could exceed its budget.
+    share the questions. Models that write reports in the background are not asked. A PredibotError is raised if the
+    venue cannot be opened, or a bot could exceed its budget.
     """
     only = recipe.selection.only
     with open_venue(recipe.venue, settings, as_of=None, purpose="decide", clock=clock, only=only) as opened:

@@ -408,10 +408,9 @@ def _read_flat_markets(
     until: datetime,
     listener: ProgressListener,
 ) -> Mapping[str, str | None]:
-    """Return, beside what is known, why markets of events are not played for their prices; None for those that are.
+    """Return why markets are not played for their prices, or None, beside `known`; VenueUnavailable if any is unread.
 
-    Raises:
-        VenueUnavailable: If a history could not be read: a choice must not depend on that.
+    A choice must not depend on which history could be read.
     """
     markets = {market.id: market for event in events for market in event.markets if market.id not in known}
     found = dict(known)

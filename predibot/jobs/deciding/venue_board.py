@@ -58,11 +58,9 @@ class VenueBoard:
         return fresh
 
     def open_events(self, events: Iterable[Event], after: datetime | None) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-        """Return events as `open_event` does, and notes on those whose quotes are of the last minute instead.
+        """Return events as `open_event` does, with notes on those whose quotes are of the last minute instead.
 
-        Raises:
-            MarketClosed: If a market is closed or not quoted any more.
-            VenueError: If the venue does not answer, and did not within the last minute.
+        VenueError is raised only if the venue did not answer within that minute either.
         """
         found, notes = list[Event](), list[str]()
         for event in events:
@@ -104,8 +102,7 @@ class VenueBoard:
     def quote_events(self, events: Sequence[Event], now: datetime) -> tuple[Event, ...]:
         """Return events with the quotes of now; a closed market has none, even if the venue still shows one.
 
-        Neither has a market of a few events, at most `FEW_EVENTS` or half of them, for which a live venue does not
-        answer.
+        If a live venue does not answer for a few events, at most `FEW_EVENTS` or half of them, their markets have none.
 
         Raises:
             VenueError: If more could not be read, or quotes of a past are of a later instant.

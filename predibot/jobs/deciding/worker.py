@@ -267,10 +267,7 @@ def agent_setup(
 ) -> "AgentSetup | None":
     """Return the setup of a recipe's bots after checking each; None if all need only the view.
 
-    With a ledger it also finds out which models are unavailable.
-
-    Raises:
-        UsageError: If a bot could exceed its budget or see the future.
+    With a ledger it also finds out which models are unavailable. UsageError is raised as by `AgentSetup.check`.
     """
     if not any(bot.needs.setup for bot in recipe.bots):
         return None

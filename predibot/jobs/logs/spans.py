@@ -258,10 +258,7 @@ class SendReport:
 
 
 def send_traces(store: Store, decisions: Collection[Row[Any]], endpoint: str) -> SendReport:
-    """Send the spans of decisions to a collector.
-
-    Args:
-        endpoint: The collector's address; `/v1/traces` is added where it has no path.
+    """Send the spans of decisions to a collector; `/v1/traces` is added to its address if that has no path.
 
     Raises:
         UsageError: If opentelemetry-proto is not installed, or the collector cannot be reached or refuses them.

@@ -106,8 +106,7 @@ def notice_of_slot(
 
     Args:
         slot_at: The instant that the schedule names.
-        is_good: Whether every decision was made.
-        reason: Why not. It may quote others, so the notice names only the class of the error.
+        reason: Why not every decision was made. It may quote others, so the notice names only the class of the error.
         outcomes: Count of decisions by `outcome_of`; empty if no run was made.
         next_try_at: When failed decisions are tried again; None for never.
     """
@@ -223,7 +222,6 @@ def notice_of_day(
         slots: Count of slots by status.
         outcomes: Count of their decisions by `outcome_of`.
         cost_usd: The known part of the cost.
-        is_cost_known: Whether that is all of it.
         troubles: Keys of the troubles that go on.
     """
     done, all_slots = slots.get("done", 0), sum(slots.values())

@@ -36,8 +36,8 @@ class LabelledBeliefs:
 def beliefs_of_ledger(connection: Connection, venue: str, as_of: datetime) -> LabelledBeliefs:
     """Return the markets of all events that runs played by an instant, with the prices seen by then.
 
-    Titles and tags are those that the last such run froze. Markets without a YES
-    (more than two outcomes, or shares) are left out.
+    Titles and tags are those that the last such run froze. Markets without a YES (more than two outcomes, or shares)
+    are left out.
 
     Raises:
         ValueError, TypeError, LookupError: If the ledger holds what predibot does not write.

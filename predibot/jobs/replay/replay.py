@@ -119,10 +119,8 @@ def timetable(
 def evaluation_instant(instants: Timetable, past: Past, as_of: datetime | None) -> datetime:
     """Return the instant of a replay's evaluation, by default the end of what the past knows.
 
-    It does not depend on the current time, so the same past gives the same numbers.
-
-    Raises:
-        UsageError: If it lies before a decision, or outside of what the past knows.
+    It does not depend on the current time, so the same past gives the same numbers. UsageError is raised if it lies
+    before a decision, or outside of what the past knows.
     """
     if as_of is None:
         return max(past.known_until(), instants.last)
@@ -197,11 +195,7 @@ def look_back(
     recipe: str | None = None,
     question: Question | None = None,
 ) -> Evaluation:
-    """Track the past up to an instant, and return how good the bots were then, with tracking's remarks.
-
-    Args:
-        recipe: Only runs of this name; None for all of the venue.
-    """
+    """Track the past up to an instant, and return how good a recipe's bots, or all, were, with tracking's remarks."""
     store, settings = resources.store, resources.settings
     with past.open_at(as_of) as opened:
         tracked = track(store=store, opened=opened, settings=settings, listener=resources.listener, own_runs=True)

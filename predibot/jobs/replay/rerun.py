@@ -64,10 +64,8 @@ def rerun(
 ) -> tuple[Rerun, ...]:
     """Make each decision of a run again from its recorded answers, and compare it; no model, tool or venue is asked.
 
-    The same code decides into a scratch ledger; the rows of the canonical export are compared.
-
-    Raises:
-        UsageError: If no run holds the key, or a trace was changed or is gone.
+    The same code decides into a scratch ledger; the rows of the canonical export are compared. UsageError is raised if
+    no run has the key, or a trace was changed or is gone.
     """
     with store.read() as connection:
         run = find_run(connection, run_key)

@@ -83,9 +83,7 @@ def play_slot_once(
 ) -> SlotRow:
     """Play a slot unless it is done, and return its row, which says how it ended.
 
-    Raises:
-        UsageError: If another process plays it.
-        KeyboardInterrupt: If it was stopped; the row says so, and the next look goes on with it.
+    UsageError is raised if another process plays it, KeyboardInterrupt again once the row says that it was stopped.
     """
     name = recipe.name
     with ServiceLock(store, clock, lock_of_slot(name, slot_at)):
@@ -108,10 +106,7 @@ def simulated_instant(recipe: ScheduledRecipe, slot_at: datetime, past: Past, st
     """Return the instant of an invented world that a slot plays: `every` after the latest that the recipe's runs have.
 
     Runs by hand and of a replay count, void ones do not; without any it is the first instant of the world. A slot that
-    is tried again keeps the instant of the run that it began.
-
-    Raises:
-        UsageError: If the world has ended by then.
+    is tried again keeps the instant of the run that it began. UsageError is raised if the world has ended by then.
     """
     rows = store.run_read(partial(read_slots, recipe=recipe.name))
     started = {row.slot_at: row.started_at for row in rows if row.started_at}

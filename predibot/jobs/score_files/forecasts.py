@@ -224,13 +224,9 @@ class ForecastFile:
 
 
 def read_forecasts(table: InputTable, layout: "Layout | None" = None) -> ForecastFile:
-    """Return the content of a file of forecasts; bad rows are reported, never fixed.
+    """Return the content of a file of forecasts with the columns of `COLUMNS`, unless a layout names others.
 
-    Args:
-        layout: None for the names in `COLUMNS`.
-
-    Raises:
-        UsageError: If the file has another format, lacks a column, or is too large.
+    Bad rows are reported, never fixed. UsageError is raised if it has another format, lacks a column, or is too large.
     """
     forecasts: list[FileForecast] = []
     file = FileRows(table.label, table.place)

@@ -57,11 +57,7 @@ class EquityFile:
 
 
 def read_equity(table: InputTable) -> EquityFile:
-    """Return the content of an equity file; bad rows are reported, never fixed.
-
-    Raises:
-        UsageError: If the file has another format, lacks a column, or is too large.
-    """
+    """Return the content of an equity file; bad rows are reported, never fixed. Errors are as in `read_forecasts`."""
     points: list[Point] = []
     file = FileRows(table.label, table.place)
     for row in table.rows(COLUMNS):
@@ -195,11 +191,8 @@ def score_forecasts(settled: SettledForecasts, asked: Question) -> Evaluation:
 def compare_forecasters(settled: SettledForecasts, names: tuple[str, str], asked: Question) -> Pair:
     """Return which of two forecasters is better on the questions both answered, by Brier score.
 
-    Args:
-        names: Two forecasters; `market` and requested pools are allowed.
-
     Raises:
-        UsageError: If there is no such forecaster, or both are the same.
+        UsageError: If both names are the same, or one is no forecaster, requested pool or `market`.
     """
     forecasts, label = settled.forecasts, settled.found.file.label
     for name in names:

@@ -65,10 +65,8 @@ class InputTable:
     def rows(self, columns: Columns) -> Iterator[FileRow | BadRow]:
         """Yield every row or its mistake; missing cells, and cells of absent optional columns, are None.
 
-        Spaces around a text do not count. Blank lines are skipped.
-
-        Raises:
-            UsageError: If the file has another format, is too large, or lacks a column.
+        Spaces around a text do not count. Blank lines are skipped. UsageError is raised if the file has another format,
+        is too large, or lacks a column.
         """
         self.require(columns)
         for n_before, row in enumerate(self.read(columns)):

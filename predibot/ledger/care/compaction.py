@@ -35,9 +35,7 @@ class Compaction:
 def compact(store: Store, *, now: datetime) -> Compaction:
     """Remove what no row names, and have the database give back unused room.
 
-    Raises:
-        UsageError: If decisions are being made.
-        LedgerUnusable: If the ledger is in use for long, or cannot be written.
+    UsageError is raised while decisions are made, LedgerUnusable if the ledger is in use for long or not writable.
     """
     before = store.run_read(database_bytes)
     unfinished = 0

@@ -51,11 +51,9 @@ class ContentStore:
         return digest
 
     def keep_all(self, contents: Sequence[bytes], *, durable: bool = False) -> tuple[str, ...]:
-        """Write those of several artefacts that are not there, and return the hashes of all.
+        """Write those of several artefacts that are not there, and return the hashes of all; rows in one transaction.
 
-        Args:
-            contents: Their bytes; rows are written in one transaction.
-            durable: Whether files are on the disk when this returns.
+        `durable` files are on the disk when this returns.
         """
         found = {hashlib.sha256(data).hexdigest(): data for data in contents}
         if self.store.files is None:

@@ -25,11 +25,7 @@ class Trace:
     """The steps of one decision so far; thread-safe, in memory until it is whole."""
 
     def __init__(self, secrets: Collection[str] = (), *, untrusted_mark: str = "") -> None:
-        """Begin a trace that hides these values.
-
-        Args:
-            untrusted_mark: Mark of the fence around untrusted text; the first step keeps it, so that a rerun finds it.
-        """
+        """Begin a trace that hides these values; its first step keeps the mark of untrusted text for a rerun."""
         self._untrusted_mark = untrusted_mark
         self._secrets = SecretValues(secrets, shortest=_SHORTEST_SECRET)
         self._steps: list[Step] = []

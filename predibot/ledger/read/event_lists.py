@@ -151,9 +151,7 @@ def total_gain_usd(positions: Sequence[OpenPosition]) -> float | None:
 def open_positions(connection: Connection, venue: str, row_filter: RowFilter) -> Sequence[OpenPosition]:
     """Return the open positions of some decisions that are in scores, the largest stake first.
 
-    Args:
-        venue: The name of the venue of their markets.
-        row_filter: A market that settled after its `as_of` is open, and a later price is not read.
+    A market that settled after the filter's `as_of` is open, and a later price is not read.
     """
     as_of = row_filter.as_of
     known = true() if as_of is None else (resolutions.c.effective_at <= as_of) & (resolutions.c.settled_at <= as_of)

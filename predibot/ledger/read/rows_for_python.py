@@ -246,12 +246,9 @@ def sort_rows(
 def newest_decisions(
     connection: Connection, row_filter: RowFilter, *, limit: int, before: int | None = None
 ) -> tuple[tuple[LedgerDecision, ...], int | None]:
-    """Return decisions in the order they were stored, newest first, and the `before` of the next call.
+    """Return decisions in the order they were stored, newest first, and the `before` of the next call, None at the end.
 
     New decisions come before these, so that a reader of all pages misses none and gets none twice.
-
-    Args:
-        before: From the previous call; None for the newest. None is returned with the last page.
     """
     statement = with_decisions(decisions.c.id).where(*row_filter.conditions(connection)).order_by(decisions.c.id.desc())
     if before is not None:

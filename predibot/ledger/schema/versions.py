@@ -69,10 +69,9 @@ def make_current(connection: Connection) -> Upgrade | None:
 
 
 def read_version(connection: Connection) -> str | None:
-    """Return the version of the tables, or None where there are no tables at all.
+    """Return the version of the tables, None where there are no tables; raise LedgerUnusable for unusable ones.
 
-    Raises:
-        LedgerUnusable: If the tables are newer, from before the base, or not predibot's.
+    Unusable are tables that are newer, from before the base, or not predibot's.
     """
     tables = inspect(connection).get_table_names()
     shown = mask_url(connection.engine.url)

@@ -181,15 +181,12 @@ def add_to_journal(
     resolution: tuple[int, int] | None = None,
     known: Journal | None = None,
 ) -> None:
-    """Add rows to an account's journal.
+    """Add rows to an account's journal; raise ValueError if it cannot do that, such as sell what it does not hold.
 
     Args:
         decision_id: The decision that they follow from.
         resolution: Or market row and revision of the resolution that they follow from.
         known: The journal as it was read before.
-
-    Raises:
-        ValueError: If the account cannot do that, such as sell what it does not hold.
     """
     if not rows:
         return
@@ -269,14 +266,11 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
 def add_valuations(
     connection: Connection, account_id: int, worths: Sequence[AccountValue], *, interval: timedelta
 ) -> None:
-    """Store an account's value at some instants, each once.
+    """Store an account's value at some instants, each once; raise ValueError if a holding has no price.
 
     Args:
         worths: Oldest first, each in an interval of its own.
         interval: How often the game values accounts; instants are floored to it.
-
-    Raises:
-        ValueError: If a holding has no price.
     """
     floored = [each.at - (each.at - EPOCH) % interval for each in worths]
     stored = select(valuations).where(valuations.c.account_id == account_id, valuations.c.at.in_(floored))

@@ -94,9 +94,7 @@ def claim(
 ) -> Claim | str:
     """Return the claim on a piece of work; else its final status, or `claimed` while somebody is at work.
 
-    Args:
-        token: The claim's token. A repeated request with the same token, because no answer came, gets the first
-            one's claim; left out, it is a new one.
+    A repeated request with the same `token`, because no answer came, gets the claim of the first one.
     """
     token = token or new_token()
     held = {"status": "claimed", "token": token, "owner": claimant.owner, "lease_until": now + claimant.lease}
@@ -190,17 +188,10 @@ def release_claims(connection: Connection, owner: str, *, now: datetime) -> int:
 def end_claim(
     connection: Connection, held: Claim, status: Outcome, *, message: str, now: datetime, for_good: bool = False
 ) -> bool:
-    """End a claim, in the transaction that stores the result.
+    """End a claim, in the transaction that stores the result; return whether anything is left to store.
 
-    Args:
-        for_good: Whether a failure is tried again only on request.
-
-    Returns:
-        Whether anything is left to store. False where an earlier call with the same instant did all, and only
-        its answer was lost.
-
-    Raises:
-        ClaimLost: If somebody else has the claim now; nothing may be stored.
+    Nothing is left where an earlier call with the same instant did all, and only its answer was lost. With `for_good` a
+    failure is tried again only on request. ClaimLost is raised if somebody else has the claim now.
     """
     ended = {"its_id": held.task_id, "its_token": held.token, "its_status": status, "failed": int(status == "failed")}
     failures = connection.execute(_END_TASK, ended).scalar_one_or_none()

@@ -161,10 +161,8 @@ def store_decision(
 ) -> None:
     """Store a decision and end its claim; all of it or, where the claim is lost, nothing.
 
-    A repeated call with the same instant, because no answer came, changes nothing.
-
-    Raises:
-        ClaimLost: If somebody else has the claim now, or the account that it books into.
+    A repeated call with the same instant, because no answer came, changes nothing. ClaimLost is raised if somebody else
+    has the claim now, or the account that it books into.
     """
     if finished.account_id is not None:
         lock_account(connection, finished.account_id)

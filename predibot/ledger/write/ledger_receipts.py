@@ -73,10 +73,9 @@ def _to_receipt(row: Any) -> LedgerReceipt:
 def add_ledger_receipt(
     connection: Connection, *, now: datetime, changed: Mapping[str, Collection[Key]] | None = None
 ) -> LedgerReceipt | None:
-    """Store a receipt of all rows that have none, and return it. Return None if every row has one.
+    """Store a receipt of all rows that have none, and return it; None if every row has one.
 
-    Args:
-        changed: Rows by part that a command has just changed; they are covered again.
+    Rows by part that a command has just `changed` are covered again.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _RECEIPTING})

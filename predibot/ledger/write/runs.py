@@ -312,8 +312,8 @@ def _count_by_game(
 def void_run(connection: Connection, key: str, *, reason: str, at: datetime) -> None:
     """Take a run out of all scores; its slot is free again, its rows stay.
 
-    Its pending orders expire. What an account did in a run is never undone: a run
-    stays if its accounts traded, or went on with a later slot.
+    Its pending orders expire. What an account did in a run is never undone: a run stays if its accounts traded, or went
+    on with a later slot.
 
     Raises:
         UsageError: If no run has the key, the reason is empty, or accounts rest on the run.

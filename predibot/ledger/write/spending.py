@@ -90,12 +90,9 @@ class LedgerAccount:
     is_shared = True
 
     def __init__(self, store: Store, key: str, level: LimitLevel, limits: Limits, holder: Holder | None = None) -> None:
-        """Name it; amounts under this key stay.
+        """Name it, such as `day 2026-03-01`; amounts under this key stay.
 
-        Args:
-            key: Its name, such as `day 2026-03-01`.
-            level: Its kind, for messages.
-            holder: The owner of new reservations; by default this process, for a minute each.
+        `level` is its kind, for messages. New reservations are of `holder`, by default this process, for a minute each.
         """
         self._store = store
         self._key = key

@@ -227,11 +227,7 @@ def _closest_to_proof(undecided: Sequence[LeaderboardRow]) -> LeaderboardRow | N
 
 
 def caveats(rows: Sequence[LeaderboardRow], pairs_at: str = PAIRS_AT) -> tuple[str, ...]:
-    """Return what limits the verdicts, a short sentence each.
-
-    Args:
-        pairs_at: Where bots are compared on what both were asked, such as a page or an option.
-    """
+    """Return what limits the verdicts, a short sentence each; `pairs_at` is where bots are compared on the same."""
     found = _by_finding(rows)
     unproven = found[Finding.CANNOT_BE_TOLD]
     return (

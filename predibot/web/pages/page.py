@@ -63,10 +63,7 @@ def records(rows: Sequence[Any]) -> Callable[[], Rows]:
 def pagination(total: int, number: int, path: str, **asked: object) -> dict[str, Any]:
     """Return which part of a list is shown, and the parameters of links to the other parts.
 
-    Args:
-        total: Number of rows of the whole list.
-        number: Which part, from 1; the nearest one if there is none.
-        asked: Parameters of the list, without the number.
+    `number` counts parts from 1; the nearest one is shown if there is none. `asked` has the list's other parameters.
     """
     pages = max(1, -(-total // PAGE))
     kept = {name: value for name, value in asked.items() if value}

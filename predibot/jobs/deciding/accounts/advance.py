@@ -59,8 +59,7 @@ class MarketSnapshot:
 def bring_up_to_date(connection: Connection, account_id: int, known: MarketSnapshot, *, again: bool = True) -> None:
     """Settle an account by an instant, and value it then.
 
-    Args:
-        again: Whether to value it even if it was valued in the same interval and nothing was settled since.
+    Without `again` it is not valued if it was in the same interval, and nothing was settled since.
     """
     before = read_account(connection, account_id)
     ordered = [each.order.instrument for each in pending_orders(connection, account_id)]

@@ -62,14 +62,11 @@ class AccountTurn:
 
 
 def take_turn(account_id: int, claim: Claim, job: DecideJob, worker: Worker) -> AccountTurn:
-    """Bring a claimed account to the slot of a run, and return it as its bot sees it.
+    """Bring a claimed account to the slot of a run, and return it as its bot sees it; ClaimLost if another has it now.
 
     First resolutions are settled, then the account is valued, then the last decision's orders are filled at the prices
     of now, or end with a reason. At a venue with closes all this happens at each close since. Repeating it changes
     nothing.
-
-    Raises:
-        ClaimLost: If another process has the account now.
     """
     venue, run, now, fills = worker.venue, worker.run, worker.instant(), worker.fills
     events = worker.events_of(job)

@@ -308,9 +308,7 @@ def list_rationales(
 ) -> Sequence[Row[Any]]:
     """Return what bots with accounts said by an instant, by recipe, game, mode, venue, bot and slot; void runs apart.
 
-    Args:
-        recipe: Only of this recipe; None for all.
-        subject: Only of this game instance, such as a week's cohort; None for all.
+    `subject` is a game instance, such as a week's cohort; None takes all.
     """
     wanted = {accounts.c.recipe: recipe, subjects.c.subject_id: subject}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, subjects.c.venue, accounts.c.bot)
