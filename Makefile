@@ -7,8 +7,10 @@ PYTEST_ARGS ?=
 JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 
 python := .venv/bin/python
-# A file of tests runs in one worker, which makes its fixtures once. What is compiled is kept, whatever the shell says.
-pytest = env -u PYTHONDONTWRITEBYTECODE $(python) -m pytest -n $(JOBS) --maxprocesses 6 \
+# What is compiled is kept, whatever the shell says: to compile takes a third of the demo's time.
+run := env -u PYTHONDONTWRITEBYTECODE $(python) -m
+# A file of tests runs in one worker, which makes its fixtures once.
+pytest = $(run) pytest -n $(JOBS) --maxprocesses 6 \
 	--dist loadfile --no-loadscope-reorder
 # Answers no questions, and speaks only of errors.
 pip := $(python) -m pip --disable-pip-version-check --no-input -qq
@@ -23,7 +25,7 @@ help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.runtime  ## set everything up, run the main job over the sandbox, print the report
-	@$(python) -m predibot demo
+	@$(run) predibot demo
 
 test: .venv/.dev  ## set everything up, run the tests (PYTEST_ARGS="-k word" to choose)
 	@$(pytest) $(PYTEST_ARGS)

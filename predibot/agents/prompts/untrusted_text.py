@@ -6,8 +6,9 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate
+from operator import or_
 
 from predibot.contracts import Context
 from predibot.errors import AnswerError
@@ -81,11 +82,11 @@ class Fence:
             Look-alikes are those of Unicode Technical Standard 39. Differs from its skeletons: a character is compared
             in both of its cases, so it may look like several letters.
         """
-        for aliases in ({}, _TAGS):
-            text = _remove_spans(text, _find_word(self.mark, text.translate(aliases)))
-            text = _remove_spans(text, _find_fences(text.translate(aliases)))
-            if not re.search("[\U000e0020-\U000e007e]", text):
-                break
+        text = _remove_spans(text, _find_word(self.mark, text))
+        text = _remove_spans(text, _find_fences(text))
+        if re.search("[\U000e0020-\U000e007e]", text):
+            text = _remove_spans(text, _find_word(self.mark, text.translate(_TAGS)))
+            text = _remove_spans(text, _find_fences(text.translate(_TAGS)))
         return text
 
 
@@ -112,9 +113,10 @@ def _remove_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _find_fences(text: str) -> list[tuple[int, int]]:
     """Return where `untrusted` stands between two opening and two closing brackets; of nested places the outermost."""
-    shape = text.translate({ord(character): _shape(character) for character in set(text)})
-    if not {"<", "{"} & set(shape):
+    shapes = {ord(character): _shape(character) for character in set(text)}
+    if not {"<", "{"} & {*shapes.values()}:
         return []
+    shape = text.translate(shapes)
     visible = [0, *accumulate(character != " " for character in shape)]
     spans: list[tuple[int, int]] = []
     openings: list[tuple[int, int]] = []
@@ -151,6 +153,7 @@ def _is_fence(text: str, visible: list[int], spans: list[tuple[int, int]], begin
     return bool(_find_word("untrusted", _remove_spans(text[begin:end], reversed(cuts))))
 
 
+@lru_cache(maxsize=65_536)
 def _shape(character: str) -> str:
     if _is_sign(character := character.translate(_OUTLINED)):
         return " "
@@ -201,14 +204,18 @@ def _steps(character: str, word: str) -> list[tuple[int, int]]:
 
 
 def _bits(likenesses: frozenset[str], word: str) -> int:
-    if likenesses.isdisjoint(_word_likenesses(word)):
-        return 0
-    return sum(1 << row for row, letter in enumerate(word) if likenesses & _likenesses(letter))
+    places = _places(word)
+    return reduce(or_, (places[each] for each in likenesses & places.keys()), 0)
 
 
 @lru_cache(maxsize=16)
-def _word_likenesses(word: str) -> frozenset[str]:
-    return frozenset().union(*map(_likenesses, word))
+def _places(word: str) -> Mapping[str, int]:
+    """Return the places of a word, as bits, where a letter looks like another."""
+    places: defaultdict[str, int] = defaultdict(int)
+    for row, letter in enumerate(word):
+        for alike in _likenesses(letter):
+            places[alike] |= 1 << row
+    return places
 
 
 def _summary(steps: list[tuple[int, int]]) -> str:

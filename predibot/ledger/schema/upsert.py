@@ -1,6 +1,7 @@
 """Inserting rows that may be there already: the first writer wins."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Table
@@ -24,22 +25,24 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[Mapping[str
     if not rows:
         return []
     # RETURNING sends a thousand rows in one statement; single ones would each wait for the other threads.
-    statement = _insert(connection, table).on_conflict_do_nothing().returning(next(iter(table.primary_key)))
+    statement = _insert(connection.dialect.name, table, next(iter(table.primary_key)).name)
     return [*connection.execute(statement, [dict(row) for row in rows]).scalars()]
 
 
 def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, Any]) -> int | None:
     """Insert one row and return its id, or None where a unique constraint finds it there already."""
-    table = table_of(model)
-    statement = _insert(connection, table).on_conflict_do_nothing().returning(table.c.id)
+    statement = _insert(connection.dialect.name, table_of(model), "id")
     found: int | None = connection.execute(statement, dict(row)).scalar_one_or_none()
     return found
 
 
-def _insert(connection: Connection, table: Table) -> Any:
-    if connection.dialect.name != "postgresql":
-        return sqlite.insert(table)
-    # Imported late: its drivers take a tenth of the start of a program with a file.
-    from sqlalchemy.dialects import postgresql
+@cache
+def _insert(dialect: str, table: Table, returned: str) -> Any:
+    """Return the statement, which is made once: to make and look it up takes longer than to insert a row."""
+    insert: Any = sqlite.insert
+    if dialect == "postgresql":
+        # Imported late: its drivers take a tenth of the start of a program with a file.
+        from sqlalchemy.dialects import postgresql
 
-    return postgresql.insert(table)
+        insert = postgresql.insert
+    return insert(table).on_conflict_do_nothing().returning(table.c[returned])

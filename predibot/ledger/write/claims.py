@@ -47,6 +47,16 @@ _END_TASK = (
     )
     .returning(tasks.c.failures)
 )
+_FIND_SUBJECT = (
+    select(subjects.c.id)
+    .join(_runs, _runs.c.venue_name == subjects.c.venue)
+    .where(
+        _runs.c.id == bindparam("its_run"),
+        subjects.c.kind == bindparam("its_kind"),
+        subjects.c.subject_id == bindparam("its_subject"),
+    )
+)
+_BEGIN_ATTEMPT = insert(attempts)
 _END_ATTEMPT = (
     update(attempts)
     .where(attempts.c.task_id == bindparam("its_id"), attempts.c.number == bindparam("its_number"))
@@ -116,19 +126,15 @@ def claim(
 
 def subject_row(connection: Connection, run_id: int, subject: Subject) -> int:
     """Return the row of a subject on a run's venue, stored if it is new."""
-    known = (
-        select(subjects.c.id)
-        .join(_runs, _runs.c.venue_name == subjects.c.venue)
-        .where(_runs.c.id == run_id, subjects.c.kind == subject.kind, subjects.c.subject_id == subject.id)
-    )
-    found = connection.execute(known).scalar()
+    about = {"its_run": run_id, "its_kind": subject.kind, "its_subject": subject.id}
+    found = connection.execute(_FIND_SUBJECT, about).scalar()
     if found is None:
         venue = connection.execute(select(_runs.c.venue_name).where(_runs.c.id == run_id)).scalar_one()
         of_event = select(_events.c.id).where(_events.c.venue == venue, _events.c.event_id == subject.id)
         event_row = connection.execute(of_event).scalar() if subject.kind == "event" else None
         row = {"venue": venue, "kind": subject.kind, "subject_id": subject.id, "event_row": event_row}
         insert_new(connection, SubjectRow, [row])
-        found = connection.execute(known).scalar_one()
+        found = connection.execute(_FIND_SUBJECT, about).scalar_one()
     return int(found)
 
 
@@ -252,7 +258,7 @@ def _last_attempt(connection: Connection, task_id: int) -> int:
 
 def _begin_attempt(connection: Connection, task_id: int, number: int, *, now: datetime) -> int:
     row = {"task_id": task_id, "number": number, "started_at": now, "message": ""}
-    connection.execute(insert(attempts), row)
+    connection.execute(_BEGIN_ATTEMPT, row)
     return number
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, case, delete, func, insert, select
+from sqlalchemy import Connection, and_, bindparam, case, delete, func, insert, select
 
 from predibot.domain.decision import BookedOrder, Booking, Decision, ReasonKind, Source, Status
 from predibot.domain.event import Event, Market
@@ -70,6 +70,9 @@ OPENED_MODEL = case(
     else_=case((bots.c.model.is_not(None), 1), else_=0),
 )
 """Whether a model was opened for a decision, to be selected beside it and its bot."""
+
+_ABOUT = select(tasks.c.subject_row).where(tasks.c.id == bindparam("its_task")).scalar_subquery()
+_ADD_DECISION = insert(decisions).values(subject_row=_ABOUT).returning(decisions.c.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +178,7 @@ def store_decision(
         _forget_attempt(connection, held)
     catalogue = _add_held_markets(connection, run_id, finished, catalogue)
     row = _decision_row(finished, held, run_id=run_id, bot_id=bot_id)
-    about = select(tasks.c.subject_row).where(tasks.c.id == held.task_id).scalar_subquery()
-    stored = insert(decisions).values(subject_row=about, **row).returning(decisions.c.id)
-    decision_id = connection.execute(stored).scalar_one()
+    decision_id = connection.execute(_ADD_DECISION, {**row, "its_task": held.task_id}).scalar_one()
     add_decision_rows(
         connection, SourceRow, decision_id, (fields_of(each, Source.__slots__) for each in finished.sources)
     )

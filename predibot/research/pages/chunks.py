@@ -5,6 +5,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from predibot.related.passages import bm25_scores, sentences_of, terms_of
 
@@ -108,9 +109,12 @@ def _code_cost(text: str) -> float:
     return (_CODE_FACTOR - 1.0) * _sum_costs(pieces, _CODE_PIECE_CHARACTERS)
 
 
+@lru_cache(maxsize=32)
 def parts_of(text: str, *, tokens: int = PART_TOKENS) -> tuple[str, ...]:
     """Return a text, a paragraph a line, in parts of `tokens`, cut between paragraphs if possible, else between
     sentences.
+
+    The latest texts' parts are kept, because the bots of a run read the same pages.
     """
     return _pack([piece for line in text.split("\n") for piece in _split_paragraph(line, tokens)], tokens)
 

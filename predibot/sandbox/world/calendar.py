@@ -1,6 +1,7 @@
 """The sandbox's calendar: its fixed instants, and how the venue writes instants."""
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 SANDBOX_OPENS_AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
 """When a sandbox decision without `--as-of` takes place."""
@@ -25,6 +26,7 @@ def instant_of(minute: int) -> datetime:
     return datetime.fromtimestamp(minute * 60, tz=UTC)
 
 
+@lru_cache(maxsize=4_096)
 def iso_text(minute: int) -> str:
     """Return an instant as `2026-01-05T12:00:00Z`."""
     return instant_of(minute).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_EVENTS = 1_000_000
 _LOW_BITS = 64
@@ -32,15 +33,15 @@ class Names:
 
     def condition_id(self, event: int, market: int) -> str:
         """Return a market's condition id, 0x and 64 hexadecimal digits."""
-        return f"0x{self._seal('condition', event * 256 + market * 2):064x}"
+        return f"0x{_seal(self.seed, 'condition', event * 256 + market * 2):064x}"
 
     def neg_risk_id(self, event: int) -> str:
         """Return the id that the exclusive markets of an event share."""
-        return f"0x{self._seal('negrisk', event * 256):064x}"
+        return f"0x{_seal(self.seed, 'negrisk', event * 256):064x}"
 
     def token_id(self, event: int, market: int, side: int) -> str:
         """Return the token id of an outcome, a numeric string of up to 78 digits."""
-        return str(self._seal("token", event * 256 + market * 2 + side))
+        return str(_seal(self.seed, "token", event * 256 + market * 2 + side))
 
     def event_of(self, event_id: str) -> int | None:
         """Return the number of the event with this id; None if it is not of this seed."""
@@ -71,17 +72,21 @@ class Names:
     def _tail(self, text: str, digits: int) -> int | None:
         return int(text[-digits:]) if text.isascii() and text.isdigit() and len(text) > digits else None
 
-    def _seal(self, purpose: str, place: int) -> int:
-        """Return 256 bits: a digest of the place, then the place under a mask that comes off again without an index."""
-        digest = hashlib.sha256(f"{self.seed}|{purpose}|{place}".encode()).digest()
-        return (int.from_bytes(digest[:24], "big") << _LOW_BITS) | (place ^ self._mask(purpose))
-
     def _unseal(self, purpose: str, sealed: int) -> TokenPlace | None:
         """Return the place in 256 bits; None if another seed sealed them."""
-        place = (sealed & (2**_LOW_BITS - 1)) ^ self._mask(purpose)
-        if place >= MAX_EVENTS * 256 or self._seal(purpose, place) != sealed:
+        place = (sealed & (2**_LOW_BITS - 1)) ^ _mask(self.seed, purpose)
+        if place >= MAX_EVENTS * 256 or _seal(self.seed, purpose, place) != sealed:
             return None
         return TokenPlace(event=place // 256, market=place % 256 // 2, side=place % 2)
 
-    def _mask(self, purpose: str) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.seed}|{purpose}|mask".encode()).digest()[:8], "big")
+
+@lru_cache(maxsize=16_384)
+def _seal(seed: int, purpose: str, place: int) -> int:
+    """Return 256 bits: a digest of the place, then the place under a mask that comes off again without an index."""
+    digest = hashlib.sha256(f"{seed}|{purpose}|{place}".encode()).digest()
+    return (int.from_bytes(digest[:24], "big") << _LOW_BITS) | (place ^ _mask(seed, purpose))
+
+
+@lru_cache(maxsize=64)
+def _mask(seed: int, purpose: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}|{purpose}|mask".encode()).digest()[:8], "big")

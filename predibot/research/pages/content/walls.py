@@ -158,7 +158,7 @@ def wall_of(html: str, text: str) -> Obstacle | None:
     named = next((kind for kind, titles in _TITLES.items() if titles.fullmatch(title)), None)
     if named is not None and sum(map(_words, sentences)) < _TITLED_WORDS:
         return named
-    if _words(text) < _WAITING_WORDS and _WAITING.fullmatch(text.split("\n")[-1]):
+    if _WAITING.fullmatch(text.split("\n")[-1]) and _words(text) < _WAITING_WORDS:
         return Obstacle.NEEDS_SCRIPT
     has_table = len(tree.xpath(f"(//td[normalize-space()])[position() <= {_CELLS}]")) == _CELLS
     for kind, few_words, phrases in _WALLS:
@@ -172,7 +172,8 @@ def wall_of(html: str, text: str) -> Obstacle | None:
         if not shows and all(words < few_words for words in rest) and phrases.search(seen):
             return kind
     words = sum(map(_words, sentences))
-    if words < (_TEASER_WORDS if _SUBSCRIBE.search(seen) else _LOCKED_WORDS) and _LOCKED.search(html):
+    is_teaser = words < _LOCKED_WORDS or (words < _TEASER_WORDS and _SUBSCRIBE.search(seen))
+    if is_teaser and _LOCKED.search(html):
         return Obstacle.SUBSCRIPTION
     if (
         has_table
