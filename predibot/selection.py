@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from predibot.domain.category import CryptoWords, category_of, crypto_grounds
 from predibot.domain.clock import format_instant
-from predibot.domain.event import Event, LeftOut, Market
+from predibot.domain.event import Event, Market, UnplayedMarkets
 from predibot.domain.price import Quote
 from predibot.domain.spelling import first_of
 
@@ -115,7 +115,7 @@ class SelectionRules:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
+class Rejection:
     """An event that is not played, the rule it failed, and why."""
 
     event_id: str
@@ -129,7 +129,7 @@ class Selection:
     """The events of a run, the highest ranked first, each with only the markets to play."""
 
     selected: tuple[Event, ...]
-    passed_over: tuple[PassedOver, ...] = ()
+    passed_over: tuple[Rejection, ...] = ()
     notes: tuple[str, ...] = ()
     rank_by: str = "volume_1wk"
 
@@ -175,7 +175,7 @@ def select(
         key=lambda event: _event_order(event, rules.rank_by),
     )
     candidates: list[Event] = []
-    passed_over: list[PassedOver] = []
+    passed_over: list[Rejection] = []
     words = None
     if only_event_id is None:
         words = (_Words(rules.exclude, rules.crypto), _Words(rules.include, rules.crypto))
@@ -186,7 +186,7 @@ def select(
         if failed is None:
             candidates.append(event)
         else:
-            passed_over.append(PassedOver(event.id, event.title, *failed))
+            passed_over.append(Rejection(event.id, event.title, *failed))
     candidates, crowded = _cap_categories(candidates, rules.per_category if only_event_id is None else 0)
     passed_over += crowded
     if rules.drop_duplicates and only_event_id is None:
@@ -231,7 +231,7 @@ def _select_named(events: Sequence[Event], rules: SelectionRules) -> Selection:
     found = [listed[name] for name in rules.only if name in listed]
     notes = [f"{name} is not listed by the venue, and is not played" for name in rules.only if name not in listed]
     closed = tuple(
-        PassedOver(event.id, event.title, "open", "it is not traded any more") for event in found if event.closed
+        Rejection(event.id, event.title, "open", "it is not traded any more") for event in found if event.closed
     )
     return Selection(tuple(event for event in found if not event.closed), closed, tuple(notes), rules.rank_by)
 
@@ -371,14 +371,14 @@ def _drop_markets(event: Event, dropped: Mapping[str, str], rank_by: str) -> Eve
     return replace(event, markets=tuple(sorted(kept, key=lambda market: _market_order(market, rank_by))))
 
 
-def _left_out(event: Event, played: Sequence[Market], as_of: datetime) -> tuple[LeftOut, ...]:
+def _left_out(event: Event, played: Sequence[Market], as_of: datetime) -> tuple[UnplayedMarkets, ...]:
     """Return the open markets of an event that are not played, by exclusive group."""
     ids = {market.id for market in played}
     groups: dict[str, list[Market]] = {}
     for market in event.markets:
         if market.id not in ids and not market.closed:
             groups.setdefault(market.exclusive_group, []).append(market)
-    return tuple(LeftOut(len(each), group, _total_price(each, as_of)) for group, each in sorted(groups.items()))
+    return tuple(UnplayedMarkets(len(each), group, _total_price(each, as_of)) for group, each in sorted(groups.items()))
 
 
 def _total_price(markets: Sequence[Market], as_of: datetime) -> float | None:
@@ -486,7 +486,7 @@ class _Words:
         return {self._by_folded[name]: names[name] for name in ranked}
 
 
-def _take_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Event], list[PassedOver]]:
+def _take_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Event], list[Rejection]]:
     """Return events with only their markets among the most traded of all, and the events without any."""
     ranked = sorted(
         (_market_order(market, MARKET_VOLUME), number, market.id)
@@ -504,19 +504,19 @@ def _take_most_traded(candidates: Sequence[Event], most: int) -> tuple[list[Even
         for number in sorted(kept)
     ]
     crowded = [
-        PassedOver(event.id, event.title, "events", f"none of its markets is among the {most} that traded most")
+        Rejection(event.id, event.title, "events", f"none of its markets is among the {most} that traded most")
         for number, event in enumerate(candidates)
         if number not in kept
     ]
     return chosen, crowded
 
 
-def _cap_categories(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[PassedOver]]:
+def _cap_categories(candidates: Sequence[Event], per_category: int) -> tuple[list[Event], list[Rejection]]:
     """Return the most traded events of each category, and the others with the reason."""
     if not per_category:
         return list(candidates), []
     kept: list[Event] = []
-    crowded: list[PassedOver] = []
+    crowded: list[Rejection] = []
     seen: Counter[str] = Counter()
     for event in candidates:
         category = category_of(event.tags)
@@ -524,14 +524,14 @@ def _cap_categories(candidates: Sequence[Event], per_category: int) -> tuple[lis
             kept.append(event)
         else:
             reason = f"{per_category} more traded events of the category {category!r} are played"
-            crowded.append(PassedOver(event.id, event.title, "per_category", reason))
+            crowded.append(Rejection(event.id, event.title, "per_category", reason))
         seen.update([category] if category is not None else [])
     return kept, crowded
 
 
 def _drop_duplicates(
     candidates: Sequence[Event], rules: SelectionRules, embed: "Embed | None"
-) -> tuple[list[Event], list[PassedOver]]:
+) -> tuple[list[Event], list[Rejection]]:
     """Return the events without those that repeat a higher ranked one, and these with the reason.
 
     Events ranked below the last that is played are not compared.
@@ -542,7 +542,7 @@ def _drop_duplicates(
     seen = TextIndex(rules.drop_duplicates, embed)
     titles = {event.id: event.title for event in candidates}
     kept: list[Event] = []
-    dropped: list[PassedOver] = []
+    dropped: list[Rejection] = []
     for rank, event in enumerate(candidates):
         if len(kept) == rules.events:
             return kept + list(candidates[rank:]), dropped
@@ -557,7 +557,7 @@ def _drop_duplicates(
             f"its text is that of event {found.of} ({titles[found.of]}): cosine {found.similarity:.3f} by {by}; "
             f"drop_duplicates is {rules.drop_duplicates:g}"
         )
-        dropped.append(PassedOver(event.id, event.title, "drop_duplicates", reason))
+        dropped.append(Rejection(event.id, event.title, "drop_duplicates", reason))
     return kept, dropped
 
 
@@ -573,7 +573,7 @@ def _notes_on_words(listed: Sequence[Event], rules: SelectionRules) -> Iterator[
             yield f"{name} names {len(missing) - _NAMED_WORDS:,} more words that are {which}"
 
 
-def _pass_over_rest(candidates: Sequence[Event], rules: SelectionRules, money_sign: str) -> Iterator[PassedOver]:
+def _pass_over_rest(candidates: Sequence[Event], rules: SelectionRules, money_sign: str) -> Iterator[Rejection]:
     span = {"volume_1wk": "traded in a week", "volume_24h": "traded in 24 h"}.get(
         rules.rank_by, "traded in 24 h by its most traded market"
     )
@@ -581,7 +581,7 @@ def _pass_over_rest(candidates: Sequence[Event], rules: SelectionRules, money_si
         volume_usd = ranking_volume_usd(event, rules.rank_by)
         traded = "an unknown volume" if volume_usd is None else f"{money_sign}{volume_usd:,.2f}"
         reason = f"rank {rank} of {len(candidates)} with {traded} {span}; the run plays {rules.events}"
-        yield PassedOver(event.id, event.title, "events", reason)
+        yield Rejection(event.id, event.title, "events", reason)
 
 
 def _notes_on_markets(event: Event, dropped: Mapping[str, str], rules: SelectionRules) -> list[str]:

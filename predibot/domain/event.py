@@ -153,7 +153,7 @@ def exclusive_lines(markets: Iterable[Market]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class UnplayedMarkets:
     """Open markets of an event that a run does not play, all of one exclusive group or of none."""
 
     markets: int
@@ -179,7 +179,7 @@ class Event:
     volume_1wk_usd: float | None = None
     payload: str = field(default="", repr=False, compare=False)
     """The venue's own JSON, frozen with a run so that a selection can be traced to its grounds."""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnplayedMarkets, ...] = ()
 
     def market(self, market_id: str) -> Market | None:
         """Return the market with this id, or None."""

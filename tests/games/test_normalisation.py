@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.domain.decision import Decision, Forecast, MarketDecision
-from predibot.domain.event import Event, LeftOut
+from predibot.domain.event import Event, UnplayedMarkets
 from predibot.games.normalisation import normalise_exclusive, said_before
 from tests.agents.scripted import rain
 
@@ -42,7 +42,7 @@ def test_less_than_one_is_raised_only_where_one_of_them_must_pay() -> None:
     first, second = event.markets
     whole = replace(event, markets=(first, replace(second, is_other=True)))
     assert played(normalise_exclusive(little, whole)) == pytest.approx({"a": 0.4, "b": 0.6})
-    assert normalise_exclusive(little, replace(whole, left_out=(LeftOut(1, "g", 0.1),))) is little
+    assert normalise_exclusive(little, replace(whole, left_out=(UnplayedMarkets(1, "g", 0.1),))) is little
     ranges = replace(event, markets=(replace(first, question="below 10"), replace(second, question="10 or more")))
     assert played(normalise_exclusive(little, ranges)) == pytest.approx({"a": 0.4, "b": 0.6})
     assert normalise_exclusive(saying(a=0.0, b=0.0), whole) == saying(a=0.0, b=0.0)

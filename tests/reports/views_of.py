@@ -17,7 +17,7 @@ from predibot.scoring.evaluation.forecast_score import ForecastScore
 from predibot.scoring.evaluation.scorecard import HorizonScore, Scorecard
 from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.standing import BASELINES
-from predibot.selection import PassedOver
+from predibot.selection import Rejection
 
 AS_OF = datetime(2026, 2, 13, 19, 30, tzinfo=UTC)
 
@@ -108,7 +108,7 @@ RUN = StoredRun(
     void_reason=None,
 )
 CHOSEN = ChosenView("26004", "Next Prime Minister of the Netherlands", 3, 1_234_567.8)
-PASSED_OVER = PassedOver("77", "MegaETH market cap (FDV)?", "exclude", 'crypto: the word "megaeth"')
+PASSED_OVER = Rejection("77", "MegaETH market cap (FDV)?", "exclude", 'crypto: the word "megaeth"')
 BET = StoredBet("m1", 0.25, 0.5, None, 0.375)
 
 

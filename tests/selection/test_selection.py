@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from predibot.domain.event import Event, LeftOut, OrderTerms
+from predibot.domain.event import Event, OrderTerms, UnplayedMarkets
 from predibot.domain.price import Quote
 from predibot.games.weekly_cohort import WeeklyCohort
-from predibot.selection import PassedOver, SelectionRules, select
+from predibot.selection import Rejection, SelectionRules, select
 from tests.selection.worlds import DAY, HOUR, NOW, RULES, WORDS, event, market, quoted
 
 
-def passed_over(*events: Event, rules: SelectionRules = RULES) -> PassedOver:
+def passed_over(*events: Event, rules: SelectionRules = RULES) -> Rejection:
     selection = select(events, rules, NOW)
     assert not selection.selected
     (only,) = selection.passed_over
@@ -202,10 +202,13 @@ def test_the_markets_left_out_are_counted_with_the_sum_of_their_prices_where_all
     rules = SelectionRules(crypto=WORDS, max_markets=2)
     (chosen,) = select([event("7", markets=[*reversed(group), *others])], rules, NOW).selected
     assert [kept.id for kept in chosen.markets] == ["x", "a"]
-    assert chosen.left_out == (LeftOut(1, "", chosen.markets[0].quote.price.yes), LeftOut(3, "g", 0.4875))  # type: ignore[union-attr]
+    assert chosen.left_out == (
+        UnplayedMarkets(1, "", chosen.markets[0].quote.price.yes),
+        UnplayedMarkets(3, "g", 0.4875),
+    )  # type: ignore[union-attr]
     unpriced = replace(group[3], quote=quoted(0.0625, hours_ago=25.0))
     (chosen,) = select([event("7", markets=[*group[:3], unpriced])], rules, NOW).selected
-    assert chosen.left_out == (LeftOut(2, "g", None),)
+    assert chosen.left_out == (UnplayedMarkets(2, "g", None),)
     assert select([event("7", markets=group)], RULES, NOW).selected[0].left_out == ()
 
 

@@ -20,8 +20,8 @@ _HOLDINGS = ("amount", "cash_usd", "fee_usd", "shares", "unallocated_usd", "valu
 UNBOUND = ("asked", "asked_usd", "stated_unallocated_usd")
 """A bot's own numbers, which are kept as they are; bookings are bounded."""
 FIRST_INSTANT, LAST_INSTANT = EPOCH, datetime(3000, 1, 1, tzinfo=UTC)
-PassedOver = Literal["event_id", "title", "rule", "reason"]
-PASSED_OVER: tuple[PassedOver, ...] = get_args(PassedOver)
+RejectionKey = Literal["event_id", "title", "rule", "reason"]
+PASSED_OVER: tuple[RejectionKey, ...] = get_args(RejectionKey)
 """Fields of an event that is not played."""
 ROW_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MemoryError)
 """Errors that a foreign row may cause in its reader, and a mistake of ours too."""
@@ -37,7 +37,7 @@ def json_columns() -> Mapping[str, TypeAdapter[Any]]:
     """Return validators of JSON columns by name; made late, as it takes a while."""
     # A list is checked to its first mistake: a million mistakes would take more memory than the list.
     texts, fields = TypeAdapter(Annotated[list[str], FailFast()]), TypeAdapter(dict[str, Any])
-    passed_over = Annotated[dict[PassedOver, str], Field(min_length=len(PASSED_OVER))]
+    passed_over = Annotated[dict[RejectionKey, str], Field(min_length=len(PASSED_OVER))]
     return {
         "arguments_json": fields,
         "line_up": TypeAdapter(Annotated[list[dict[str, Any]], FailFast()]),

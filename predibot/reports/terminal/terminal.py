@@ -15,7 +15,7 @@ from predibot.reports.table import Column, Table, table_of
 from predibot.reports.terminal.grid import print_grid
 from predibot.reports.terminal.hints import runnable
 from predibot.reports.terminal.text import plain, sentence, within
-from predibot.selection import PassedOver
+from predibot.selection import Rejection
 
 if TYPE_CHECKING:
     # These modules load the database.
@@ -183,7 +183,7 @@ def _chosen_grid(events: "Sequence[ChosenView]") -> Table:
     return table_of(title, columns, events)
 
 
-def _passed_over_grid(events: Sequence[PassedOver], most: int | None) -> Table:
+def _passed_over_grid(events: Sequence[Rejection], most: int | None) -> Table:
     columns = (
         _EVENT,
         _TITLE,

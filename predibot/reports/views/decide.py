@@ -13,7 +13,7 @@ from predibot.ledger.write.receipts import Receipt
 from predibot.ledger.write.runs import StoredRun
 from predibot.plugins.venues import venue_or_defaults
 from predibot.reports.document import Document, document, json_value
-from predibot.selection import PassedOver, ranking_volume_usd
+from predibot.selection import Rejection, ranking_volume_usd
 
 if TYPE_CHECKING:
     # These imports take a tenth of a second, which commands that only read a ledger need not pay.
@@ -59,7 +59,7 @@ class SelectionView:
     as_of: datetime
     venue: str
     selected: tuple[ChosenView, ...]
-    passed_over: tuple[PassedOver, ...] = ()
+    passed_over: tuple[Rejection, ...] = ()
     notes: tuple[str, ...] = ()
     currency: str = "USD"
 
@@ -103,7 +103,7 @@ class DecideView:
     run: StoredRun | None
     """None if nothing is stored, as no event of a live venue passes the rules."""
     selected: tuple[ChosenView, ...]
-    passed_over: tuple[PassedOver, ...]
+    passed_over: tuple[Rejection, ...]
     decisions: tuple[DecisionView, ...]
     seconds: float
     notes: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ def decide_view(report: "DecideReport") -> DecideView:
     return DecideView(
         run=report.run if report.run.id else None,
         selected=tuple(map(_chosen_view, report.events)),
-        passed_over=tuple(PassedOver(**each) for each in report.run.passed_over),
+        passed_over=tuple(Rejection(**each) for each in report.run.passed_over),
         decisions=tuple(map(_decision_view, report.decisions)),
         seconds=report.seconds,
         notes=report.notes,

@@ -15,7 +15,7 @@ from predibot.agents.prompts.render import (
     report_prompt,
 )
 from predibot.contracts import Context
-from predibot.domain.event import Event, EventView, LeftOut, Market, MarketRef, OrderTerms
+from predibot.domain.event import Event, EventView, Market, MarketRef, OrderTerms, UnplayedMarkets
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.games.dollar_per_event import DollarPerEvent
 from tests.agents.scripted import FENCE
@@ -58,7 +58,7 @@ def lanterns(markets: int) -> Event:
         for number, town in enumerate(TOWNS[:markets])
         for price in (round(0.31 / (1 + number), 4),)
     )
-    left_out = (LeftOut(2, "lanterns", 0.0412),) if markets == 3 else ()
+    left_out = (UnplayedMarkets(2, "lanterns", 0.0412),) if markets == 3 else ()
     return Event("5511", "Which town hosts the lantern festival of 2032?", listed, left_out=left_out)
 
 

@@ -17,7 +17,7 @@ from predibot.agents.prompts.render import (
     packaged_prompt,
     report_prompt,
 )
-from predibot.domain.event import OTHER_WORDS, Event, LeftOut, OrderTerms
+from predibot.domain.event import OTHER_WORDS, Event, OrderTerms, UnplayedMarkets
 from predibot.domain.price import FeeSchedule, PricePoint, Quote
 from predibot.errors import UsageError
 from predibot.games.dollar_per_event.form import SCHEMA
@@ -146,7 +146,7 @@ def test_facts_are_shown_where_they_are_known_and_what_is_not_shown_is_told() ->
         replace(second, closes_at=NOW - timedelta(days=4), exclusive_group="g", opened_at=NOW + timedelta(days=1)),
         third,
     )
-    left_out = (LeftOut(1), LeftOut(7, "g", 0.0412), LeftOut(2, "h", 0.3))
+    left_out = (UnplayedMarkets(1), UnplayedMarkets(7, "g", 0.0412), UnplayedMarkets(2, "h", 0.3))
     event = replace(rain(), markets=markets, left_out=left_out)
     for prompt, is_blind in ((prompts(event)["one_shot"], False), (prompts(event, price_blind=True)["one_shot"], True)):
         for said in (

@@ -18,7 +18,7 @@ from predibot.reports.terminal.terminal import (
     print_selection,
 )
 from predibot.reports.views.decide import ChosenView, DecisionView, SelectionView
-from predibot.selection import PassedOver
+from predibot.selection import Rejection
 from tests.reports.views_of import AS_OF, BET, CHOSEN, PASSED_OVER, decided, evaluation, run_row
 
 WIDTHS = [120, 100, 80, 50, 40]
@@ -108,7 +108,7 @@ def test_no_color_leaves_plain_text_neither_coloured_nor_bold(monkeypatch: pytes
 
 def test_ten_events_passed_over_are_shown_and_the_rest_counted_by_rule() -> None:
     events = tuple(
-        PassedOver(str(number), f"title {number}", "exclude" if number % 3 else "ends_within_days", "why")
+        Rejection(str(number), f"title {number}", "exclude" if number % 3 else "ends_within_days", "why")
         for number in range(25)
     )
     view = SelectionView(AS_OF, "archive", (), events)
@@ -153,7 +153,7 @@ def test_of_many_reasons_the_most_frequent_are_shown() -> None:
 def test_what_a_stranger_wrote_neither_colours_nor_moves_anything() -> None:
     console = screen(120)
     event = ChosenView("1", "[red]\x1b[2Jgone[/red] :smile: \u202eevil", 1, None)
-    passed = PassedOver("2", "[/]", "exclude", "[link=x]why[/link]\x07")
+    passed = Rejection("2", "[/]", "exclude", "[link=x]why[/link]\x07")
     print_selection(console, SelectionView(AS_OF, "archive", (event,), (passed,), ("[bold]note[/bold]",)))
     text = shown(console)
     assert "[red]\ufffd[2Jgone[/red] :smile: evil" in text
