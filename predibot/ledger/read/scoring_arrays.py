@@ -125,8 +125,9 @@ def track_record(
         baselines=baselines,
         event_names={number: played[row].title for number, row in enumerate(event_rows.tolist()) if row in played},
         bet_confidence=bet["confidence"].copy(),
-        bet_bid_yes=bet["bid"].copy(),
-        bet_ask_yes=bet["ask"].copy(),
+        # A bid of 0 and an ask of 1 say that nobody offers anything, as Polymarket lists a book without asks.
+        bet_bid_yes=np.where(bet["bid"] > 0.0, bet["bid"], np.nan),
+        bet_ask_yes=np.where(bet["ask"] < 1.0, bet["ask"], np.nan),
         bet_fee_rate=fee_rate,
         bet_fee_exponent=fee_exponent,
         bet_least_shares=least_shares,

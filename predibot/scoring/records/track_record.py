@@ -88,9 +88,9 @@ class TrackRecord:
     bet_confidence: Floats | None = None
     """The stated confidence, (n_b,), from 0 to 10; NaN without one."""
     bet_bid_yes: Floats | None = None
-    """The bid of YES when the bet was booked, (n_b,), in [0, 1]; NaN without a book."""
+    """The bid of YES when the bet was booked, (n_b,), in [0, 1]; NaN where nobody bid."""
     bet_ask_yes: Floats | None = None
-    """The ask of YES then, (n_b,), in [0, 1]; NaN without a book."""
+    """The ask of YES then, (n_b,), in [0, 1]; NaN where nobody asked."""
     bet_fee_rate: Floats | None = None
     """The rate of the taker's fee, (n_b,), zero or more; NaN where the venue states none."""
     bet_fee_exponent: Floats | None = None

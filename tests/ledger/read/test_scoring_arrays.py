@@ -289,7 +289,10 @@ def test_what_the_book_was_when_a_bet_was_booked_is_read_with_what_the_venue_cha
     run = a_run(store, event)
     shown, booked = Quote(NOW, bid=0.1, ask=0.2), Quote(NOW, bid=0.39, ask=0.41, displayed=0.4)
     finished = finished_with(event, {"m1a": (0.5, 0.6), "m1b": (0.0, 0.2)})
-    decide(store, run, "a", replace(finished, shown={"m1a": shown, "m1b": shown}, booked={"m1a": booked}))
+    # Nobody bids for the second, and nobody asks.
+    empty = Quote(NOW, bid=0.0, ask=1.0, displayed=0.4)
+    seen = {"m1a": shown, "m1b": shown}
+    decide(store, run, "a", replace(finished, shown=seen, booked={"m1a": booked, "m1b": empty}))
     record = record_of(store, 1)
     np.testing.assert_array_equal(record.bet_bid_yes, [0.39, np.nan])
     np.testing.assert_array_equal(record.bet_ask_yes, [0.41, np.nan])
