@@ -203,6 +203,7 @@ class PairReferences(ItemReferences):
 
     def of(self, subject_id: str) -> PairReference:
         """Return what may be known about a subject; a UsageError if there is no such subject."""
+        return PairReference(self.find_item(subject_id).markets, self)
 
     def normalised_volumes(self) -> Mapping[str, float]:
         """Return the known volumes of the markets, from 0 for the smallest to 1 for the largest; 1 if all are equal."""
