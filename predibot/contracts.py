@@ -723,7 +723,7 @@ class Past(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Return the folder that holds all of it, which no bot may read; None where there is none."""
+        """Return the folder with all its files, which no bot may read; None without one."""
 
     @property
     def scripted_models(self) -> str:

@@ -22,7 +22,7 @@ _GZIP_OR_ZLIB = 47
 
 
 class NotPlain(OSError):
-    """The path is no plain file, or its file is too large."""
+    """The path is not a plain file's, or the file is too large."""
 
     def __str__(self) -> str:
         """Return the reason without number and name."""

@@ -1,4 +1,4 @@
-"""The past of an account: what a bot may be shown of it besides what it holds now."""
+"""The past of an account: what a bot may see of it besides its present positions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from predibot.domain.decision import Order
 from predibot.domain.price import Instrument, Price, Side
 
 CASH = "CASH"
-"""The name of cash among assets; it is no instrument."""
+"""The name of cash among assets; it is not an instrument."""
 _SIDE_WORDS: Mapping[Side, str] = {"YES": "Yes", "NO": "No"}
 
 
@@ -59,6 +59,6 @@ class AccountPast:
     at: datetime | None = None
     """The instant of the decision; None takes that of the latest quote."""
     outside: frozenset[str] = frozenset()
-    """Markets in the view that the run does not play: the account holds something of them."""
+    """Markets in the view that the run does not play: the account owns shares of them."""
     journal: tuple[JournalRow, ...] = ()
     """The account's rows, in order, for games that tell positions in one instrument apart by when they were opened."""

@@ -40,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSchema:
-    """A tool as a model is told of it: the JSON schema that all providers know; predibot checks ranges itself."""
+    """A tool as a model sees it: the JSON schema that all providers know; predibot checks ranges itself."""
 
     name: str
     description: str
@@ -61,9 +61,9 @@ class ChatRequest:
     top_p: float | None = field(default=None, metadata=_LEFT_OUT)
     reasoning_effort: str | None = field(default=None, metadata=_LEFT_OUT)
     answer: ToolSchema | None = field(default=None, metadata=_LEFT_OUT)
-    """The JSON object that the answer's text must be, where the model can be held to it."""
+    """The schema of the JSON object that the answer's text must be, where the provider can enforce it."""
     max_searches: int | None = field(default=None, metadata=_LEFT_OUT)
-    """The most searches and pages of a model that searches by itself, where it can be told; None is its default."""
+    """The most searches and pages of a model that searches by itself, where it can be limited; None is its default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ChatReply:
     more_room: bool = field(default=False, metadata=_LEFT_OUT)
     """Whether it was cut off, and a second try may be longer."""
     most_tokens: int | None = field(default=None, metadata=_LEFT_OUT)
-    """The most tokens it could have, where a recipe or the provider says so; None where only the request does."""
+    """The most tokens that a recipe or the provider allowed; None where only the request limited it."""
 
     @property
     def has_reasoning(self) -> bool:

@@ -31,7 +31,7 @@ class MarketRef:
 
     @property
     def resolution_key(self) -> str:
-        """Return the id under which recordings keep its resolution."""
+        """Return the id of its resolution in recordings."""
         return self.condition_id or self.id
 
     @property
@@ -65,7 +65,7 @@ class OrderTerms:
 
     @property
     def words(self) -> str:
-        """Return the step in words, empty where it is not stated; no bet here is held to the least size."""
+        """Return the step in words, empty where it is not stated; the least size does not apply to bets here."""
         return "" if self.price_step is None else f"prices in steps of {self.price_step:g}"
 
 
@@ -85,7 +85,7 @@ class Market:
     fees: FeeSchedule | None = None
     """None where the venue states none."""
     exclusive_group: str = ""
-    """Its group in its event, of which at most one market pays YES; empty where the venue names none."""
+    """Its group in its event: at most one market of a group pays YES. Empty where the venue names none."""
     volume_24h_usd: float | None = None
     volume_usd: float | None = None
     outcome_quotes: tuple[Quote | None, ...] = ()
@@ -113,7 +113,7 @@ class Market:
 
     @property
     def is_tradable(self) -> bool:
-        """Return whether anybody can trade it, as far as the venue says."""
+        """Return whether the venue says that it can be traded."""
         return not self.closed and self.orders.accepted is not False
 
     @property
@@ -143,7 +143,7 @@ class Market:
 
 
 def exclusive_lines(markets: Iterable[Market]) -> list[str]:
-    """Return a line for each group of several of these markets of which at most one pays YES."""
+    """Return a line for each group of several of these markets: at most one of a group pays YES."""
     groups: dict[str, list[str]] = {}
     for market in markets:
         groups.setdefault(market.exclusive_group, []).append(market.id)
@@ -193,7 +193,7 @@ class EventView:
     event: Event
     venue: str = ""
     at: datetime | None = None
-    """The instant at which a bot sees it; None where nobody decides."""
+    """The instant at which a bot sees it; None outside of a decision."""
 
     @property
     def prices(self) -> dict[Instrument, Price]:

@@ -257,7 +257,7 @@ CorporateActionKind = Literal["split", "dividend", "delisting"]
 
 @dataclass(frozen=True, slots=True)
 class CorporateAction:
-    """A change of what a share is; it holds from the first close on its date."""
+    """A change of what a share is, from the first close on its date."""
 
     kind: CorporateActionKind
     effective_at: datetime

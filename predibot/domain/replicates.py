@@ -23,7 +23,7 @@ def replicate_names(bot: str, count: int) -> tuple[str, ...]:
 
 
 def sample_names(bot: str, count: int) -> tuple[str, ...]:
-    """Return the names of a bot's samples, of which there are at least two.
+    """Return the names of a bot's samples, at least two.
 
     Examples:
         >>> sample_names("x", 2)
@@ -55,7 +55,7 @@ def split_replicate(name: str) -> tuple[str, int]:
 
 
 def joined_bots(names: Iterable[str]) -> frozenset[str]:
-    """Return the bots of which there are several among some distinct names.
+    """Return the bots that have several replicates among some distinct names.
 
     Examples:
         >>> sorted(joined_bots(["x#1", "x#2", "y#1", "z"]))

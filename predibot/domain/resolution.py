@@ -96,7 +96,7 @@ def unseen_revisions(
 
 @dataclass(frozen=True, slots=True)
 class SettledForecast:
-    """A forecast whose market has paid, with the price at which its decision was booked."""
+    """A forecast whose market has paid, with the price of its booking."""
 
     event_id: str
     market_id: str

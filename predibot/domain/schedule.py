@@ -1,4 +1,4 @@
-"""Schedules: at which instants a recipe is played, and which of them are due; pure, so that any clock can be tried."""
+"""Schedules: the instants at which a recipe is played, and those that are due; pure, so that any clock can be tried."""
 
 import calendar
 import re
@@ -166,7 +166,7 @@ class Schedule:
         return slot + self.jitter * seeded_random(seed, "jitter", slot.isoformat()).random()
 
     def _instant(self, local: datetime) -> datetime:
-        """Return the UTC instant at which the clock of the zone first shows a minute, or passes it."""
+        """Return the UTC instant when the clock of the zone first shows a minute, or skips it."""
         instant = local.replace(tzinfo=self.zone).astimezone(UTC)
         if instant.astimezone(self.zone).replace(tzinfo=None) == local:
             return instant

@@ -21,7 +21,7 @@ _URLSAFE = str.maketrans("+/", "-_")
 
 
 class SecretValues:
-    """Values that no text may hold: plain, percent-encoded, escaped as in JSON, Python or HTML, in hex or base64."""
+    """Values that no text may contain: plain, percent-encoded, escaped as in JSON, Python or HTML, in hex or base64."""
 
     def __init__(self, values: Iterable[str] = (), *, shortest: int = SHORTEST_SECRET) -> None:
         """Know these values, without white space around them; those shorter than `shortest` characters are ignored."""
@@ -33,7 +33,7 @@ class SecretValues:
 
     def mask(self, text: str) -> str:
         """Return a text without them and their beginnings, in time proportional to its length."""
-        # A cheap test first: most texts hold no part of a secret.
+        # A cheap test first: most texts contain no part of a secret.
         spans = sorted(span for head, rest, part in self._forms if part in text for span in _spans_of(head, rest, text))
         if not spans:
             return text
@@ -57,7 +57,7 @@ class SecretValues:
 
 
 def _spans_of(head: str, rest: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield where a text holds the head of a form, with as much of its rest as matches."""
+    """Yield where a text contains the head of a form, with as much of its rest as matches."""
     for found in re.finditer("".join(map(_written, head)), text):
         end = found.end()
         for character in rest:

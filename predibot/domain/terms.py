@@ -20,11 +20,11 @@ DDGS_BACKENDS: Mapping[str, tuple[str, ...]] = {
 }
 """Of ddgs 9.16."""
 KEY_NAME = re.compile(r"(?:[A-Z0-9]+_)+(?:API_)?KEY|HF_TOKEN")
-"""Environment variables that hold API keys."""
+"""Environment variables with API keys."""
 SECRET_NAME = re.compile(r"[A-Z0-9_]*(?:_KEY|_TOKEN|_SECRET|_PASSWORD|_ACCESS_KEY_ID)|AWS_BEARER_TOKEN_BEDROCK")
-"""Environment variables whose values no text may hold."""
+"""Environment variables whose values no text may contain."""
 SECRET_ADDRESS_NAME = re.compile(r"(?:[A-Z0-9]+_)*(?:WEBHOOK|PING|APPRISE)(?:_URLS?)?")
-"""Environment variables that hold addresses which are as good as keys."""
+"""Environment variables with addresses that are as good as keys."""
 NoticeKind = Literal["failure", "missed", "budget", "drift", "summary"]
 NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 OURS = re.compile(
@@ -66,7 +66,7 @@ class ModelTerms:
     """A server that speaks the chat-completions dialect; None leaves the model to litellm."""
     client: ClientName = "light"
     credential: str | None = None
-    """The variable that holds the key; without it a `base_url` gets no key."""
+    """The variable with the key; without it a `base_url` gets no key."""
     input_usd_per_million_tokens: float | None = None
     output_usd_per_million_tokens: float | None = None
     usd_per_search: float | None = None

@@ -13,7 +13,7 @@ from predibot.domain.chat import ChatReply, Message
 MAX_TEXT_CHARACTERS = 200_000
 """Longer texts of a step are shortened when they are written."""
 MAX_DEPTH = 64
-"""Deeper values are not written; a row that has some is no step."""
+"""Deeper values are not written; a row with deeper ones is malformed."""
 _MORE_CHARACTERS = 100
 """A shortened text is this much longer, because it says so."""
 _MOST = 2**63
@@ -145,7 +145,7 @@ class PageVisitedStep:
     part: int
     focus: str | None
     sha256: str
-    """The digest of the page's text, under which it is stored."""
+    """The digest of the page's text, which is its name in the store."""
     final_url: str
     title: str | None
     body_sha256: str
@@ -174,7 +174,7 @@ class CodeStep:
 
 @dataclass(frozen=True, slots=True)
 class RefusedTurnStep:
-    """A turn of which no call was made."""
+    """A turn whose calls were all refused."""
 
     kind: ClassVar = "refused_turn"
     complaint: str
@@ -235,7 +235,7 @@ class OwnStep:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableStep:
-    """A row that claims to be a step and is none; it may have cost anything."""
+    """A malformed row that claims to be a step; it may have cost anything."""
 
     kind: str
     row: Mapping[str, object]
@@ -273,7 +273,7 @@ class StoredTrace:
 
     @classmethod
     def of(cls, rows: Sequence[object]) -> "StoredTrace":
-        """Return the trace of untrusted rows; a ValueError says which row is no step, and why."""
+        """Return the trace of untrusted rows; a ValueError says which row is malformed, and why."""
         steps = tuple(step_of(row, number) for number, row in enumerate(rows, start=1))
         mark = rows[0].get("untrusted_mark") if rows and isinstance(rows[0], Mapping) else None
         return cls(steps, mark if isinstance(mark, str) and _MARK.fullmatch(mark) else "")

@@ -136,7 +136,7 @@ def is_deep(text: str | bytes) -> bool:
 
 
 def has_too_many_values(text: str | bytes, most: int = MAX_JSON_VALUES) -> bool:
-    """Return whether a JSON text may hold more values than predibot reads, told before it is parsed."""
+    """Return whether a JSON text may contain more values than predibot reads, without parsing it."""
     if isinstance(text, str):
         return sum(map(text.count, ",:[{")) > most
     return sum(map(text.count, (b",", b":", b"[", b"{"))) > most

@@ -12,11 +12,11 @@ from predibot.domain.decision import Fill
 from predibot.domain.price import Instrument, Price
 
 SETTLING = ("settlement", "refund")
-"""The kinds of rows by which a resolution ends a position; a reversal takes them back."""
+"""The kinds of rows with which a resolution ends a position; a reversal undoes them."""
 
 
 def account_of(journal: Iterable[JournalRow]) -> Account:
-    """Return the account of a journal in its order; ValueError for malformed rows, or shares that are not held."""
+    """Return the account of a journal in its order; ValueError for malformed rows or missing shares."""
     return Journal().with_rows(journal).account
 
 

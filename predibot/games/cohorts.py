@@ -41,7 +41,7 @@ class Cohort:
     """Markets not known to be closed; they only matter where neither weeks nor newer cohorts end a window."""
 
     def __post_init__(self) -> None:
-        """Refuse a start that is no Sunday 00:00 UTC."""
+        """Refuse a start other than Sunday 00:00 UTC."""
         if self.start != week_of(self.start):
             raise UsageError(f"a cohort starts on a Sunday at 00:00 UTC, not at {self.start.isoformat()}")
 
@@ -52,7 +52,7 @@ class Cohort:
 
     @property
     def decides_from(self) -> datetime:
-        """Return the instant from which its first decisions are due."""
+        """Return the instant at which its first decisions are due."""
         return self.start + DECIDES_AFTER
 
 
@@ -86,7 +86,7 @@ class CohortRules:
         return not is_open and self._is_window_over(cohort, cohorts, at)
 
     def window_end(self, cohort: Cohort, cohorts: Sequence[Cohort]) -> datetime | None:
-        """Return when the decision window of a cohort ends, as far as weeks or newer cohorts say so."""
+        """Return when the decision window of a cohort ends, None if neither weeks nor newer cohorts end it."""
         if self.weeks is not None:
             return cohort.start + self.weeks * WEEK
         newer = sorted({each.start for each in cohorts if each.start > cohort.start})
@@ -115,7 +115,7 @@ def cohort_name(start: datetime) -> str:
 
 
 def cohort_start(name: str) -> datetime:
-    """Return the start of the cohort with a name; UsageError if the name is no Sunday."""
+    """Return the start of the cohort with a name; UsageError if the name is not a Sunday's date."""
     try:
         start = datetime.strptime(name, "%Y-%m-%d").replace(tzinfo=UTC)
         sunday = week_of(start)

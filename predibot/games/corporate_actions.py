@@ -6,7 +6,7 @@ from predibot.domain.account import Account, JournalRow
 from predibot.domain.price import CorporateAction, CorporateActionKind, Instrument
 
 _ORDER: Sequence[CorporateActionKind] = ("dividend", "split", "delisting")
-"""The order of actions on one date: a dividend goes to the shares held before that date."""
+"""The order of actions on one date: a dividend is paid on the shares bought before that date."""
 
 
 def corporate_rows(account: Account, actions: Mapping[Instrument, Sequence[CorporateAction]]) -> tuple[JournalRow, ...]:

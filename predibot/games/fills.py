@@ -1,4 +1,4 @@
-"""Fill models: at which price an order is filled, how much of it, and with what fee; pure."""
+"""Fill models: the price, the amount and the fee at which an order is filled; pure."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ class QuoteFills:
 
 @dataclass(frozen=True, slots=True)
 class BookFills:
-    """Fill from the recorded levels, the best first; what they do not hold is not filled."""
+    """Fill from the recorded levels, the best first; shares beyond them are not filled."""
 
     name: ClassVar = "book"
 

@@ -56,7 +56,7 @@ class AnswerForm(Protocol):
 
     @property
     def question(self) -> str:
-        """Return the titles and questions of the view, whose words tell which passages of a page matter."""
+        """Return the titles and questions of the view; passages of a page with their words are shown first."""
         return ""
 
     @property
@@ -66,7 +66,7 @@ class AnswerForm(Protocol):
 
     @property
     def labels(self) -> Sequence[str]:
-        """Return the words of which an answer is one; none where it is an object.
+        """Return the words that an answer can be; none where it is an object.
 
         A prompt with such words shows the view alone, without the instant.
         """

@@ -1,4 +1,4 @@
-"""Normalisation: probabilities of markets that exclude each other, made to add up; what was said is kept in a note."""
+"""Normalisation: probabilities of markets that exclude each other, made to add up; a note keeps the bot's own."""
 
 import json
 from collections.abc import Mapping, Sequence

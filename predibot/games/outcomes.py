@@ -28,7 +28,7 @@ class Outcome:
 
 
 def is_binary(market: Market) -> bool:
-    """Return whether a market has two outcomes, of which one pays what the other does not."""
+    """Return whether a market has two outcomes: one pays what the other does not."""
     return len(market.outcomes) == 2
 
 

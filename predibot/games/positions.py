@@ -1,4 +1,4 @@
-"""Positions: what a member of a cohort holds of one outcome, from the first purchase to the end of the last share."""
+"""Positions: the shares of one outcome that a member of a cohort owns, from the first purchase to the last sale."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class CohortPosition:
     opened_at: datetime
     shares: float = 0.0
     cost_usd: float = 0.0
-    """The cost of the shares it holds now, at average cost, without fees."""
+    """The cost of the remaining shares, at average cost, without fees."""
     bought_usd: float = 0.0
     """All purchases, without fees."""
     realised_usd: float = 0.0
@@ -55,12 +55,12 @@ class CohortPosition:
 
     @property
     def is_open(self) -> bool:
-        """Return whether shares of it are held."""
+        """Return whether any of its shares remain."""
         return self.state in ("open", "PENDING")
 
     @property
     def average_price(self) -> float | None:
-        """Return the average cost of a held share, None where none is held."""
+        """Return the average cost of a remaining share, None without any."""
         return self.cost_usd / self.shares if self.shares else None
 
 

@@ -1,4 +1,4 @@
-"""Settlements: the journal rows by which resolutions pay the positions of an account; pure."""
+"""Settlements: the journal rows with which resolutions pay the positions of an account; pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -87,7 +87,7 @@ def host_of(url: str) -> str:
     """Return an address as an operator binds a key to it: the host, with scheme and port unless they are usual.
 
     Raises:
-        UsageError: If it is no address of the web.
+        UsageError: If it is not a web address.
 
     Examples:
         >>> host_of("https://api.acme.com/v1"), host_of("http://10.0.0.5:8000/v1")

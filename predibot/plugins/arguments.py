@@ -48,7 +48,7 @@ class Complaint:
 
 
 def class_problem(found: Plugin) -> str:
-    """Return why a plug-in is no frozen dataclass; no text where it is one."""
+    """Return why a plug-in is not a frozen dataclass; empty if it is."""
     cls, label = found.thing, found.label
     if not isinstance(cls, type):
         name = class_name_of(found.name)

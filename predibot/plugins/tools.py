@@ -82,7 +82,7 @@ def search_class(name: str) -> type[Any]:
 
 
 def search_problem(name: str) -> str:
-    """Return why there is no usable search provider of a name; no text where there is."""
+    """Return why there is no usable search provider of a name; empty if there is."""
     if name in BUILT_IN_SEARCH:
         return ""
     try:
@@ -115,7 +115,7 @@ def forget_tools() -> None:
 
 
 def require_own_tools() -> None:
-    """Refuse a user's file that replaces one of predibot's own tools and is none."""
+    """Refuse a user's file that replaces one of predibot's own tools without being a tool."""
     for name in BUILT_IN_TOOLS:
         if problem := _builtin_problem(name):
             raise PluginError(problem)

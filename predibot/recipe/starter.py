@@ -39,7 +39,7 @@ def starter_text(model: str = "", *, base_url: str = "", venue: str = "", cron: 
 
 
 def quoted(text: str) -> str:
-    """Return a text as TOML has it; what is no character, in an argument that is no UTF-8, is left for it to refuse."""
+    """Return a text as TOML writes it; its parser refuses lone surrogates, which stand for other bytes than UTF-8."""
     quoted = json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
     return quoted.encode("utf-8", "backslashreplace").decode()
 

@@ -17,7 +17,7 @@ _MOST_SILENCES = 2
 
 
 class Mismatch(Exception):
-    """An assumption does not hold; the text says what was seen."""
+    """An assumption is wrong; the text says what was seen."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         """Keep the HTTP status that came instead of an answer."""

@@ -31,7 +31,7 @@ CONDITION_ID = re.compile(r"0x[0-9a-f]{64}")
 _VENUE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _DECODER = json.JSONDecoder(parse_constant=str)
-"""Made once: a list of events holds a hundred thousand texts of JSON."""
+"""Made once, because a list of events contains a hundred thousand texts of JSON."""
 
 
 def loads(text: str | bytes) -> object:
@@ -216,7 +216,7 @@ def _decode_text(value: object, what: str) -> object:
 
 
 def optional_text(value: object) -> str:
-    """Return a text that every database can hold; "" where none is stated."""
+    """Return a text without characters that a database refuses; "" where none is stated."""
     if value is None:
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -289,7 +289,7 @@ def end_or_none(instant: datetime | None) -> datetime | None:
 
 
 def opening_or_none(value: object) -> datetime | None:
-    """Return the instant at which something opened, or None where it is not stated in a way that can be read."""
+    """Return the instant at which something opened, or None if it is missing or unreadable."""
     try:
         return end_or_none(optional_instant(value))
     except ValueError:

@@ -143,7 +143,7 @@ def _is_quoted(words: str) -> bool:
 
 
 def _parse_json(body: str) -> tuple[str, str]:
-    """Parse a call that is one JSON object, alone or in a list; raise `ValueError` if it is none."""
+    """Parse a call that is one JSON object, alone or in a list; raise `ValueError` for anything else."""
     value = decoder(()).decode(body)
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
@@ -162,7 +162,7 @@ def _parse_json(body: str) -> tuple[str, str]:
 
 
 def _parse_named(body: str, offered: Collection[ToolSchema]) -> tuple[str, str]:
-    """Parse a call that begins with its name; raise `ValueError` if it is none."""
+    """Parse a call that begins with its name; raise `ValueError` for anything else."""
     if head := _GEMMA.match(body):
         return head[1], json.dumps(_parse_gemma_arguments(body[head.end() :]))
     if head := _JSON_BEHIND_NAME.match(body):

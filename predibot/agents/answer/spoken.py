@@ -91,7 +91,7 @@ def remove_thoughts(text: str, decoder: json.JSONDecoder, own: Collection[str] |
                 spoken.objects.append((len(spoken.text) + mark.start() - begin, value))
                 is_answered = is_answered or own is None or any(name in value for name in own)
         elif kind == "call":
-            # Its fields are text without quotes, and hold no marks either.
+            # Its fields are text without quotes, and marks in them do not count either.
             is_answered = is_called = True
         elif kind == "closes":
             if not is_answered:
@@ -112,7 +112,7 @@ def remove_thoughts(text: str, decoder: json.JSONDecoder, own: Collection[str] |
 
 
 def _skip_objects(text: str, place: int, decoder: json.JSONDecoder, closes_or_object: re.Pattern[str]) -> int:
-    """Return where to search for the end of a thought: behind its objects, whose strings hold no marks."""
+    """Return where to search for the end of a thought: behind its objects, whose strings do not count."""
     while (found := closes_or_object.search(text, place)) and found["object"]:
         try:
             _, place = decoder.raw_decode(text, found.start())

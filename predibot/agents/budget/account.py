@@ -12,7 +12,7 @@ from predibot.domain.budget import LimitLevel, Limits, Spending
 _UNITS: Mapping[str, int] = MappingProxyType({"usd": 10**12, "tokens": 1, "steps": 1, "searches": 1, "seconds": 10**9})
 """Amounts are whole numbers of these parts of one, so that sums are exact in any order."""
 _MOST = 2**63 - 1
-"""The largest number that a database holds; larger sums stay there."""
+"""The largest integer of a database column; larger sums are stored as this."""
 
 
 class LimitAccount(Protocol):
@@ -68,7 +68,7 @@ class Exact:
         return cls(**{name: round(min(getattr(amount, name) * unit, _MOST)) for name, unit in _UNITS.items()})
 
     def plus(self, other: "Exact") -> "Exact":
-        """Return the sum, at most as large as a database holds."""
+        """Return the sum, at most `_MOST`."""
         return Exact(**{name: min(getattr(self, name) + getattr(other, name), _MOST) for name in _UNITS})
 
     def minus(self, other: "Exact") -> "Exact":
@@ -86,7 +86,7 @@ class Exact:
         )
 
     def within(self, limits: Limits) -> bool:
-        """Return whether every limit holds."""
+        """Return whether no limit is exceeded."""
         return first_over(self, limits) is None
 
 

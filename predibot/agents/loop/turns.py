@@ -20,7 +20,7 @@ class ModelTurn:
 
     said: Message
     complaint: str = ""
-    """Why none of its calls was made; `said` has no calls then."""
+    """Why its calls were refused; `said` is then without calls."""
     results: list[ToolAnswer] = field(default_factory=list)
 
     def messages(self, room: int | None = None) -> tuple[Message, ...]:

@@ -21,7 +21,7 @@ ANY_CALL = "required"
 RESPONSE_FORMAT = "response_format"
 JSON_SCHEMA = "json_schema"
 _CHOICES = (BY_NAME, ANY_CALL, "auto", "none")
-"""Ways to force a tool, the surest first; from `auto` on the tool is only asked for."""
+"""Ways to force a tool, the surest first; `auto` and `none` do not force it."""
 _FORCING = re.compile(r"tool[-_ ]?choice|thinking|forc\w+ (?:a )?(?:tool|function)|function_?calling", re.IGNORECASE)
 _FORMAT = re.compile(rf"format|schema|grammar|structured|json|{_FORCING.pattern}", re.IGNORECASE)
 """litellm forces a tool to get an answer by a schema, if there is no other way."""
@@ -137,7 +137,7 @@ class Manners:
         return next((replace(self, **change) for sign, change in lessons if sign.search(message)), None)
 
     def _lessons(self, message: str, request: ChatRequest) -> Iterator[tuple[re.Pattern[str], dict[str, Any]]]:
-        """Yield what a refusal could teach: the words by which it does, and the change."""
+        """Yield what a refusal could teach: the words to look for in it, and the change of manners."""
         roles = {each.role for each in request.messages}
         if not self.thinks_within and request.reasoning_effort is not None:
             yield _THINKING, {"thinks_within": True}

@@ -147,7 +147,7 @@ class MeteredModel:
 
 def request_digest(request: ChatRequest) -> str:
     """Return a SHA-256 that is the same for equal requests, today and next year."""
-    # `as_json` leaves out newer fields that are not set, so that older digests hold.
+    # `as_json` leaves out newer fields that are not set, so that older digests stay valid.
     text = json.dumps(as_json(request), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -30,7 +30,7 @@ Answer with one JSON object and nothing else:
 If you can say nothing at all, answer with {"abstain": "why"} instead."""
 _BY_REPORT = "Write a report {{about}} for somebody who decides on nothing but your report.\n{{report}}"
 _FIELD = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
-"""Also with dots and dashes, which no field has, so that a slip is told and not sent."""
+"""It matches dots and dashes too, which no field has, so that a misspelt field is an error and is not sent as text."""
 
 
 def packaged_prompt(name: str) -> str:

@@ -82,7 +82,7 @@ def _value_complaint(kind: str, where: str, name: str, value: object, wanted: st
 
 
 def _number_in(text: str, name: str) -> str | None:
-    """Return what to write instead of a text that holds a number, or None."""
+    """Return what to write instead of a number in quotes, or None."""
     bare = text.strip()
     percent = bare.endswith("%")
     try:
@@ -207,5 +207,5 @@ def quoted_price(market: Market, view: EventView, quotes: Mapping[Instrument, Pr
 
 
 def short_repr(value: object) -> str:
-    """Return the `repr` of a value that is no fitting number, shortened for a message."""
+    """Return the `repr` of a wrong value, shortened for a message."""
     return mark_foreign(repr(value)[:40])

@@ -163,7 +163,7 @@ def _rules(market: Market, said: Mapping[str, str], first: Market | None) -> str
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:
-    """Return the words by which two texts differ, without those that both begin and end with.
+    """Return the words in which two texts differ, without the words that both begin or end with.
 
     Examples:
         >>> _difference("Will Ada win in May?", "Will Bo Li win in May?")

@@ -171,7 +171,7 @@ class PortfolioForm(AnswerForm):
 
     @property
     def fields(self) -> Collection[str]:
-        """Return the names of the fields of an answer, and of the assets whose names hold no word of the venue."""
+        """Return the names of an answer's fields, and of the assets whose names contain no word of the venue."""
         ours = {
             market.asset(side)
             for market in self.seen.markets
@@ -297,7 +297,7 @@ def _rules(terms: PortfolioTerms) -> str:
 
 
 def _meaning(*, is_stocks: bool, price_blind: bool) -> str:
-    """Return what can be held, and what its price means."""
+    """Return what an account can own, and what its price means."""
     if is_stocks:
         return "A split changes how many shares you hold, a dividend is paid into your cash; nothing is sold short."
     priced = (

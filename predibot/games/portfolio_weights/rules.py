@@ -34,8 +34,8 @@ class PortfolioWeights(PortfolioTerms, Game):
     name: ClassVar = "portfolio_weights"
     scores: ClassVar = ("value",)
     news_window: ClassVar = (timedelta(days=3), timedelta(days=1))
-    model_settings: ClassVar = ModelSettings(temperature=0.3, max_tokens=16_000)
     """News is shown from three days to one day before the decision."""
+    model_settings: ClassVar = ModelSettings(temperature=0.3, max_tokens=16_000)
 
     @property
     def trades_at_closes(self) -> bool:
@@ -69,7 +69,7 @@ class PortfolioWeights(PortfolioTerms, Game):
         account: Account | None = None,
         past: AccountPast | None = None,
     ) -> PortfolioView:
-        """Return the account with the markets it may hold; closed ones have no price."""
+        """Return the account with the markets that it may buy; closed ones have no price."""
         if subject != PORTFOLIO or account is None:
             raise UsageError(f"{subject.kind} {subject.id!r} is no portfolio with an account; {PORTFOLIO.id!r} is one")
         known = AccountPast() if past is None else past

@@ -1,4 +1,4 @@
-"""The view of a portfolio: an account and the markets it may hold, as objects and as text for a model."""
+"""The view of a portfolio: an account and the markets that it may buy, as objects and as text for a model."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class MarketView:
     yes: Instrument
     no: Instrument
     in_universe: bool = True
-    """Whether the run plays it; else it is shown because the account holds some of it."""
+    """Whether the run plays it; else it is shown because the account owns shares of it."""
     sector: str = ""
     """The sector of a share's company; empty where nobody states it."""
 
@@ -45,7 +45,7 @@ class MarketView:
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Return the sides that can be held; a share has one."""
+        """Return the sides that can be bought; a stock has one."""
         return SIDES[:1] if self.market.is_share else SIDES
 
 

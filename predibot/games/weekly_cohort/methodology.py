@@ -26,7 +26,7 @@ _MOST_WEEKS = 520
 
 @dataclass(frozen=True, slots=True)
 class Methodology:
-    """The rules of a weekly cohort in which versions differ, with their parameters."""
+    """The rules in which the versions of a weekly cohort differ, with their parameters."""
 
     version: Version
     cap: CapBasis

@@ -51,8 +51,8 @@ class WeeklyCohort(Game):
     most_view_tokens: ClassVar = VIEW_TOKENS
     offers: ClassVar = ()
     repairs: ClassVar = 1
-    model_settings: ClassVar = ModelSettings(temperature=0.0, max_tokens=16_000)
     """How many answers may follow a refused one; then the system holds."""
+    model_settings: ClassVar = ModelSettings(temperature=0.0, max_tokens=16_000)
     methodology: Version = "v1"
     """`v1` is Forecaster Arena's as it was published; `v2` has a cap for all bets together, and the next two."""
     weeks: int | None = None
@@ -157,7 +157,7 @@ class WeeklyCohort(Game):
         return CohortForm(view, price_blind)
 
     def given_up(self, complaint: str) -> Decision:
-        """Return a HOLD by the system, with a note that says so."""
+        """Return a HOLD with the note that the system made it."""
         note = f"{SYSTEM_HOLD}, as no answer could be taken: {complaint[:_MAX_COMPLAINT]}"
         return Decision(notes=(note,), by_system=True)
 
@@ -209,7 +209,7 @@ def _latest(markets: Sequence[CohortMarket]) -> datetime:
 
 
 def _shown_positions(account: Account, past: AccountPast, markets: Sequence[CohortMarket]) -> Iterator[ShownPosition]:
-    """Yield the positions, in the order in which they were opened."""
+    """Yield the positions, the earliest opened first."""
     shown = {outcome.instrument: (market, outcome) for market in markets for outcome in market.outcomes}
     opened = {each.instrument: each for each in positions_of(past.journal) if each.is_open}
     for instrument, held in account.positions.items():

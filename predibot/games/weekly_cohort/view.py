@@ -20,7 +20,7 @@ class CohortMarket:
     outcomes: tuple[Outcome, ...]
     category: str | None = None
     in_universe: bool = True
-    """Whether the cohort plays it; else it is shown because the account holds some of it."""
+    """Whether the cohort plays it; else it is shown because the account owns shares of it."""
 
     @property
     def id(self) -> str:

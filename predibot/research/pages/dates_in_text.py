@@ -57,7 +57,7 @@ _FORMS = tuple(
         ("", rf"{_NAME}\.?,?\s(?:of\s|del?\s)?{_YEAR}(?!\d)"),
     )
 )
-"""Signs of which a form needs one, none where any text may have it, and the form."""
+"""Signs, and the form that only a text with one of these signs can contain; no signs where any text can."""
 _CHANGED = re.compile(
     r"(?:updat|modif|edited|correct|amend|revis|refresh|actuali[sz]|aktuali[sz]|korrigiert|geändert|\bstand:?\s|"
     r"mise? à jour|aggiornat|atualizad|bijgewerkt|uppdatera|opdatere|oppdater|päivitet|обновл|оновлен|изменен|güncelle|"

@@ -1,4 +1,4 @@
-"""A deadline: an instant of a monotonic clock by which a whole piece of work must end."""
+"""A deadline: the instant of a monotonic clock when a whole piece of work must be done."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

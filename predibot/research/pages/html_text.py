@@ -213,7 +213,7 @@ def _data_scripts(html: str) -> Iterator[str]:
 
 
 def _named_texts(written: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of sentences in data; strings may hold data again."""
+    """Yield the names and texts of sentences in data; strings may contain data again."""
     for name, quoted in _STRING.findall(written):
         if len(quoted) < _MIN_CHARACTERS:
             continue

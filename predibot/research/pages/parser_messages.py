@@ -84,7 +84,7 @@ class PageDate:
 
     @property
     def latest_at(self) -> datetime | None:
-        """Return the last instant at which the page can have been written or changed."""
+        """Return the latest instant when the page can have been written or changed."""
         return max((dated.latest_at for dated in (self.published, self.modified) if dated is not None), default=None)
 
 

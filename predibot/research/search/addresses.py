@@ -45,7 +45,7 @@ def _read_path(_parts: SplitResult, path: "re.Match[str]") -> Iterator[str]:
 
 
 def _read_copy(parts: SplitResult, path: "re.Match[str]") -> Iterator[str]:
-    """Read a copy of a page, such as AMP's, whose path holds the scheme, if any, and the address."""
+    """Read a copy of a page, such as AMP's, whose path contains the scheme, if any, and the address."""
     address, encoded, of_address = re.split("(%3f|$)", path["url"], maxsplit=1, flags=re.IGNORECASE)
     query = unquote(of_address) if encoded else _page_query(parts.query)
     yield f"{'https' if path['https'] else 'http'}://{address}{query and '?'}{query}"

@@ -15,7 +15,7 @@ _NAMES = ("seed", "events", "markets", "named", "thinking_seconds", "port", "fau
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """The options of a sandbox; `events` and `markets` are average numbers of open ones, of which one may be given."""
+    """The options of a sandbox; `events` and `markets` are average numbers of open ones, and only one may be given."""
 
     seed: int = DEFAULT_SEED
     events: int | None = None

@@ -263,7 +263,7 @@ class Archive(Venue):
                 try:
                     self._cache_series(key, layout.read_series(self.folder, path))
                 except layout.FileBroken as error:
-                    # A new error: the frames of the old one hold what was read.
+                    # A new error, because the frames of the old one keep what was read in memory.
                     self._cache_series(key, layout.FileBroken(str(error)))
             self._series.move_to_end(key)
             series = self._series[key]
@@ -278,7 +278,7 @@ class Archive(Venue):
             return self._keys[path.stem]
 
     def _cache_series(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:
-        """Cache a file's prices and drop those used longest ago; call it with the lock held."""
+        """Cache a file's prices and drop those used longest ago; the caller has the lock."""
         self._series[key] = series
         self._points += _point_count(series)
         while len(self._series) > 1 and (len(self._series) > MAX_CACHED_SERIES or self._points > MAX_CACHED_POINTS):

@@ -11,7 +11,7 @@ from predibot.venues.stocks.recording import last_closed_day
 _TICKER = "SPY"
 _DAYS = 14
 _LEAST_DAYS = 7
-"""Two weeks have ten weekdays, of which a few may be holidays."""
+"""Two weeks have ten weekdays; a few of them may be holidays."""
 
 
 def assumptions(settings: VenueSettings, clock: Callable[[], datetime]) -> Iterator[Assumption]:

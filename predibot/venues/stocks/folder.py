@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 _DATE_CHARACTERS = 10
 _MOST_DIGITS = 15
-"""A float holds so many digits exactly, so that one division by a power of ten gives the nearest float."""
+"""A float is exact up to so many digits, so that one division by a power of ten gives the nearest float."""
 _POWERS = np.array([10.0**power for power in range(_MOST_DIGITS + 1)])
 _NEWLINE, _COMMA, _DOT, _DASH, _ZERO = (ord(each) for each in "\n,.-0")
 
@@ -107,7 +107,7 @@ _JUMP = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A defect of a folder, and the date from which it could be known."""
+    """A defect of a folder, and the first date at which it could be known."""
 
     on: date
     text: str

@@ -12,7 +12,7 @@ from predibot.venues.stocks.providers import check_provider, choose_provider, op
 from predibot.venues.stocks.recording import check_ticker, list_tickers, missing_days, record_stocks
 
 LIVE_FOLDER = Path("runs/out/stocks")
-"""It is a folder as any other: what it holds can be replayed."""
+"""It is a folder like any other: its prices can be replayed."""
 FIRST_DAYS = 90
 """So far back the history of a new stock begins; prompts show ten trading days."""
 _SHOWN_FAILURES = 3

@@ -56,7 +56,7 @@ class Tiingo(AbstractContextManager["Tiingo"]):
         )
 
     def company(self, ticker: str) -> Company:
-        """Return a stock's company, of which Tiingo's free plans state no sector."""
+        """Return a stock's company, without a sector, which Tiingo's free plans do not state."""
         answer = self._get(ticker)
         return Company(fields.name_of(answer, "name"))
 

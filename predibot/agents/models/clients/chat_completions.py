@@ -48,7 +48,7 @@ class Endpoint:
         self._client.send_and_forget(method, self._below(path), seconds=seconds)
 
     def read_refusal(self, received: HttpAnswer) -> Refusal:
-        """Return the meaning of an answer that is no success."""
+        """Return the failure that an answer's status means."""
         text = received.text()
         failure = failure_of_status(
             received.status,

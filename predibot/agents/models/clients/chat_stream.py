@@ -67,7 +67,7 @@ def parse_json_object(received: HttpAnswer) -> dict[str, object]:
 
 def _events(text: str) -> Iterator[str]:
     lines: list[str] = []
-    # Not by `splitlines`: JSON may hold further characters that Python takes for line ends.
+    # Not by `splitlines`: Python takes further characters, which JSON allows, for line ends.
     for line in (*re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), ""):
         name, _, value = line.partition(":")
         if name == "data":

@@ -272,14 +272,14 @@ def _counts_anywhere(value: object) -> bool:
 
 
 def load_json(body: bytes | str) -> object:
-    """Decode JSON within bounds of depth and of digits; raise `ValueError` or `RecursionError` if it is none."""
+    """Decode JSON within bounds of depth and of digits; raise `ValueError` or `RecursionError` if that fails."""
     require_shallow(body)
     # The first digits of a longer number are already beyond any count.
     return limit_depth(json.loads(body, parse_int=lambda digits: int(digits[:_MOST_DIGITS])))
 
 
 def json_or_none(body: bytes | str) -> object:
-    """Decode JSON within bounds; return None if it is none."""
+    """Decode JSON within bounds; return None if that fails."""
     try:
         return load_json(body)
     except (ValueError, RecursionError):

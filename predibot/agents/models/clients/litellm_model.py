@@ -41,7 +41,7 @@ class LiteLLMModel(ChatClient):
     base_url: str | None = None
     """Another address, for names that start with `openai/`; litellm's table does not know its prices."""
     key_name: str | None = None
-    """The setting that holds the key; by default the usual one, or none for a base URL."""
+    """The name of the key's setting; by default the usual one, or none for a base URL."""
     try_seconds: float = TRY_SECONDS
 
     def __post_init__(self) -> None:

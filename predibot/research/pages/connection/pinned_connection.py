@@ -63,7 +63,7 @@ class PinnedStream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Return the next bytes, empty at the end."""
-        # The deadline holds for a server that drips a byte a second too.
+        # The deadline ends a server that drips a byte a second too.
         self.sock.settimeout(self.deadline.left_seconds())
         try:
             read = self.sock.recv(max_bytes)

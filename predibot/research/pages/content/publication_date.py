@@ -40,7 +40,7 @@ _BOX = re.compile(
     r"mostread|most-read|read-more|more-(?:news|stories|from)|newsletter|latest)(?![a-z])",
     re.IGNORECASE,
 )
-"""Classes of elements that hold other pages' headlines or readers' comments."""
+"""Classes of elements with other pages' headlines or readers' comments."""
 _COMMENTS = re.compile(r"(?<![a-z])(?:comments?|disqus)(?![a-z])", re.IGNORECASE)
 _BESIDE = frozenset({"aside", "nav", "table"})
 _PAGE = frozenset({"html", "body", "main", "article"})
@@ -48,7 +48,7 @@ _MARKED = (
     "//*[@datetime or self::time or contains(concat(' ', normalize-space(@class), ' '), ' updated ') or "
     "(@itemprop | @property[not(parent::meta)])[contains(., 'ate') or contains(., 'modif')]]"
 )
-"""Elements that may hold a date: microdata, RDFa, times, and microformats' `updated`."""
+"""Elements that may contain a date: microdata, RDFa, times, and microformats' `updated`."""
 _UNSHOWN = frozenset({"script", "style", "noscript", "template", "select", "svg"})
 _MAIL_DATE = re.compile(r"[A-Z][a-z]{2}, \d")
 _UNIX_SECONDS = re.compile(r"1\d{9}(\d{3})?")
@@ -314,7 +314,7 @@ def _json_ld_statements(tree: "HtmlElement", url: str) -> Iterator[_Statement]:
         is_of is False and is_article for *_thing, is_of, is_article in judged
     )
     for thing, is_part, is_of, is_article in judged:
-        # What is no article proves nothing, and neither does a neighbour.
+        # Only the page's own article proves anything, not a neighbour's.
         if is_of is False and not is_part and (is_found or not is_article):
             continue
         is_own = is_article and is_of is not False and not is_part and (is_found or not is_list)

@@ -104,7 +104,7 @@ def _select_places(snapshot: Snapshot, query: Query, *, is_markets: bool) -> Ite
         found = [set(_find_places(snapshot, name, query[name], is_markets=is_markets)) for name in named]
         return [place for place in set.intersection(*found) if closed in {None, _is_closed(snapshot, place)}]
     if not is_markets:
-        # As Gamma does, a list of events without `closed` holds the closed ones.
+        # As at Gamma, a list of events without `closed` contains the closed ones.
         return [(number, -1) for number in snapshot.numbers(closed=closed is not False)]
     numbers = snapshot.world.maybe_open_numbers(snapshot.minute) if closed is False else snapshot.numbers(closed=None)
     places = [(number, index) for number in numbers for index in range(_market_count(snapshot, number))]
