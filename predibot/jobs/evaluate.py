@@ -63,10 +63,14 @@ def evaluate(
     as_of: datetime,
     part: Part = EVERYTHING,
     question: Question | None = None,
+    record: TrackRecord | None = None,
 ) -> Evaluation:
     """Return how good the bots were by what is stored; nothing is fetched.
 
     Accounts are evaluated only with their whole history, so not for a part with dates or a category.
+
+    Args:
+        record: That of the part without joined events, where the caller has it.
 
     Raises:
         UsageError: If no event has the category of the part.
@@ -91,7 +95,8 @@ def evaluate(
                     from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 
                     join = cluster_ledger_events(connection, venue_name, as_of)
-                record = track_record(connection, venue_name, as_of, part, join=join)
+                if record is None or join is not None:
+                    record = track_record(connection, venue_name, as_of, part, join=join)
                 kept = account_records(connection, venue_name, as_of, part)
                 cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
         except ROW_ERRORS as error:
@@ -194,10 +199,11 @@ def _coherence(store: Store, venue_name: str, record: TrackRecord, question: Que
     """Return how far each bot breaks the rules of probability over all of them; a bot that no rule binds is absent."""
     # Imported here: most evaluations read no question.
     from predibot.ledger.read.details.decisions import list_markets
-    from predibot.related.coherence.coherence import coherence_of
+    from predibot.related.coherence.coherence import Groups, coherence_of
 
     questions = [each.question for each in store.run_read(lambda connection: list_markets(connection, venue_name))]
-    found = ((bot, coherence_of(record, questions, bot, question.uncertainty).rules) for bot in record.bots)
+    known = dict[bytes, Groups]()
+    found = ((bot, coherence_of(record, questions, bot, question.uncertainty, known).rules) for bot in record.bots)
     scores = [replace(rules[0], name=bot) for bot, rules in found if rules]
     return tuple(sorted(scores, key=lambda each: (each.bot, each.name)))
 

@@ -2,13 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Concatenate, TypeVar, cast
 
 from sqlalchemy import Connection
 
-from predibot.jobs.histories.bot import bot_history, ranking_sums
+from predibot.jobs.histories.bot import bot_history
+from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import edge_history, ledger_history
+from predibot.jobs.histories.pair import shared_questions
+from predibot.jobs.histories.snapshot import Snapshot, take_snapshot
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.event_facts import events_of_ids
@@ -75,9 +78,9 @@ class SiteCache(LedgerCache):
     def compute_on_part(
         self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING, **more: object
     ) -> Value:
-        """Return what a function computes from a part, with the running sums of all bots computed once for all."""
-        if work in (edge_history, ledger_history, bot_history):
-            more["sums"] = super().compute_on_part(ranking_sums, part=part)
+        """Return what a function computes from a part, of which one snapshot is taken for all."""
+        if work in (bot_history, edge_history, gains_of_bot, ledger_history, shared_questions):
+            more["whole"] = self._snapshot(part)
         return super().compute_on_part(work, *asked, part=part, **more)
 
     def details(self, run: str, bot: str, subject: str) -> DecisionDetails:
@@ -87,7 +90,10 @@ class SiteCache(LedgerCache):
 
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
         """Return an evaluation with all that pages need, as every page is written."""
-        return super().evaluation(replace(question, wanted=TABLES_ASK), part)
+        return self._snapshot(part).evaluation
+
+    def _snapshot(self, part: Part) -> Snapshot:
+        return super().compute_on_part(take_snapshot, TABLES_ASK, part=part)
 
 
 def rows_by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -13,20 +13,16 @@ import numpy as np
 from sqlalchemy import Row
 
 from predibot.domain.decision import BY_SYSTEM, counted_status
-from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
+from predibot.jobs.histories.snapshot import RankingSums, Snapshot, ranking_of, scored_slots, take_snapshot
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.part_location import locate
 from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 from predibot.jobs.worst_decisions import WorstDecision, instant_of, with_reasons
-from predibot.ledger.read.accounts.scoring import account_records
 from predibot.ledger.read.details.bots import evidence_of_bot, list_decision_results
-from predibot.ledger.read.details.decisions import list_markets
 from predibot.ledger.read.event_lists import OpenPosition, open_positions
 from predibot.ledger.read.row_filter import RowFilter
-from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
-from predibot.related.coherence.coherence import Coherence, coherence_of
+from predibot.related.coherence.coherence import Coherence
 from predibot.related.exposure import Exposures, exposures
 from predibot.scoring.accounts.allocation import drawdowns, weights_held
 from predibot.scoring.accounts.cohorts import CohortBotScore, CohortResult
@@ -34,33 +30,30 @@ from predibot.scoring.accounts.implied import implied_risk
 from predibot.scoring.accounts.record import AccountRecord, AccountsRecord
 from predibot.scoring.accounts.score import AccountScore
 from predibot.scoring.arguments import Floats
-from predibot.scoring.evaluation.evaluation import Evaluation, Question
-from predibot.scoring.evaluation.parts import PartScore, evidence_scores
+from predibot.scoring.evaluation.evaluation import Evaluation
+from predibot.scoring.evaluation.parts import (
+    PartScore,
+    category_scores,
+    confidence_scores,
+    evidence_scores,
+    lead_time_scores,
+)
 from predibot.scoring.evaluation.running import RunningPoint, running_sums, running_value
 from predibot.scoring.evaluation.scorecard import Scorecard
 from predibot.scoring.evaluation.verdict import Verdict
 from predibot.scoring.inference.power import RequiredEvents, events_needed
 from predibot.scoring.inference.uncertainty import Uncertainty
-from predibot.scoring.records.forecasts import settled_forecasts
+from predibot.scoring.records.forecasts import Forecasts, settled_forecasts
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains, largest_losses
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
-_WANTED = ("evidence", "intervals", "by_category", "by_lead_time", "by_confidence")
+_PART_SCORES = {"by_category": category_scores, "by_lead_time": lead_time_scores, "by_confidence": confidence_scores}
+_WANTED = ("evidence", "intervals", *_PART_SCORES)
 _NORMAL_95 = 1.959963984540054
 _MARKETS = 4
 PARTS = ("category", "days before the settlement", "stated confidence, of 10", "searches and pages it rests on")
-Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class RankingSums:
-    """The running sums of all bots of a ranking, as of `ranking_sums`; who gets None in their place computes them."""
-
-    slots: tuple[float, ...]
-    """All slots with scored decisions, in seconds since 1970; the points are at some of them."""
-    running: Running
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,21 +166,19 @@ def bot_history(
     clock: Clock,
     most: int = 5,
     related: Mapping[str, str] | None = None,
-    sums: Mapping[Knowledge, RankingSums] | None = None,
+    whole: Snapshot | None = None,
 ) -> BotHistory:
     """Return what a ledger holds of a bot as of an instant; no venue is asked.
 
     Args:
         related: The cluster of each event; None computes it.
-        sums: Those of the part, which hold for a bot that played all slots.
+        whole: That of the part with its evaluation of all bots; None takes one of this bot alone.
     """
-    question = Question(wanted=_WANTED, archived=archived)
-    there = locate(store, replace(part, bots=(bot,)), clock)
-    part, venue, at = there.part, there.venue_name, there.as_of
-    evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question)
+    if whole is None or not whole.has(bot):
+        whole = take_snapshot(store, _WANTED, replace(part, bots=(bot,)), clock=clock, archived=archived)
+    part, venue, at = replace(whole.location.part, bots=(bot,)), whole.location.venue_name, whole.location.as_of
+    evaluation, record, listed = whole.evaluation, whole.record_of(bot), whole.markets
     with store.read() as connection, store.blame_rows():
-        record = track_record(connection, venue, at, part)
-        kept = account_records(connection, venue, at, part)
         row_filter = RowFilter(
             since=part.since,
             until=part.until,
@@ -198,7 +189,6 @@ def bot_history(
             venue_name=venue,
         )
         decisions = list_decision_results(connection, row_filter)
-        listed = list_markets(connection, venue)
         gathered = evidence_of_bot(connection, bot)
         positions = tuple(open_positions(connection, venue, row_filter))
         best = with_reasons(connection, venue, largest_gains(record, most))
@@ -226,46 +216,24 @@ def bot_history(
         cost_known_usd=sum(each.cost_known_usd for each in decisions),
         cost_unknown=sum(each.cost_usd is None for each in decisions),
         unanswered=tuple(UnansweredGroup(*why, n) for why, n in commonest),
-        scored=tuple(_scored_bots(evaluation, record, bot, listed, gathered, sums or {})),
-        accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
-        cohorts=tuple(cohort_histories(evaluation)),
+        scored=tuple(_scored_bots(whole, record, bot, gathered)),
+        accounts=tuple(account_histories(evaluation, whole.accounts, (bot,))),
+        cohorts=tuple(cohort_histories(evaluation, (bot,))),
         evaluation=evaluation,
         best=best,
         worst=worst,
         markets=jumping_markets(record, listed, _MARKETS),
         days=daily_gains(record, bot),
-        coherence=coherence_of(record, [each.question for each in listed], bot, question.uncertainty),
+        coherence=whole.coherence(record, bot),
         exposures=spread,
         titles={each.event_id: each.title for each in listed if each.event_id in staked_on},
         positions=positions,
     )
 
 
-def ranking_sums(store: Store, part: Part = EVERYTHING, *, clock: Clock) -> Mapping[Knowledge, RankingSums]:
-    """Return the running sums of each ranking of a part of a ledger as of now; no venue is asked."""
-    there = locate(store, part, clock)
-    with store.read() as connection, store.blame_rows():
-        return sums_of_rankings(track_record(connection, there.venue_name, there.as_of, there.part))
-
-
-def sums_of_rankings(record: TrackRecord) -> Mapping[Knowledge, RankingSums]:
-    """Return the running sums of each ranking; one without decisions is absent."""
-    ranked: tuple[Knowledge, ...] = ("clean", "unknown")
-    found = ((knowledge, _ranking_of(record, knowledge)) for knowledge in ranked)
-    return {name: RankingSums(_scored_slots(each), running_sums(each)) for name, each in found if each is not None}
-
-
-def _ranking_of(record: TrackRecord, knowledge: Knowledge) -> TrackRecord | None:
-    return record.without_apart() if knowledge == "clean" else record.apart()
-
-
-def _scored_slots(record: TrackRecord) -> tuple[float, ...]:
-    return tuple(np.unique(record.slots()[record.scored_mask()]).tolist())
-
-
 def _sums_of_bot(record: TrackRecord, bot: str, known: RankingSums | None) -> Mapping[str, tuple[RunningPoint, ...]]:
     """Return the running sums of the only bot of a record by name, from those of all bots where these are the same."""
-    if known is None or known.slots != _scored_slots(record) or all(bot not in of for of in known.running.values()):
+    if known is None or known.slots != scored_slots(record) or all(bot not in of for of in known.running.values()):
         known = RankingSums((), running_sums(record))
     return {name: of[bot] for name, of in known.running.items() if bot in of}
 
@@ -275,17 +243,21 @@ def _implied_until(record: AccountsRecord, account: AccountRecord, row: int) -> 
 
 
 def account_histories(
-    evaluation: Evaluation, kept: Sequence[AccountsRecord], uncertainty: Uncertainty
+    evaluation: Evaluation, kept: Sequence[AccountsRecord], bots: Collection[str] = ()
 ) -> Iterator[AccountHistory]:
-    """Yield the accounts of an evaluation with their values, board by board, best first."""
+    """Yield the accounts of an evaluation, or of some bots, with their values, board by board, best first."""
     for board in evaluation.accounts:
         key = (board.recipe, board.game, board.mode, board.subject)
         record = next(each for each in kept if (each.recipe, each.game, each.mode, each.subject) == key)
         accounts = {each.bot: each for each in record.accounts}
         for score in board.scores:
+            if bots and score.bot not in bots:
+                continue
             own = accounts[score.bot]
             at = [record.at[number].timestamp() for number in own.slot.tolist()]
-            values = running_value(at, own.value_usd, uncertainty, implied=partial(_implied_until, record, own))
+            values = running_value(
+                at, own.value_usd, evaluation.question.uncertainty, implied=partial(_implied_until, record, own)
+            )
             moves = tuple(
                 (start, end, after / before - 1.0)
                 for (start, end), (before, after) in zip(pairwise(at), pairwise(score.values), strict=True)
@@ -308,20 +280,20 @@ def points_of(at: Sequence[float], values: Floats) -> tuple[tuple[float, float],
     return tuple((instant, value) for instant, value in zip(at, values.tolist(), strict=True) if not math.isnan(value))
 
 
-def cohort_histories(evaluation: Evaluation) -> Iterator[CohortsHistory]:
-    """Yield each bot's results in its cohorts, board by board, best first."""
+def cohort_histories(evaluation: Evaluation, bots: Collection[str] = ()) -> Iterator[CohortsHistory]:
+    """Yield the results of all bots, or of some, in their cohorts, board by board, best first."""
     for board in evaluation.cohorts:
         for score in board.scores:
-            yield CohortsHistory(board.recipe, board.game, board.mode, board.methodology, score)
+            if not bots or score.bot in bots:
+                yield CohortsHistory(board.recipe, board.game, board.mode, board.methodology, score)
 
 
 def _scores_by_evidence(
-    ranking: TrackRecord,
+    forecasts: Forecasts,
     listed: Sequence[Row[Any]],
     gathered: Mapping[tuple[str, datetime], int | None],
     uncertainty: Uncertainty,
 ) -> tuple[PartScore, ...]:
-    forecasts = settled_forecasts(ranking)
     if not any(gathered.values()) or forecasts.market is None or forecasts.made_at is None:
         return ()
     made = zip(forecasts.market.tolist(), forecasts.made_at.tolist(), strict=True)
@@ -330,27 +302,36 @@ def _scores_by_evidence(
 
 
 def _scored_bots(
-    evaluation: Evaluation,
-    record: TrackRecord,
+    whole: Snapshot, record: TrackRecord, bot: str, gathered: Mapping[tuple[str, datetime], int | None]
+) -> Iterator[ScoredBot]:
+    for knowledge, ranking in whole.evaluation.rankings.items():
+        verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
+        own = ranking_of(record, knowledge)
+        for card in ranking.cards:
+            if card.bot == bot and card.decisions:
+                parts = {} if own is None else _part_scores(ranking, own, bot, whole.markets, gathered)
+                running = {} if own is None else _sums_of_bot(own, bot, whole.sums.get(knowledge))
+                yield ScoredBot(knowledge, card, verdicts.get(bot), parts, running)
+
+
+def _part_scores(
+    ranking: Evaluation,
+    own: TrackRecord,
     bot: str,
     listed: Sequence[Row[Any]],
     gathered: Mapping[tuple[str, datetime], int | None],
-    sums: Mapping[Knowledge, RankingSums],
-) -> Iterator[ScoredBot]:
-    for knowledge, ranking in evaluation.rankings.items():
-        verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))
-        own = _ranking_of(record, knowledge)
-        by_evidence = () if own is None else _scores_by_evidence(own, listed, gathered, evaluation.question.uncertainty)
-        part_scores = (ranking.by_category, ranking.by_lead_time, ranking.by_confidence, by_evidence)
-        parts = {
-            name: mine
-            for name, scores in zip(PARTS, part_scores, strict=True)
-            if (mine := tuple(each for each in scores if each.bot == bot and each.score.n))
-        }
-        for card in ranking.cards:
-            if card.bot == bot and card.decisions:
-                running = {} if own is None else _sums_of_bot(own, bot, sums.get(knowledge))
-                yield ScoredBot(knowledge, card, verdicts.get(bot), parts, running)
+) -> Mapping[str, tuple[PartScore, ...]]:
+    """Return the scores of parts of the only bot of a record, by the names of `PARTS`."""
+    forecasts, asked = settled_forecasts(own), ranking.question
+    scores = (
+        *(
+            getattr(ranking, name) if name in asked.wanted else scores_of(forecasts, asked.uncertainty)
+            for name, scores_of in _PART_SCORES.items()
+        ),
+        _scores_by_evidence(forecasts, listed, gathered, asked.uncertainty),
+    )
+    of_bot = (tuple(each for each in found if each.bot == bot and each.score.n) for found in scores)
+    return {name: found for name, found in zip(PARTS, of_bot, strict=True) if found}
 
 
 def _dates_needed(score: AccountScore) -> RequiredEvents | None:

@@ -8,15 +8,13 @@ from datetime import datetime
 
 import numpy as np
 
+from predibot.jobs.histories.snapshot import Snapshot, record_of_bots
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.part_location import locate
 from predibot.jobs.worst_decisions import instant_of
-from predibot.ledger.read.details.decisions import list_markets
-from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
 from predibot.scoring.records.horizon_returns import horizon_returns
-from predibot.scoring.records.part import Part
+from predibot.scoring.records.part import EVERYTHING, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +34,15 @@ Gains = Mapping[tuple[str, datetime], tuple[HorizonGain, ...]]
 """By event id and instant of decision; without decisions that share both."""
 
 
-def gains_of_bot(store: Store, bot: str, *, venue: str | None, clock: Clock) -> Gains:
-    """Return the gains of a bot's decisions on events, as scores count them; no venue is asked."""
-    there = locate(store, Part(venue=venue), clock)
-    with store.read() as connection, store.blame_rows():
-        record = track_record(connection, there.venue_name, there.as_of, Part(bots=(bot,)))
-        listed = list_markets(connection, there.venue_name)
+def gains_of_bot(
+    store: Store, bot: str, part: Part = EVERYTHING, *, clock: Clock, whole: Snapshot | None = None
+) -> Gains:
+    """Return the gains of a bot's decisions on events, as scores count them; no venue is asked.
+
+    Args:
+        whole: That of the part, if it is at hand.
+    """
+    record, listed = record_of_bots(store, (bot,), part, clock=clock, whole=whole)
     found = dict[tuple[str, datetime], tuple[HorizonGain, ...]]()
     for ranking in (record.without_apart(), record.apart()):
         if ranking is None:

@@ -8,27 +8,23 @@ from datetime import UTC, datetime
 import numpy as np
 from sqlalchemy import Connection
 
-from predibot.jobs.evaluate import evaluate
 from predibot.jobs.histories.bot import (
     AccountHistory,
     CohortsHistory,
-    RankingSums,
-    Running,
     account_histories,
     cohort_histories,
-    sums_of_rankings,
 )
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
+from predibot.jobs.histories.snapshot import Running, Snapshot, take_snapshot
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
-from predibot.ledger.read.accounts.scoring import account_records
-from predibot.ledger.read.details.decisions import list_markets, market_of
+from predibot.ledger.read.details.decisions import market_of
 from predibot.ledger.read.details.news import list_shown
 from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.accounts.market_weights import MarketWeights, market_weights
 from predibot.scoring.accounts.record import AccountsRecord
-from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.evaluation.evaluation import Evaluation
 from predibot.scoring.evaluation.running import EDGE, RunningPoint, running_sums
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
@@ -93,25 +89,30 @@ class EdgeHistory:
     """Number of days on which somebody decided."""
 
 
-def edge_history(
-    store: Store, part: Part = EVERYTHING, *, clock: Clock, sums: Mapping[Knowledge, RankingSums] | None = None
-) -> EdgeHistory:
-    """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked."""
-    there = locate(store, part, clock)
-    with store.read() as connection, store.blame_rows():
-        record = track_record(connection, there.venue_name, there.as_of, there.part)
+def edge_history(store: Store, part: Part = EVERYTHING, *, clock: Clock, whole: Snapshot | None = None) -> EdgeHistory:
+    """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked.
+
+    Args:
+        whole: That of the part; None reads and computes only what is needed.
+    """
+    if whole is None:
+        there = locate(store, part, clock)
+        with store.read() as connection, store.blame_rows():
+            record = track_record(connection, there.venue_name, there.as_of, there.part)
+    else:
+        record = whole.record
     paid = ~np.isnan(record.payouts())
     slots = record.slots()
     first_at, last_at = (
         (datetime.fromtimestamp(at, UTC) for at in (slots.min(), slots.max())) if slots.size else (None, None)
     )
-    if sums is None:
+    if whole is None:
         rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
         running = {
             name: running_sums(each, wanted=(EDGE,))[EDGE] for name, each in rankings.items() if each is not None
         }
     else:
-        running = {name: each.running[EDGE] for name, each in sums.items()}
+        running = {name: each.running[EDGE] for name, each in whole.sums.items()}
     return EdgeHistory(
         running,
         np.unique(record.decision_event).size,
@@ -128,26 +129,24 @@ def ledger_history(
     *,
     archived: bool = False,
     clock: Clock,
-    sums: Mapping[Knowledge, RankingSums] | None = None,
+    whole: Snapshot | None = None,
 ) -> LedgerHistory:
-    """Return the bots of a ledger over time, as of an instant; no venue is asked."""
-    question = Question(wanted=_WANTED, archived=archived)
-    there = locate(store, part, clock)
-    part, venue, at = there.part, there.venue_name, there.as_of
-    evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question)
+    """Return the bots of a ledger over time, as of an instant; no venue is asked.
+
+    Args:
+        whole: That of the part; None takes one.
+    """
+    whole = whole or take_snapshot(store, _WANTED, part, clock=clock, archived=archived)
+    venue, at, evaluation, sums = whole.location.venue_name, whole.location.as_of, whole.evaluation, whole.sums
     with store.read() as connection, store.blame_rows():
-        record = track_record(connection, venue, at, part)
-        kept = account_records(connection, venue, at, part)
-        listed = list_markets(connection, venue)
-        weights = tuple(_weights_histories(connection, venue, at, evaluation, kept))
-    sums = sums_of_rankings(record) if sums is None else sums
+        weights = tuple(_weights_histories(connection, venue, at, evaluation, whole.accounts))
     return LedgerHistory(
         as_of=at,
         evaluation=evaluation,
         running={knowledge: sums[knowledge].running if knowledge in sums else {} for knowledge in evaluation.rankings},
-        accounts=tuple(account_histories(evaluation, kept, question.uncertainty)),
+        accounts=tuple(account_histories(evaluation, whole.accounts)),
         cohorts=tuple(cohort_histories(evaluation)),
-        markets=jumping_markets(record, listed, _MARKETS),
+        markets=jumping_markets(whole.record, whole.markets, _MARKETS),
         weights=weights,
     )
 

@@ -1,16 +1,14 @@
 """A pair's history: the questions that two bots both answered, by how far they differ."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row
 
 from predibot.jobs.histories.gains import number_or_none
+from predibot.jobs.histories.snapshot import Snapshot, record_of_bots
 from predibot.jobs.open_venue import Clock
-from predibot.jobs.part_location import locate
-from predibot.ledger.read.details.decisions import list_markets
-from predibot.ledger.read.scoring_arrays import track_record
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.pairs import match_questions
 from predibot.scoring.records.knowledge import Knowledge
@@ -40,16 +38,16 @@ class SharedQuestion:
 
 
 def shared_questions(
-    store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock
+    store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock, whole: Snapshot | None = None
 ) -> tuple[SharedQuestion, ...]:
     """Return the questions on which two bots are compared, the largest difference first; no venue is asked.
 
     As in their pair scores, each ranking is compared by itself.
+
+    Args:
+        whole: That of the part, if it is at hand.
     """
-    there = locate(store, replace(part, bots=(one, other)), clock)
-    with store.read() as connection, store.blame_rows():
-        record = track_record(connection, there.venue_name, there.as_of, there.part)
-        listed = list_markets(connection, there.venue_name)
+    record, listed = record_of_bots(store, (one, other), part, clock=clock, whole=whole)
     found = []
     rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
     for knowledge, ranking in rankings.items():

@@ -14,7 +14,7 @@ from predibot.scoring.inference.bootstrap import Estimate
 from predibot.scoring.inference.comparison import Comparison
 from predibot.scoring.inference.uncertainty import Uncertainty, comparisons, estimates, mean_of
 from predibot.scoring.records.coherence import CoherenceScore
-from predibot.scoring.records.track_record import TrackRecord
+from predibot.scoring.records.track_record import DAY_SECONDS, TrackRecord
 
 Rule = Literal["exclusive", "dates", "thresholds"]
 RULES: tuple[Rule, ...] = ("exclusive", "dates", "thresholds")
@@ -138,7 +138,11 @@ class Coherence:
 
 
 def coherence_of(
-    record: TrackRecord, questions: Sequence[str], bot: str, uncertainty: Uncertainty | None = None
+    record: TrackRecord,
+    questions: Sequence[str],
+    bot: str,
+    uncertainty: Uncertainty | None = None,
+    known: dict[bytes, Groups] | None = None,
 ) -> Coherence:
     """Return how far the forecasts of a bot break the rules of probability.
 
@@ -151,11 +155,14 @@ def coherence_of(
     happens. The same is computed for the prices that were shown with the
     markets. Outcomes do not matter, so every decision by the record's instant
     counts, also those of models that may know what happened. Probabilities count as stated, before they are normalised.
+
+    Args:
+        known: A cache of groups, for several calls with the same questions.
     """
     instance_of("record", record, TrackRecord)
     if bot not in record.bots:
         return Coherence()
-    groups = _groups_in(record, questions)
+    groups = _groups_in(record, questions, {} if known is None else known)
     found = breaches(record, groups, bot)
     counted = Coherence(unsure_groups=len(groups.unsure), unsure_markets=sum(map(len, groups.unsure)))
     if not found.group.size:
@@ -285,7 +292,7 @@ class Breaches:
             yield replace(self.score(name, rows), interval=interval, difference=difference)
 
 
-def _groups_in(record: TrackRecord, questions: Sequence[str]) -> Groups:
+def _groups_in(record: TrackRecord, questions: Sequence[str], known: dict[bytes, Groups]) -> Groups:
     decision, market = record.questions()
     made = record.made_mask()[decision]
     decision, market = decision[made], market[made]
@@ -295,4 +302,8 @@ def _groups_in(record: TrackRecord, questions: Sequence[str]) -> Groups:
     event[market] = record.decision_event[decision]
     none = np.full(asked_at.size, -1, dtype=np.int64)
     exclusive = none if record.market_exclusive is None else record.market_exclusive
-    return groups_of(questions, event, exclusive, np.where(np.isinf(asked_at), np.nan, asked_at))
+    # Only the date of an instant matters.
+    key = np.stack([event, exclusive, np.floor(asked_at / DAY_SECONDS)]).tobytes()
+    if key not in known:
+        known[key] = groups_of(questions, event, exclusive, np.where(np.isinf(asked_at), np.nan, asked_at))
+    return known[key]

@@ -25,6 +25,7 @@ from predibot.ledger.read.rows_for_python import (
     select_forecasts,
     sort_decisions,
 )
+from predibot.scoring.records.part import Part
 from predibot.web.cache import LedgerCache
 from predibot.web.pages.page import PAGE, Rows, WebPage, day_of, end_of_day, pagination, records
 from predibot.web.rendering import line, lines
@@ -293,11 +294,7 @@ def _details_context(cache: LedgerCache, decision: LedgerDecision) -> dict[str, 
     if decision.subject_kind == "event" and not decision.late:
         venue = next((run.venue for run in cache.runs_of(decision.run) if run.void == decision.void), None)
         # Computed once for all decisions of the bot.
-        of_bot = cache.compute(
-            "gains",
-            (bot, venue),
-            lambda: gains_of_bot(cache.store, bot, venue=venue, clock=cache.clock),
-        )
+        of_bot = cache.compute_on_part(gains_of_bot, bot, part=Part(venue=venue))
         gains = of_bot.get((decision.subject_id, decision.decided_at), ())
     return {"details": cache.details(decision.run, bot, decision.subject_id), "gains": gains}
 

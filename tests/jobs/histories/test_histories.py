@@ -8,11 +8,12 @@ import pytest
 
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError
-from predibot.jobs.histories.bot import bot_history, ranking_sums
+from predibot.jobs.histories.bot import bot_history
 from predibot.jobs.histories.event import event_history
 from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.jobs.histories.pair import shared_questions
+from predibot.jobs.histories.snapshot import take_snapshot
 from predibot.ledger.store import Store
 from predibot.ledger.write.events import markets
 from predibot.ledger.write.prices_and_resolutions import add_resolutions
@@ -104,12 +105,15 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     # c abstained, so that there is nothing to compare.
     assert shared_questions(filled, "a", "c", clock=_clock) == ()
     # What was computed of all bots together is what is computed of each alone.
-    known, alone = ranking_sums(filled, clock=_clock), bot_history(filled, "a", clock=_clock)
-    together = bot_history(filled, "a", clock=_clock, sums=known)
-    ((scored,), (sums,)) = together.scored, known.values()
-    assert together.scored == alone.scored and scored.running[EDGE] is sums.running[EDGE]["a"]
-    assert edge_history(filled, clock=_clock, sums=known) == edge_history(filled, clock=_clock)
-    gains = gains_of_bot(filled, "a", venue=None, clock=_clock)
+    whole = take_snapshot(filled, ("evidence", "intervals"), clock=_clock)
+    together, alone = bot_history(filled, "a", clock=_clock, whole=whole), bot_history(filled, "a", clock=_clock)
+    ((scored,), (sums,)) = together.scored, whole.sums.values()
+    assert replace(together, evaluation=alone.evaluation) == alone
+    assert scored.running[EDGE] is sums.running[EDGE]["a"] and whole.evaluation != alone.evaluation
+    assert edge_history(filled, clock=_clock, whole=whole) == edge_history(filled, clock=_clock)
+    assert shared_questions(filled, "b", "a", clock=_clock, whole=whole) == (both,)
+    gains = gains_of_bot(filled, "a", clock=_clock)
+    assert gains_of_bot(filled, "a", clock=_clock, whole=whole) == gains
     by_label = {each.label: each.mid for each in gains["e1", NOW]}
     # 0.50 on YES at .4 came to 1.25.
     assert [by_label["now"], by_label["settled"]] == pytest.approx([0.75, 0.75])

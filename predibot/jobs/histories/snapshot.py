@@ -1,0 +1,112 @@
+"""A snapshot: a part of a ledger that is read once and evaluated once, for all histories and pages of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Row
+
+from predibot.jobs.evaluate import evaluate
+from predibot.jobs.open_venue import Clock
+from predibot.jobs.part_location import PartLocation, locate
+from predibot.ledger.read.accounts.scoring import account_records
+from predibot.ledger.read.details.decisions import list_markets
+from predibot.ledger.read.scoring_arrays import track_record
+from predibot.ledger.store import Store
+from predibot.related.coherence.coherence import Coherence, Groups, coherence_of
+from predibot.scoring.accounts.record import AccountsRecord
+from predibot.scoring.evaluation.evaluation import Evaluation, Question
+from predibot.scoring.evaluation.running import RunningPoint, running_sums
+from predibot.scoring.records.knowledge import Knowledge
+from predibot.scoring.records.part import EVERYTHING, Part
+from predibot.scoring.records.track_record import TrackRecord
+
+Running = Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingSums:
+    """The running sums of all bots of a ranking."""
+
+    slots: tuple[float, ...]
+    """All slots with scored decisions, in seconds since 1970, of which the points are some."""
+    running: Running
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A part of a ledger as of an instant, with its evaluation."""
+
+    location: PartLocation
+    record: TrackRecord
+    evaluation: Evaluation
+    accounts: tuple[AccountsRecord, ...]
+    markets: Sequence[Row[Any]]
+    """The venue's markets, in the order of the record."""
+    _groups: dict[bytes, Groups] = field(default_factory=dict)
+    """By the questions asked."""
+
+    @cached_property
+    def sums(self) -> Mapping[Knowledge, RankingSums]:
+        """Return the running sums of each ranking; one without decisions is absent."""
+        ranked: tuple[Knowledge, ...] = ("clean", "unknown")
+        found = ((knowledge, ranking_of(self.record, knowledge)) for knowledge in ranked)
+        return {name: RankingSums(scored_slots(each), running_sums(each)) for name, each in found if each is not None}
+
+    def has(self, *bots: str) -> bool:
+        """Return whether these bots are scored here; a replicate is not, if it was joined with others."""
+        return {*bots} <= {*self.record.bots}
+
+    def record_of(self, *bots: str) -> TrackRecord:
+        """Return the record of some of its bots."""
+        rows = [row for row, name in enumerate(self.record.bots) if name in bots]
+        return self.record.with_bots_of(np.isin(self.record.decision_bot, rows))
+
+    def coherence(self, record: TrackRecord, bot: str) -> Coherence:
+        """Return how coherent a bot is by its own record."""
+        questions = [each.question for each in self.markets]
+        return coherence_of(record, questions, bot, self.evaluation.question.uncertainty, self._groups)
+
+
+def take_snapshot(
+    store: Store, wanted: tuple[str, ...], part: Part = EVERYTHING, *, clock: Clock, archived: bool = False
+) -> Snapshot:
+    """Return a part of a ledger as of now; no venue is asked.
+
+    Args:
+        wanted: The parts of the evaluation, some of `WANTED`.
+        archived: As of a `Question`.
+    """
+    there = locate(store, part, clock)
+    part, venue, at = there.part, there.venue_name, there.as_of
+    with store.read() as connection, store.blame_rows():
+        record = track_record(connection, venue, at, part)
+        kept = account_records(connection, venue, at, part)
+        markets = list_markets(connection, venue)
+    question = Question(wanted=wanted, archived=archived)
+    evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question, record=record)
+    return Snapshot(there, record, evaluation, kept, markets)
+
+
+def record_of_bots(
+    store: Store, bots: tuple[str, ...], part: Part, *, clock: Clock, whole: Snapshot | None
+) -> tuple[TrackRecord, Sequence[Row[Any]]]:
+    """Return the record of some bots and their venue's markets, from a snapshot of the part where that has them."""
+    if whole is not None and whole.has(*bots):
+        return whole.record_of(*bots), whole.markets
+    there = locate(store, replace(part, bots=bots), clock)
+    with store.read() as connection, store.blame_rows():
+        record = track_record(connection, there.venue_name, there.as_of, there.part)
+        return record, list_markets(connection, there.venue_name)
+
+
+def ranking_of(record: TrackRecord, knowledge: Knowledge) -> TrackRecord | None:
+    """Return the part of a record that is ranked by itself; None without decisions."""
+    return record.without_apart() if knowledge == "clean" else record.apart()
+
+
+def scored_slots(record: TrackRecord) -> tuple[float, ...]:
+    """Return the slots with scored decisions, in seconds since 1970."""
+    return tuple(np.unique(record.slots()[record.scored_mask()]).tolist())
