@@ -35,10 +35,8 @@ def format_instant(instant: datetime) -> str:
         >>> format_instant(parse_instant("2026-03-01T12:00:00Z"))
         '2026-03-01T12:00Z'
     """
-    utc = instant.astimezone(UTC)
-    if utc.microsecond:
-        return utc.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return utc.strftime("%Y-%m-%dT%H:%M:%SZ" if utc.second else "%Y-%m-%dT%H:%MZ")
+    utc = instant.astimezone(UTC).replace(tzinfo=None)
+    return utc.isoformat(timespec="microseconds" if utc.microsecond else "seconds" if utc.second else "minutes") + "Z"
 
 
 def short_instant(instant: datetime) -> str:

@@ -45,7 +45,7 @@ def export_files(
     A file appears under its name when it is whole. Text in CSV is one line without control characters and never a
     formula; the other formats hold it as it is stored.
     """
-    write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": write_parquet}[file_format]
+    write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet_rows}[file_format]
     written = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,8 +82,12 @@ def _write_jsonl(file: BinaryIO, columns: Columns, rows: Rows) -> int:
     return count
 
 
-def write_parquet(file: BinaryIO, columns: Columns, rows: Rows) -> int:
-    """Write rows as Parquet, and return how many there are."""
+def _write_parquet_rows(file: BinaryIO, columns: Columns, rows: Rows) -> int:
+    return write_parquet(file, columns, (list(zip(*group, strict=True)) for group in _groups(rows)))
+
+
+def write_parquet(file: BinaryIO, columns: Columns, batches: Iterable[Sequence[Sequence[Any]]]) -> int:
+    """Write batches of rows, each as its columns, as Parquet, and return how many rows there are."""
     # Imported here: pyarrow costs 0.1 s and 100 MB.
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -92,11 +96,10 @@ def write_parquet(file: BinaryIO, columns: Columns, rows: Rows) -> int:
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     count = 0
     with pq.ParquetWriter(file, schema) as writer:
-        for group in _groups(rows):
-            cells = zip(*group, strict=True)
+        for cells in batches:
             arrays = [pa.array(each, field.type) for each, field in zip(cells, schema, strict=True)]
             writer.write_table(pa.table(arrays, schema=schema))
-            count += len(group)
+            count += len(arrays[0])
     return count
 
 

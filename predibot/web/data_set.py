@@ -10,13 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from io import BytesIO
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from predibot.domain.untrusted_text import one_line
-from predibot.jobs.export import Rows, write_parquet
-from predibot.ledger.read.export import export_columns, export_values
+from predibot.jobs.export import write_parquet
+from predibot.ledger.read.export import export_batches, export_columns
 from predibot.ledger.store import Store
 from predibot.plain_file import plain_bytes
 from predibot.version import __version__
@@ -194,30 +193,35 @@ def data_files(store: Store, licence: str, key_file: Path | None) -> Iterator[Da
     for name, (_, meanings) in _TABLES.items():
         table = _EXPORTED.get(name, name)
         columns = export_columns(table)
-        chosen = [list(columns).index(column) for column in meanings]
         hashed = [place for place, column in enumerate(meanings) if column in ("subject_id", "item_id")]
         kind = list(meanings).index("subject_kind") if hashed else None
         with store.read() as connection, store.blame_rows():
-            rows: Rows = map(itemgetter(*chosen), export_values(connection, table))
+            batches = export_batches(connection, table, tuple(meanings))
             if kind is not None:
-                rows = _hash_ids(rows, kind, hashed, key)
+                batches = (_hash_ids(each, kind, hashed, key) for each in batches)
             file = BytesIO()
-            count = write_parquet(file, {column: columns[column] for column in meanings}, rows)
+            count = write_parquet(file, {column: columns[column] for column in meanings}, batches)
         if count:
             found.append(DataFile(f"{name}.parquet", file.getvalue(), count))
     yield from found
     yield DataFile(CARD, _card(found, licence).encode(), 0)
 
 
-def _hash_ids(rows: Rows, kind: int, places: Sequence[int], key: Callable[[], bytes]) -> Rows:
-    for row in rows:
-        if row[kind] not in _OF_PEOPLE:
-            yield row
-            continue
-        cells: list[Any] = list(row)
-        for place in places:
-            cells[place] = hashlib.blake2b(str(row[place]).encode(), key=key(), digest_size=16).hexdigest()
-        yield tuple(cells)
+def _hash_ids(
+    batch: list[Sequence[Any]], kind: int, places: Sequence[int], key: Callable[[], bytes]
+) -> list[Sequence[Any]]:
+    """Return columns with the ids of people in those at some places hashed."""
+    if {*batch[kind]}.isdisjoint(_OF_PEOPLE):
+        return batch
+    hashed = {place: _hash_some(batch[place], batch[kind], key()) for place in places}
+    return [hashed.get(place, column) for place, column in enumerate(batch)]
+
+
+def _hash_some(ids: Sequence[Any], kinds: Sequence[Any], key: bytes) -> Sequence[Any]:
+    return [
+        hashlib.blake2b(str(id).encode(), key=key, digest_size=16).hexdigest() if kind in _OF_PEOPLE else id
+        for id, kind in zip(ids, kinds, strict=True)
+    ]
 
 
 def _read_key(file: Path | None) -> bytes:

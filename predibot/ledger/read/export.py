@@ -103,6 +103,7 @@ _POINT_COLUMNS: Mapping[str, TypeEngine[Any]] = {"at": Instant(), "source": Text
 _PATHS_AT_ONCE = 10
 _ROWS_AT_ONCE = 200
 """Few, because a row may hold a whole rationale or the reasons of a thousand events."""
+_PATHS_IN_BATCH, _ROWS_IN_BATCH = 200, 10_000
 _MINUTE, _SECOND = 60_000_000, 1_000_000
 
 Row = Mapping[str, Any]
@@ -141,16 +142,31 @@ def export_values(
         paths = connection.execute(statement.execution_options(yield_per=_PATHS_AT_ONCE))
         yield from _point_rows(paths, canonical=canonical)
         return
+    for columns in _columns_of(connection, statement, _ROWS_AT_ONCE):
+        yield from zip(*columns, strict=True)
+
+
+def export_batches(connection: Connection, table: str, names: Sequence[str]) -> Iterator[list[Sequence[Any]]]:
+    """Yield the values of some columns of `export_values`, thousands of rows at once; no column may hold long texts."""
+    statement = _statement(table, canonical=False)
+    if table == "observations":
+        places = [[*export_columns(table)].index(name) for name in names]
+        paths = connection.execute(statement.execution_options(yield_per=_PATHS_IN_BATCH))
+        yield from ([columns[place] for place in places] for columns in map(_point_columns, paths.partitions()))
+        return
+    chosen = [statement.selected_columns[name] for name in names]
+    statement = statement.with_only_columns(*chosen, maintain_column_froms=True)
+    yield from _columns_of(connection, statement, _ROWS_IN_BATCH)
+
+
+def _columns_of(connection: Connection, statement: Select[Any], rows: int) -> Iterator[list[Sequence[Any]]]:
+    """Yield the columns of so many rows at once, with instants as text."""
     instants = [index for index, each in enumerate(statement.selected_columns) if isinstance(each.type, Instant)]
-    for row in connection.execute(statement.execution_options(yield_per=_ROWS_AT_ONCE)):
-        if not instants:
-            yield tuple(row)
-            continue
-        values = list(row)
+    for part in connection.execute(statement.execution_options(yield_per=rows)).partitions():
+        columns: list[Sequence[Any]] = [*zip(*part, strict=True)]
         for index in instants:
-            if values[index] is not None:
-                values[index] = format_instant(values[index])
-        yield tuple(values)
+            columns[index] = [None if each is None else format_instant(each) for each in columns[index]]
+        yield columns
 
 
 def decision_rows(connection: Connection, run_key: str) -> Mapping[DecisionKey, Rows]:
@@ -238,3 +254,18 @@ def _point_rows(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[
             points = points[np.lexsort((points["source"], *reversed(_instant_sort_keys(points["at"]))))]
         for at, source, price in points.tolist():
             yield (*named, format_instant(from_microseconds(at)), SOURCES[source], price)
+
+
+def _point_columns(paths: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    """Return the columns of the points of some paths."""
+    found = [
+        unpack_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])[0]
+        for venue, kind, instrument_id, *_, blob in paths
+    ]
+    points, path = np.concatenate(found), np.repeat(np.arange(len(found)), [each.size for each in found])
+    # Most markets are observed at the same instants.
+    instants, place = np.unique(points["at"], return_inverse=True)
+    texts = np.array([format_instant(from_microseconds(at)) for at in instants.tolist()], dtype=object)
+    named = [np.array(each, dtype=object)[path].tolist() for each in [*zip(*paths, strict=True)][:-1]]
+    sources = np.array(SOURCES, dtype=object)[points["source"]].tolist()
+    return [*named, texts[place].tolist(), sources, points["price"].tolist()]
