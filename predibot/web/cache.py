@@ -138,8 +138,7 @@ class LedgerCache:
 
     def venues(self, recipe: str = "") -> tuple[str, ...]:
         """Return the venues of the runs that count, or of those of a recipe, that of the newest first."""
-        counted = (run for run in self.runs() if not run.void and recipe in ("", run.recipe))
-        return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
+        return _venues(self.runs(), recipe)
 
     def venues_of_events(self) -> Mapping[str, str]:
         """Return the venue of each event that somebody decided on, by the id of the event."""
@@ -181,14 +180,8 @@ class LedgerCache:
 
     def _resolve_part(self, part: Part) -> Part:
         """Return the part with its venue, else the newest run's; refuse others: an address may name no file here."""
-        recipe, venue = part.recipe or "", part.venue or ""
-        known = {run.recipe for run in self.runs()}
-        if recipe and recipe not in known:
-            raise UsageError(f"no run is of recipe {recipe[:60]!r}; there are: {', '.join(sorted(known))}")
-        if venue and venue not in {run.venue for run in self.runs()}:
-            raise UsageError(f"no run was made at {venue[:60]!r}; there are: {', '.join(self.venues())}")
-        there = self.venues(recipe)
-        return replace(part, recipe=recipe or None, venue=venue or (there[0] if len(there) > 1 else None))
+        every = self.runs()
+        return self._cached(("part", part), lambda: _resolve(part, every))
 
     def _now(self) -> int:
         return int(self.clock().timestamp()) // _FRESH_SECONDS
@@ -214,6 +207,22 @@ class LedgerCache:
                 while len(self._values) > self.most_values:
                     self._values.popitem(last=False)
             return value
+
+
+def _resolve(part: Part, every: Sequence[LedgerRun]) -> Part:
+    recipe, venue = part.recipe or "", part.venue or ""
+    known = {run.recipe for run in every}
+    if recipe and recipe not in known:
+        raise UsageError(f"no run is of recipe {recipe[:60]!r}; there are: {', '.join(sorted(known))}")
+    if venue and venue not in {run.venue for run in every}:
+        raise UsageError(f"no run was made at {venue[:60]!r}; there are: {', '.join(_venues(every))}")
+    there = _venues(every, recipe)
+    return replace(part, recipe=recipe or None, venue=venue or (there[0] if len(there) > 1 else None))
+
+
+def _venues(every: Sequence[LedgerRun], recipe: str = "") -> tuple[str, ...]:
+    counted = (run for run in every if not run.void and recipe in ("", run.recipe))
+    return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
 
 
 def _by_key(runs: Sequence[LedgerRun]) -> Mapping[str, tuple[LedgerRun, ...]]:

@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 
 from predibot.scoring.accounts.score import is_curve, returns_of
 from predibot.scoring.arguments import Floats, instance_of, within_floats
-from predibot.scoring.evaluation.averages import Average
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.draws import at_least
 from predibot.scoring.inference.uncertainty import Uncertainty
-from predibot.scoring.records.daily_marks import Marks, record_marks
-from predibot.scoring.records.edge import edges
-from predibot.scoring.records.horizon_returns import horizon_returns
+from predibot.scoring.records.daily_marks import record_marks
+from predibot.scoring.records.edge import Edges, edges
+from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
 from predibot.scoring.records.track_record import TrackRecord
 
 MOST_POINTS = 40
@@ -60,9 +59,17 @@ def running_sums(
     at_least("most", most, 2)
     found: dict[str, dict[str, list[RunningPoint]]] = {name: {} for name in wanted}
     slots, marks = record.slots(), record_marks(record)
+    # A decision has the same value in every sum.
+    ahead = edges(record) if EDGE in wanted else None
+    gains = [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]
+    returns = horizon_returns(record, ())[0] if gains else None
     for slot_at in _spread(np.unique(slots[record.scored_mask()]), most).tolist():
-        part = record.only(slots <= slot_at)
-        for name, average in _averages(part, marks, wanted).items():
+        kept = slots <= slot_at
+        book, kept_bets = Book.of(record.only(kept), marks), kept[record.bet_decision]
+        averages = {} if ahead is None else {EDGE: edge_average(_edges_until(ahead, kept, kept_bets), book)}
+        if returns is not None:
+            averages |= horizon_averages(_returns_until(returns, kept, kept_bets), book, gains)
+        for name, average in averages.items():
             for bot, estimate in zip(record.bots, average.of_each(confidence), strict=True):
                 before = found[name].setdefault(bot, [])
                 if estimate is None or (before and before[-1].n == estimate.n):
@@ -106,10 +113,36 @@ def running_value(
     return tuple(found)
 
 
-def _averages(record: TrackRecord, marks: Marks, wanted: Sequence[str]) -> Mapping[str, Average]:
-    book, gains = Book.of(record, marks), [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]
-    found = {EDGE: edge_average(edges(record), book)} if EDGE in wanted else {}
-    return {**found, **horizon_averages(horizon_returns(record, ())[0], book, gains)} if gains else found
+def _edges_until(found: Edges, kept: NDArray[np.bool_], kept_bets: NDArray[np.bool_]) -> Edges:
+    """Return the edges of some decisions, by their rows among these; counts stay those of all."""
+    rows, bets = kept[found.decision], kept_bets[found.bet]
+    return replace(
+        found,
+        decision=(np.cumsum(kept) - 1)[found.decision[rows]],
+        bot=found.bot[rows],
+        event=found.event[rows],
+        cluster=found.cluster[rows],
+        slot=found.slot[rows],
+        value=found.value[rows],
+        settled_value=found.settled_value[rows],
+        bet=(np.cumsum(kept_bets) - 1)[found.bet[bets]],
+        cell=(np.cumsum(rows) - 1)[found.cell[bets]],
+        shares=found.shares[bets],
+        later=found.later[bets],
+        paid=found.paid[bets],
+    )
+
+
+def _returns_until(found: HorizonReturns, kept: NDArray[np.bool_], kept_bets: NDArray[np.bool_]) -> HorizonReturns:
+    return replace(
+        found,
+        passed=found.passed[kept],
+        value=found.value[kept],
+        market_value=found.market_value[kept],
+        quote_value=found.quote_value[kept],
+        price_of_bet=found.price_of_bet[kept_bets],
+        paid=found.paid[kept_bets],
+    )
 
 
 def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:
