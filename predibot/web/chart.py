@@ -16,7 +16,10 @@ LEFT, TOP, BOTTOM = 52.0, 12.0, 290.0
 _RIGHT_OF_NAMES, _RIGHT = 800.0, 944.0
 _MOST_HITS = 240
 """Points that can be pointed at, of all lines of a chart together; each takes a hundred bytes of the page."""
-_MOST_POINTS = 400
+_HITS_OF_PAGE = 480
+"""Likewise of all charts of a page that has several."""
+_MOST_POINTS, _LEAST_POINTS, _POINTS_OF_PAGE = 400, 40, 8_000
+"""Points of a line, at most and where there are many lines, and of all lines of a page."""
 _NAME_CHARACTERS = 20
 _NAME_HEIGHT = 15.0
 _MOST_NAMES = 18
@@ -116,7 +119,13 @@ class Chart:
 
 
 def chart_of(
-    lines: Sequence[Line], title: str, unit: str, scale: Scale, marks: Sequence[tuple[float, str]] = ()
+    lines: Sequence[Line],
+    title: str,
+    unit: str,
+    scale: Scale,
+    marks: Sequence[tuple[float, str]] = (),
+    *,
+    charts: int = 1,
 ) -> Chart | None:
     """Return a chart of lines over time; None if no line has two instants.
 
@@ -124,6 +133,7 @@ def chart_of(
         lines: Those named first get a name at their end if there is no room for all.
         title: Of the chart, a text of others; a single line of that name is not named again.
         marks: Instants in seconds since 1970 with their words; those outside the lines are left out.
+        charts: How many charts like this share a page: the more, the fewer points are drawn in each.
     """
     shown = [each for each in lines if each.points]
     instants = [point.at for each in shown for point in each.points]
@@ -138,13 +148,16 @@ def chart_of(
     right = _RIGHT_OF_NAMES if has_names and not dotted else _RIGHT
     frame = _Frame(first, last, low, high, right)
     places = _name_places(shown, frame) if has_names and not dotted else {}
-    step = max(1, math.ceil(sum(len(each.points) for each in shown if each.kind != "price") / _MOST_HITS))
+    most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINTS_OF_PAGE // (charts * len(shown))))
+    thinned = [replace(each, points=thin_out(each.points, most)) for each in shown]
+    hits = min(_MOST_HITS, _HITS_OF_PAGE // charts)
+    step = max(1, math.ceil(sum(len(each.points) for each in thinned if each.kind != "price") / hits))
     room = min(_DOT, 0.45 * (right - LEFT) * 86_400.0 / (last - first) / max(len(dotted), 1))
     drawn = list[DrawnLine]()
     for number, each in enumerate(shown):
         # Dots of one day lie side by side.
         aside = room * dotted.index(each) if each.kind == "dots" else 0.0
-        found = _series(each, frame, scale, step, each.name if has_names else "", places.get(number), aside)
+        found = _series(thinned[number], frame, scale, step, each.name if has_names else "", places.get(number), aside)
         is_lead = each is lead and all(low <= end <= high for end in _interval(each))
         drawn.append(replace(found, is_lead=is_lead, hides=_hidden(each, shown[:number], frame)))
     ticks = list(_value_ticks(low, high))
@@ -285,7 +298,7 @@ def _series(
     each: Line, frame: _Frame, scale: Scale, step: int, name: str, label: tuple[float, str] | None, aside: float
 ) -> DrawnLine:
     """Return a line as it is drawn, its dots `aside` to the right of their instants; what hides it is ignored."""
-    points = thin_out(each.points, _MOST_POINTS)
+    points = each.points
     known = [(point, point.low, point.high) for point in points if point.low is not None and point.high is not None]
     upper = [f"{frame.x(point.at)},{frame.y(high)}" for point, _, high in known]
     lower = [f"{frame.x(point.at)},{frame.y(low)}" for point, low, _ in reversed(known)]

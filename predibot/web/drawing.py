@@ -46,10 +46,10 @@ class StackedShares:
     last: datetime
 
 
-def curves_of(picture: Picture, colour: Callable[[str], str] = str) -> tuple[Chart | Bars, ...]:
+def curves_of(picture: Picture, colour: Callable[[str], str] = str, *, charts: int = 1) -> tuple[Chart | Bars, ...]:
     """Return the chart of a picture, or the bars of each of its bots; `colour` returns the class of a bot's colour.
 
-    The result is () for other kinds of pictures.
+    The result is () for other kinds of pictures; `charts` is how many share a page, as `chart_of` takes it.
     """
     if isinstance(picture, Curves):
         lines = [
@@ -58,7 +58,7 @@ def curves_of(picture: Picture, colour: Callable[[str], str] = str) -> tuple[Cha
             for each in picture.panels
         ]
         title = f"{picture.title}: {picture.panels[0].name}" if len(lines) == 1 else picture.title
-        found = chart_of(lines, title, picture.unit, Scale(figures.ratio, picture.level), picture.marks)
+        found = chart_of(lines, title, picture.unit, Scale(figures.ratio, picture.level), picture.marks, charts=charts)
         return () if found is None else (found,)
     if isinstance(picture, Cohorts):
         return tuple(

@@ -10,7 +10,7 @@ from predibot.errors import UsageError
 from predibot.jobs.histories.ledger import EdgeHistory, edge_history, ledger_history
 from predibot.ledger.read.rows_for_python import LedgerRun
 from predibot.reports import figures
-from predibot.reports.pictures.series import effort_pictures, ledger_pictures
+from predibot.reports.pictures.series import Curves, effort_pictures, ledger_pictures
 from predibot.reports.study import studies
 from predibot.reports.terminal.boards.accounts import board_grid, cohort_grid
 from predibot.reports.terminal.evaluation_grids import ACCOUNTS, COHORTS, TABLES, table_grids
@@ -281,15 +281,11 @@ def mean_point(point: RunningPoint) -> ChartPoint:
 
 def curves_page(cache: LedgerCache, recipe: str = "", venue: str = "") -> WebPage:
     """Return the curves of edges, gains, accounts and cohorts over time."""
-    drawn = [
-        each
-        for name, picture in ledger_pictures(
-            cache.compute_on_part(ledger_history, part=Part(venue=venue, recipe=recipe))
-        )
-        # The leaderboard draws the edge, as a mean in thousandths.
-        if name != "edge"
-        for each in curves_of(picture, partial(colour, cache))
-    ]
+    history = cache.compute_on_part(ledger_history, part=Part(venue=venue, recipe=recipe))
+    # The leaderboard draws the edge, as a mean in thousandths.
+    pictures = [picture for name, picture in ledger_pictures(history) if name != "edge"]
+    charts = sum(isinstance(each, Curves) for each in pictures)
+    drawn = [each for picture in pictures for each in curves_of(picture, partial(colour, cache), charts=charts)]
     return WebPage(
         "curves",
         {
