@@ -178,7 +178,7 @@ class CommandSettings(_NotifyTable):
 
 
 class NotifySettings(_NotifyTable):
-    """Who hears of runs that nobody watches, and of what."""
+    """The channels for notices of runs that nobody watches, and what they are about."""
 
     on: tuple[NoticeKind, ...] = NOTICE_KINDS
     budget_share: float = Field(default=0.8, gt=0, le=1)

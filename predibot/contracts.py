@@ -277,7 +277,7 @@ def trusted_with_tools(_name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Everything a strategy sees when it decides."""
+    """Everything that a strategy gets for a decision."""
 
     now: datetime
     view: Any
@@ -302,7 +302,7 @@ class Context:
     settled: Callable[[str], tuple[SettledForecast, ...]] = no_settled_forecasts
     """Returns what a declared member forecast in all runs, on markets that settled before now; for `Needs.settled`."""
     why_no_tools: Callable[[str], str] = trusted_with_tools
-    """Returns why a model, by name, calls no tools; empty for one that does. The model is asked once."""
+    """Returns why a model, by name, calls no tools; empty for one that does. Each model is tried once."""
     untrusted_mark: str = field(default_factory=untrusted_mark)
     """The mark of the fence around untrusted text, for this decision only; a rerun uses the one in its trace."""
     reference: Callable[[], Any] = no_reference
@@ -409,7 +409,7 @@ class Needs:
     settled: bool = False
     """Whether it learns from what its members forecast earlier, once that has settled."""
     reference: bool = False
-    """Whether it learns from other items of a text task, whose truth no model sees."""
+    """Whether it learns from other items of a text task, whose true labels no model gets."""
 
     def __post_init__(self) -> None:
         """Turn names into models, and refuse a text in place of a tuple of names."""

@@ -52,7 +52,7 @@ class PluginError(UsageError):
 
 
 class NotTrusted(UsageError):
-    """A folder wants what its user did not allow it."""
+    """A folder needs a power that its user did not allow."""
 
 
 class VenueMissing(UsageError):
@@ -85,7 +85,7 @@ class ModelError(PredibotError):
 
 
 class ModelUnavailable(ModelError):
-    """The provider did not answer in time, or asked to wait for too long."""
+    """The provider did not answer in time, or demanded too long a wait."""
 
 
 class ModelRefused(ModelError):

@@ -260,7 +260,7 @@ def ranking_is_settled(
     if len(known) < rules.events:
         return False
     # A market's volume in a day is at most its event's in a day, and that at most the event's in a week.
-    # A page without known volumes tells nothing.
+    # A page without known volumes settles nothing.
     latest = [
         max((usd for event in page if (usd := ranking_volume_usd(event, listed_by)) is not None), default=math.inf)
         for page in pages[-QUIET_PAGES:]

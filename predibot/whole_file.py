@@ -60,7 +60,7 @@ def is_unfinished(path: Path) -> bool:
 
 
 def _open_new(path: Path) -> BinaryIO:
-    """Return a new file with a lock that tells `remove_unfinished_files` that it is being written."""
+    """Return a new file with a lock, so that `remove_unfinished_files` leaves it alone while it is written."""
     while True:
         file = path.open("xb")
         # Some network disks have no locks; there `remove_unfinished_files` removes nothing either.

@@ -1,4 +1,4 @@
-"""Notices: over which channels predibot tells its user, whether they work, and what a service sends."""
+"""Notices: the channels to the user, whether they work, and what a service sends."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -202,7 +202,7 @@ class Ledger:
         return rows_of(LedgerLabel, (each for each in found if not row_filter.bots or each.bot in row_filter.bots))
 
     def items(self, *, run: str | None = None) -> Rows[LedgerItem]:
-        """Return the texts and pairs that bots were asked about, with the right labels, without void runs.
+        """Return the texts and pairs that bots labelled, with the right labels, without void runs.
 
         As a table each field is a column, such as `truth_label` of the right label's parts; a list is JSON.
 

@@ -49,7 +49,7 @@ class ToolSchema:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What a model is asked."""
+    """A request to a model."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...] = ()

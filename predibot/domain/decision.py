@@ -43,7 +43,7 @@ WITHOUT_SEARCH = "without search"
 """The note on an agent whose searches all failed: no provider answered, which is not "nothing found"."""
 
 UNDER_RESEARCHED = "under_researched"
-"""The note on an agent's decision that rests on fewer searches or pages than were asked for."""
+"""The note on an agent's decision after fewer searches or pages than it should make."""
 
 LENIENT = "label read leniently"
 """The note on a label that did not stand alone in the model's answer."""
@@ -123,7 +123,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A bot's answer about one subject; each game says which parts it wants."""
+    """A bot's answer about one subject; each game needs other parts of it."""
 
     forecasts: tuple[Forecast | MarketDecision, ...] = ()
     orders: tuple[Order, ...] = ()
@@ -142,7 +142,7 @@ class Abstention:
 
     reason: str
     kind: AbstentionKind = "bot"
-    """`bot` is final; the other kinds may be asked again."""
+    """`bot` is final; after the other kinds the bot may decide again."""
 
 
 @dataclass(frozen=True, slots=True)

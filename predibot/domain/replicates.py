@@ -66,7 +66,7 @@ def joined_bots(names: Iterable[str]) -> frozenset[str]:
 
 
 def expand_bots(asked: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
-    """Return names as asked, a bot with replicates as these, in order and once.
+    """Return the requested names once each, in order, with a bot's replicates in place of the bot.
 
     Examples:
         >>> expand_bots(["x", "z"], ["x#1", "x#2", "y"])

@@ -227,7 +227,7 @@ class Timetable:
     """Instants without decisions, such as days without trading."""
 
     def __post_init__(self) -> None:
-        """Refuse a timetable that goes backwards, stands still, or has more than 10,000 instants."""
+        """Refuse a timetable that ends before it begins, has no step, or has more than 10,000 instants."""
         if self.every <= timedelta(0):
             raise ValueError("the time between two instants is zero or less; write a length like '1d'")
         if self.last < self.first:

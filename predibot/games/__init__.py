@@ -1,1 +1,1 @@
-"""Games: what is asked of a bot, and what becomes of its answer; one folder each, found by its name; pure."""
+"""Games: the question to a bot, and the booking of its answer; one folder each, found by its name; pure."""

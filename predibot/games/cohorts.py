@@ -1,4 +1,4 @@
-"""Cohorts: accounts that start together in one UTC week, who plays them, and until when they decide."""
+"""Cohorts: accounts that start together in one UTC week, their bots, and the weeks in which they decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

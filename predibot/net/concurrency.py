@@ -120,7 +120,7 @@ class OwnPermits:
 
 @dataclass(slots=True)
 class Window:
-    """The durations of a round of calls, which tell whether a provider is slow or bears more."""
+    """The durations of a round of calls, from which a slow provider is recognised."""
 
     usual_seconds: float | None = None
     _seconds: list[float] = field(default_factory=list)

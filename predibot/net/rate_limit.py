@@ -1,4 +1,4 @@
-"""Rate limits: how fast a venue may be asked, kept by token buckets."""
+"""Rate limits: how many requests a venue gets in a window, by token buckets."""
 
 import threading
 from collections.abc import Callable, Mapping

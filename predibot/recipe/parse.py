@@ -305,7 +305,7 @@ def _samples_of(bot: BotSpec, table: BotTable, game: Game, path: KeyPath, where:
 
 
 def _sample(bot: BotSpec, name: str, number: int) -> BotSpec:
-    """Return a sample, whose model is asked with a seed of its own where the recipe states one."""
+    """Return a sample, with a seed of its own for the model where the recipe states one."""
     settings = bot.terms.settings
     if settings.seed is not None:
         settings = replace(settings, seed=settings.seed + (number if settings.seed < _MOST_SEED else -number))

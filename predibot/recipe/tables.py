@@ -116,7 +116,7 @@ class PriceTable(_StrictTable):
 
 
 class SettingsTable(_StrictTable):
-    """The keys of [[bots]] on how a model is asked and answers, unless the strategy has an argument of that name."""
+    """The keys of [[bots]] on a model's requests and answers, unless the strategy has an argument of that name."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)

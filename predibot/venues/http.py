@@ -44,7 +44,7 @@ class RequestRefused(VenueChanged):
     """The venue refuses this very request; another try would not help."""
 
     def __init__(self, message: str, status: int) -> None:
-        """Keep the HTTP status: it tells what is missing from what is wrong."""
+        """Keep the HTTP status, which differs for a missing object and a wrong request."""
         super().__init__(message)
         self.status = status
 
@@ -202,7 +202,7 @@ def is_local(url: str) -> bool:
 
 
 class LiveVenue(Venue):
-    """A venue asked over HTTP, as of now; thread-safe."""
+    """A venue that answers over HTTP, as of now; thread-safe."""
 
     name, live = "", True
 

@@ -88,7 +88,7 @@ class Board:
         self.pages_unseen += 1
 
     def update(self, belief: Belief) -> None:
-        """Replace the belief, which a model writes before it sees what it reads in the same turn."""
+        """Replace the belief. A model writes it before it has the pages that it reads in the same turn."""
         self.belief, self.pages_since = belief, self.pages_unseen
 
     def text(self, fence: Fence, *, asks: bool, short: bool = False, lists_found: bool = False) -> str:

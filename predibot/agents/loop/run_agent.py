@@ -69,7 +69,7 @@ def load_smolagents() -> None:
 
 @contextmanager
 def _without_dotenv() -> Iterator[None]:
-    """Keep dotenv from reading anything; an environment variable is the only way to tell it."""
+    """Keep dotenv from reading anything; only an environment variable can switch it off."""
     if _NO_DOTENV in os.environ:  # noqa: TID251
         yield
         return

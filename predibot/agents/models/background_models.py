@@ -20,7 +20,7 @@ def works_in_background(name: str) -> bool:
 
 
 def searches_by_itself(name: str) -> bool:
-    """Return whether a model searches without being asked to, as its name tells.
+    """Return whether the name of a model shows that it searches by itself.
 
     litellm's table says of most models that they could search, and of few that they do. Tongyi's model is named after a
     task it was trained for; it searches only with the tools it is given.

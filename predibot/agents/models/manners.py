@@ -90,7 +90,7 @@ class Manners:
 
     @classmethod
     def of(cls, name: str) -> Self:
-        """Return what a model's name tells about the documented manners of its provider."""
+        """Return the manners that the provider documents for models of this name."""
         wanted = {"reasoning_content"} if _WANTS_THOUGHTS.search(name) else set()
         return cls(name, state=_UNASKED | wanted)
 
@@ -146,7 +146,7 @@ class Manners:
         states = [json.loads(each.state_json) for each in request.messages if each.state_json]
         held = {name for state in states for part in state for name in part} - self.learned_state
         for name in [name for name in STATE_WORDS if name in held]:
-            # A refusal wants the field if it was not sent, and refuses it if it was.
+            # A refusal demands the field if it was not sent, and forbids it if it was.
             yield STATE_WORDS[name], {"state": self.state ^ {name}, "learned_state": self.learned_state | {name}}
         if not self.streams:
             yield _STREAMING, {"streams": True}

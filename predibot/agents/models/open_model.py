@@ -56,7 +56,7 @@ def open_model(
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """The host that gets a model's requests, and the key that goes with them."""
+    """The host that gets a model's requests, and the key in them."""
 
     host: str
     key_name: str | None
@@ -68,7 +68,7 @@ class Destination:
 def model_destination(
     name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName
 ) -> Destination:
-    """Return where a model's requests go and which key goes with them; nothing is sent. Raises `UsageError` if the
+    """Return the host of a model's requests and their key; nothing is sent. Raises `UsageError` if the
     named key is not set or may not be sent there, and `ModelRefused` if the key is malformed or the model's provider is
     unknown.
     """

@@ -16,7 +16,7 @@ from predibot.net.retry import RetryPolicy
 
 
 class _Tries(Protocol):
-    """The payer of a call's tries. It hears of each failure, and reserves each further try."""
+    """The payer of a call's tries: it reserves each further try, and books the failed ones."""
 
     def failed(self, failure: TryAgain) -> None: ...
 

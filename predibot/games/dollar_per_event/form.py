@@ -142,7 +142,7 @@ def _drop_empty_older(item: Mapping[Any, Any], names: tuple[str, str]) -> Mappin
 
 
 def _use_newer_name(item: Mapping[Any, Any], names: tuple[str, str]) -> dict[Any, Any]:
-    """Return an object with the value of the older name under the newer one; a complaint tells of both at once."""
+    """Return an object with the value of the older name under the newer one; both at once are a complaint."""
     newer, older = names
     rest = {name: value for name, value in item.items() if name != older}
     if newer in item or older not in item:
@@ -180,7 +180,7 @@ Check = Callable[[Decision, EventView, Mapping[Instrument, Price]], object]
 
 @dataclass(frozen=True, slots=True)
 class EventForm(AnswerForm):
-    """How an answer about one event is asked for and read."""
+    """The prompt and the parser for an answer about one event."""
 
     fields: ClassVar = FIELDS
     seen: EventView
@@ -267,5 +267,5 @@ class EventForm(AnswerForm):
 
 
 def _mask(price: Price) -> Price:
-    """Return a price that is equally usable, but tells nothing."""
+    """Return a price that is as usable, but reveals nothing."""
     return replace(price, mid=0.5) if 0.0 < price.mid < 1.0 else price

@@ -1,4 +1,4 @@
-"""The text on one event for a model: the event, its markets, and what an answer is asked for."""
+"""The text on one event for a model: the event, its markets, and the fields of an answer."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -118,7 +118,7 @@ STOCK_SHAPE = f"""{{
 
 @dataclass(frozen=True, slots=True)
 class PortfolioForm(AnswerForm):
-    """How an answer about a portfolio is asked for and read."""
+    """The prompt and the parser for an answer about a portfolio."""
 
     seen: PortfolioView
     terms: PortfolioTerms

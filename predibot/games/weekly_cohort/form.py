@@ -68,7 +68,7 @@ def _field_complaints(data: Mapping[Any, Any]) -> Iterator[str]:
         yield f"{ACTION} is {quoted(action)}; give one of {', '.join(ACTIONS)}, in capitals"
     yield from reasoning_complaints(data.get(REASONING, ""))
     for name, wanted in ((BETS, "BET"), (SELLS, "SELL")):
-        # An empty list beside another action is harmless: tools that want every field send one.
+        # An empty list beside another action is harmless: some models send every field.
         if isinstance(action, str) and action in ACTIONS and action != wanted and data.get(name, []) not in ([], None):
             yield f"{name} stands beside {ACTION} {action}; take it out, or make the {ACTION} {wanted}"
 
@@ -233,7 +233,7 @@ SYSTEM_HOLD = "held by the system"
 
 @dataclass(frozen=True, slots=True)
 class CohortForm(AnswerForm):
-    """How an answer in a cohort is asked for and read."""
+    """The prompt and the parser for an answer in a cohort."""
 
     schema: ClassVar = SCHEMA
     shape: ClassVar = SHAPE

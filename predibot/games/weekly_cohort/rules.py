@@ -177,7 +177,7 @@ class WeeklyCohort(Game):
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)
 
     def misplayed(self, journal: Sequence[JournalRow], orders: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-        """Yield how an account broke the rules of bets; its journal tells the cash before each row."""
+        """Yield how an account broke the rules of bets; the cash before each row follows from its journal."""
         rules = self.terms
         cash_usd, before, bet_usd = 0.0, dict[str, float](), defaultdict[str, float](float)
         for number, row in enumerate(journal, start=1):

@@ -113,7 +113,7 @@ def _fee_words(view: CohortView) -> str:
 def _account_lines(view: CohortView, *, price_blind: bool) -> Iterator[str]:
     yield f"date: {format_instant(view.at)}"
     yield f"cohort: {view.cohort}, decision week {view.week}"
-    # Whole cents, rounded down: who bets 25 % of what is shown keeps the rule.
+    # Whole cents, rounded down, so that 25 % of the shown cash is never too much.
     cash_usd = math.floor(view.account.cash_usd * 100.0 + 1e-7) / 100.0
     most_usd = math.floor(max(0.0, MAX_SHARE * cash_usd) * 100.0 + 1e-7) / 100.0
     yield f"cash: ${cash_usd:,.2f}, of which 25 % is ${most_usd:,.2f}"

@@ -128,7 +128,7 @@ def _decode(body: bytes, name: str) -> str:
 
 
 def _as_the_web_does(error: UnicodeError) -> tuple[str, int]:
-    """Return the text for bytes that a codec of Python does not know, and where decoding goes on. An unknown pair is
+    """Return the text for bytes that a codec of Python does not know, and where decoding continues. An unknown pair is
     one character: after half of it, all further pairs would be read wrongly.
     """
     if not isinstance(error, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""A parser's process as its parent sees it: asked, watched, and killed if it does not answer."""
+"""A parser's process, from its parent's side: it gets questions, is watched, and killed if it does not answer."""
 
 import os
 import select

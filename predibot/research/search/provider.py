@@ -34,7 +34,7 @@ class SearchFailed(Exception):
     """
 
     def __init__(self, message: str, *, was_asked: bool = True) -> None:
-        """Keep whether the provider was asked at all, and may charge for it."""
+        """Keep whether the provider got the request, and may charge for it."""
         super().__init__(message)
         self.was_asked = was_asked
 

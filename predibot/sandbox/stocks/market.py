@@ -140,7 +140,7 @@ class StockMarket:
         )
 
     def _index_value(self, index: Index) -> Floats:
-        """Return the growth of a dollar in an index; a delisted member's share goes to the others."""
+        """Return the growth of a dollar in an index; the others take over a delisted member's share."""
         histories = [self.history(member) for member in index.members]
         values = np.array(
             [size * history.company_value for size, history in zip(index.members.values(), histories, strict=True)]
@@ -151,7 +151,7 @@ class StockMarket:
             for action in history.actions:
                 if action.kind == "delisting":
                     is_held[row, self.days.index(action.on) :] = False
-        # Without any member left, it goes on with all of them.
+        # Without any member left, it continues with all of them.
         is_held[:, ~is_held.any(axis=0)] = True
         grown: Floats = np.cumprod((values * is_held).sum(axis=0) / (before * is_held).sum(axis=0))
         return grown

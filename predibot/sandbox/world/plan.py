@@ -188,9 +188,9 @@ class EventPlan:
     end_minute: int | None
     daily_volume_usd: float
     news_share: float
-    """The share of the uncertainty that goes with news, in [0, 1]."""
+    """The share of the uncertainty that news removes, in [0, 1]."""
     closing_share: float
-    """The share of the uncertainty that goes when an outcome is known, in [0, 1]."""
+    """The share of the uncertainty that the outcome removes, in [0, 1]."""
     news_count: int
     is_exclusive: bool
     timestamp_digits: int

@@ -54,7 +54,7 @@ class StockVenue(Venue):
 
     @property
     def live(self) -> bool:
-        """Return whether its closes were asked for now."""
+        """Return whether a provider added closes to it just now."""
         return self._live_at is not None
 
     def quotes(self, event: Event) -> Mapping[str, Quote]:

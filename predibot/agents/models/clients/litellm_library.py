@@ -21,7 +21,7 @@ from predibot.net.json_client import MAX_BYTES, open_client
 IMPLAUSIBLE_USD_PER_TOKEN = 0.001
 """The table has chat models at $0.20 a token; the dearest real one costs $0.0006."""
 KEEPS_TASKS = "anthropic"
-"""The provider that is asked to cache the task: caching costs more once, and then a tenth each turn."""
+"""The provider with a cache for the task: writing it costs more once, then reading costs a tenth each turn."""
 _SENT_BEFORE: ContextVar[float] = ContextVar("sent_before", default=math.inf)
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _OTHER_TARIFFS = ("priority", "flex", "batch", "audio", "image", "video", "character", "second", "1hr")

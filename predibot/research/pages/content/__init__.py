@@ -1,1 +1,1 @@
-"""What a page's content tells about it: its date, and whether it is a wall in place of an article."""
+"""What follows from a page's content: its date, and whether it is a wall in place of an article."""

@@ -27,7 +27,7 @@ _UNPLAYED: tuple[tuple[str, Json], ...] = (
     ("lottery", {"outcomeType": "BINARY", "mechanism": "cpmm-1", "token": "CASH", "probability": 0.6}),
     ("gone", {"outcomeType": "BINARY", "mechanism": "cpmm-1", "probability": 0.5}),
 )
-"""Other entries of the list: three of kinds that are not played, and one that is gone when asked for."""
+"""Other entries of the list: three of kinds that are not played, and one whose own page is missing."""
 
 
 def answer_mana(snapshot: Snapshot, path: str, query: Query) -> HttpReply:
