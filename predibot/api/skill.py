@@ -72,5 +72,5 @@ def compare_prompts(
         both = [record.bots.index(name) for name in (each.first, each.second) if name in record.bots]
         own = np.isin(record.decision_bot, both) & np.isin(np.asarray(record.decision_run), each.runs)
         pairs = edge_pairs(record.with_bots_of(own), uncertainty)
-        found += [(each if pair.first == each.first else each.turned(), pair) for pair in pairs]
+        found += [(each if pair.first == each.first else each.swap(), pair) for pair in pairs]
     return tuple(zip((each for each, _ in found), adjust_pairs([pair for _, pair in found]), strict=True))

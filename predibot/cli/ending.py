@@ -175,7 +175,7 @@ def leave_threads_behind(code: int) -> None:
 
 
 def resume_advice(arguments: Sequence[str], what: str) -> str:
-    """Return how to go on after a command was stopped; the line can be pasted, passwords are `***`."""
+    """Return how to go on after a command was stopped, as a line to paste, with passwords as `***`."""
     line = f"`predibot {shlex.join(mask_arguments(arguments))}`"
     command = next((word for word in arguments if not word.startswith("-")), "")
     if command not in _RESUMABLE:

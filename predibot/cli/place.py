@@ -56,12 +56,12 @@ def _program() -> str:
         if not script.exists():
             return as_module("predibot")
     found = shutil.which("predibot")
-    return "predibot" if found and Path(found).resolve() == script.resolve() else _typed(script)
+    return "predibot" if found and Path(found).resolve() == script.resolve() else _shell_word(script)
 
 
 def as_module(name: str) -> str:
     """Return how a module of this Python is run."""
-    return f"{_typed(Path(sys.executable))} -m {name}"
+    return f"{_shell_word(Path(sys.executable))} -m {name}"
 
 
 def _package() -> str:
@@ -76,7 +76,7 @@ def _package() -> str:
     return shlex.quote(f"predibot[{{extra}}] @ {origin}") if origin else "'predibot[{extra}]'"
 
 
-def _typed(path: Path) -> str:
+def _shell_word(path: Path) -> str:
     """Return a program as it is typed in the current folder; a shell looks for a bare name elsewhere."""
     typed = _from_here(path)
     return shlex.quote(typed if "/" in typed else f"./{typed}")

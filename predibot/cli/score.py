@@ -43,7 +43,7 @@ class _ForecastOptions:
         typer.Option("--compare", metavar="A B", help="say in one line which of two forecasters is better"),
     ] = None
 
-    def given(self) -> "Iterator[str]":
+    def list_given(self) -> "Iterator[str]":
         named = (self.pool, self.extremize, self.columns, self.wide or None, self.compare)
         options_of = ("--pool", "--extremize", "--columns", "--wide", "--compare")
         return (option for option, value in zip(options_of, named, strict=True) if value is not None)
@@ -153,7 +153,7 @@ def _check_options(
 ) -> None:
     """Refuse options that would be ignored, and numbers out of range."""
     if equity:
-        for option in (*of_forecasts.given(), *(["--csv"] if csv else ())):
+        for option in (*of_forecasts.list_given(), *(["--csv"] if csv else ())):
             raise typer.BadParameter(f"{option} is for forecasts, not for --equity")
     for option, number in (("--periods-per-year", years), ("--risk-free-rate", rate)):
         if number is not None and not equity:

@@ -134,7 +134,7 @@ def lay_down(file: Path) -> None:
 
 
 def matches_checksum(file: Path) -> bool:
-    """Return whether a file is as `lay_down` left it, or was opened for writing since."""
+    """Return whether a file is unchanged since `lay_down`, or was opened for writing since."""
     with open_plain(file) as laid_down:
         versions, stored, checksum = _checksums(laid_down)
     return versions != _LAID_DOWN or stored in (bytes(len(stored)), checksum)

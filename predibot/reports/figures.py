@@ -227,7 +227,7 @@ def _short_signed(value: float) -> str:
 
 
 def _is_at_an_end(value: float) -> bool:
-    """Whether a share is so near 0 or 1, without being it, that whole hundredths would say nothing of it."""
+    """Return whether a share is so near 0 or 1, but not equal, that it needs more digits than hundredths."""
     return 0.0 < value < 0.0095 or 0.9905 < value < 1.0
 
 

@@ -39,14 +39,12 @@ def bot_rationales(
     as_of: datetime | None = None,
     judge: Judge | None = None,
 ) -> tuple[BotRationales, ...]:
-    """Return a row for each bot, and behind those of one recipe, game, mode and venue one for all of them.
+    """Return a row for each bot, and one for all bots after those of a recipe, game, mode and venue.
 
     Baselines are left out, unless there are only baselines: their rationales are sentences of the program.
 
     Args:
-        recipe: Only of this recipe; None for all.
         cohort: Only of this weekly cohort; None for all.
-        as_of: Later decisions are left out; None for none.
         judge: A model that reads rationales beside the rules: the first of each bot, then the second of each, and so
             on, so that a limit in dollars stops all bots alike. It is asked once for equal texts.
 

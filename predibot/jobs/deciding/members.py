@@ -27,7 +27,7 @@ def read_members(job: DecideJob, worker: Worker, now: datetime) -> Mapping[str, 
     return {
         "members": {name: decided.get(name) for name in names},
         "undecided": {name: undecided[name] for name in names if name in undecided},
-        "settled": _settled(job, worker, now),
+        "settled": _settled_forecasts(job, worker, now),
     }
 
 
@@ -37,7 +37,7 @@ def members_decided_at(job: DecideJob, worker: Worker) -> datetime | None:
     return worker.store.run_read(lambda connection: last_decided_at(connection, run_id, job.subject, names))
 
 
-def _settled(job: DecideJob, worker: Worker, now: datetime) -> Callable[[str], tuple[SettledForecast, ...]]:
+def _settled_forecasts(job: DecideJob, worker: Worker, now: datetime) -> Callable[[str], tuple[SettledForecast, ...]]:
     needs, run_id = job.bot.needs, worker.run.id
 
     def read(name: str) -> tuple[SettledForecast, ...]:

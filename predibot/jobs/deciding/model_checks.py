@@ -78,7 +78,7 @@ def check_models(recipe: Recipe, settings: Settings, clock: Callable[[], datetim
         agents.look_at_models(recipe.bots)
         models = {(need.name, bot.terms): bot for bot in recipe.bots for need in bot.needs.models}
         with ThreadPoolExecutor(max(1, len(models))) as pool:
-            results = pool.map(lambda model: _ModelTest.asked(agents, models[model], model[0]), models)
+            results = pool.map(lambda model: _ModelTest.ask(agents, models[model], model[0]), models)
             answers = dict(zip(models, results, strict=True))
         return tuple(
             _check_of(agents, bot, need, answers[need.name, bot.terms])
@@ -97,7 +97,7 @@ class _ModelTest:
     takes_schema: bool | None = None
 
     @classmethod
-    def asked(cls, agents: AgentSetup, bot: BotSpec, name: str) -> "_ModelTest":
+    def ask(cls, agents: AgentSetup, bot: BotSpec, name: str) -> "_ModelTest":
         """Ask a model; ask nothing if it is unavailable or expensive."""
         question = cls(name, partial(agents.open_without_budget, bot, name))
         if bot.name in agents.unplayable or works_in_background(name):

@@ -69,7 +69,7 @@ class WeightsHistory:
     """The slots, in seconds since 1970."""
     weights: MarketWeights
     news: tuple[tuple[float, str], ...]
-    """When each was published and its title, by time: the last one before each of the slots that moved most."""
+    """Publication and title, by time: of each of the slots that moved most, the last news before it."""
 
 
 @dataclass(frozen=True, slots=True)

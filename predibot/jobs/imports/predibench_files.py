@@ -75,7 +75,7 @@ class Answer:
     started_at: datetime
     decided_at: datetime
     decision: Decision
-    """With the stated remaining money, and a note where that differs from what the bets leave."""
+    """Includes the stated remaining money, and a note if that differs from what the bets leave."""
     sources: tuple[Source, ...]
 
 

@@ -34,9 +34,9 @@ class SealBroken(PermissionError):
 
 
 class Seal:
-    """A seal on a folder: while it holds, this process opens no file below it.
+    """A seal on a folder: while it is active, this process opens no file below the folder.
 
-    It sees what goes through Python; a library that opens files in C, or another program, is not stopped.
+    It covers what goes through Python; a library that opens files in C, or another program, is not stopped.
     """
 
     def __init__(self, folder: Path) -> None:

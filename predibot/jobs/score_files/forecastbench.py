@@ -93,9 +93,9 @@ class QuestionFacts:
     """The content of resolution sets and question sets."""
 
     outcomes: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
-    """With the date of resolution; None where a question is not resolved."""
+    """Outcome, None where a question is not resolved, and date of resolution."""
     prices: dict[QuestionKey, tuple[float | None, str]] = field(default_factory=dict)
-    """With the instant; from when the question was chosen, some days before forecasts were due."""
+    """Price and its instant, when the question was chosen: some days before forecasts were due."""
     titles: dict[QuestionKey, str] = field(default_factory=dict)
     resolved_on: set[str] = field(default_factory=set)
     asked_on: set[str] = field(default_factory=set)

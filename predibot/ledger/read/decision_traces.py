@@ -52,13 +52,13 @@ class TracedDecision:
 def decisions_with_traces(connection: Connection, prefix: str = "") -> tuple[TracedDecision, ...]:
     """Return every decision whose trace hash has a prefix, of void runs too, in the order of storing."""
     begins = [decisions.c.trace_sha256.startswith(prefix, autoescape=True)] if prefix else []
-    return _traced(connection, [decisions.c.trace_sha256.is_not(None), *begins])
+    return _select_traces(connection, [decisions.c.trace_sha256.is_not(None), *begins])
 
 
 def latest_traces(connection: Connection, most: int) -> tuple[TracedDecision, ...]:
     """Return the decisions with a trace that were stored last, the newest first."""
     newest = select(decisions.c.id).where(decisions.c.trace_sha256.is_not(None)).order_by(decisions.c.id.desc())
-    found = _traced(connection, [decisions.c.id.in_(newest.limit(most))])
+    found = _select_traces(connection, [decisions.c.id.in_(newest.limit(most))])
     return tuple(sorted(found, key=attrgetter("number"), reverse=True))
 
 
@@ -67,21 +67,21 @@ def latest_of_bot(connection: Connection, bot: str) -> TracedDecision | None:
     newest = with_decisions(func.max(decisions.c.id)).where(
         is_bot(bots.c.name, (bot,)), runs.c.voided_at.is_(None), decisions.c.trace_sha256.is_not(None)
     )
-    return next(iter(_traced(connection, [decisions.c.id == newest.scalar_subquery()])), None)
+    return next(iter(_select_traces(connection, [decisions.c.id == newest.scalar_subquery()])), None)
 
 
 def numbered_decision(connection: Connection, number: int) -> TracedDecision | None:
     """Return the decision of this number; None without one."""
-    return next(iter(_traced(connection, [decisions.c.id == number])), None)
+    return next(iter(_select_traces(connection, [decisions.c.id == number])), None)
 
 
 def find_decisions(connection: Connection, run: str, bot: str, event_id: str) -> tuple[TracedDecision, ...]:
     """Return the decisions with this name: first of the run that is not void, then the newest first."""
-    found = _traced(connection, [runs.c.key == run, bots.c.name == bot, subjects.c.subject_id == event_id])
+    found = _select_traces(connection, [runs.c.key == run, bots.c.name == bot, subjects.c.subject_id == event_id])
     return tuple(reversed(found))
 
 
-def _traced(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tuple[TracedDecision, ...]:
+def _select_traces(connection: Connection, chosen: Sequence[ColumnElement[Any]]) -> tuple[TracedDecision, ...]:
     tries = select(func.count()).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
     statement = (
         with_decisions(

@@ -142,7 +142,7 @@ def _check_questions(forecast_rows: list[Row], hashes: Mapping[str, str]) -> Ite
 
 
 def _check_quotes(bet_rows: list[Row], quote_rows: list[Row]) -> Iterator[str]:
-    """Yield bets whose price is not that of the booked quote; a bet of zero may have the shown one's."""
+    """Yield bets with another price than the booked quote; a bet of zero may have that of the shown quote."""
     prices: dict[tuple[str, str], EntryPrice | None] = {}
     for row in quote_rows:
         values = {name: row[name] for name in ("at", *QUOTE_PRICES)}
@@ -162,7 +162,7 @@ def _check_quotes(bet_rows: list[Row], quote_rows: list[Row]) -> Iterator[str]:
 
 
 def _check_money(decision: Row, bet_rows: list[Row], fill_rows: list[Row], stake_usd: float) -> Iterator[str]:
-    """Yield breaches of: bets and rest are the stake, fills are the bets, cash is shares by price."""
+    """Yield breaches of three rules: bets and rest add up to the stake, fills to bets, and cash is shares by price."""
     if decision["status"] != "recorded":
         if bet_rows or fill_rows:
             yield f"it {decision['status']} and has {len(bet_rows)} bets and {len(fill_rows)} fills"

@@ -1,4 +1,4 @@
-"""What stands behind each decision, also through pooled bots: what models can have known, and what they cost."""
+"""The models behind each decision, those of pooled bots too: what they can have known, and what they cost."""
 
 import json
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ def _invented_world_bots(connection: Connection) -> list[int]:
 
 
 def pooled_decisions(connection: Connection, made: Deciders) -> tuple[Ints, Ints]:
-    """Return the rows of decisions that rest on another one on the same event, and the rows of those, (m,) each.
+    """Return decisions that pool others on the same event, and the pooled ones, as two arrays of rows, (m,) each.
 
     A pool of pools rests on each decision once, however many of its members do.
     """

@@ -19,14 +19,14 @@ payouts = (
 """What each settled market paid, by its last revision; a payout of NULL gave the stakes back."""
 
 
-def _paid(price: Any, payout: Any) -> Any:
+def _gain_per_dollar(price: Any, payout: Any) -> Any:
     return payout / func.nullif(price, 0.0) - 1.0
 
 
 _gain = func.sum(
     case(
-        (bets.c.booked_usd > 0.0, bets.c.booked_usd * _paid(bets.c.price_yes, payouts.c.payout_yes)),
-        else_=-bets.c.booked_usd * _paid(1.0 - bets.c.price_yes, 1.0 - payouts.c.payout_yes),
+        (bets.c.booked_usd > 0.0, bets.c.booked_usd * _gain_per_dollar(bets.c.price_yes, payouts.c.payout_yes)),
+        else_=-bets.c.booked_usd * _gain_per_dollar(1.0 - bets.c.price_yes, 1.0 - payouts.c.payout_yes),
     )
 )
 _open = (

@@ -69,7 +69,7 @@ def _check_bots(connection: Connection, checked: Checked) -> Iterator[Violation]
 
 
 def _check_subjects(connection: Connection, checked: Checked) -> Iterator[Violation]:
-    """Yield subjects that are called an event and are none, or another, or are one and are not called so."""
+    """Yield subjects whose kind and id do not agree with the event that their row refers to."""
     check = "subjects are what they say"
     of = (events.c.venue.label("of_venue"), events.c.event_id)
     statement = select(subjects, *of).outerjoin(events, events.c.id == subjects.c.event_row).order_by(subjects.c.id)

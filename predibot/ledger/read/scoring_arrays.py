@@ -134,7 +134,7 @@ def track_record(
         asked_decision=asked_decision,
         asked_market=asked_market,
         market_exclusive=_exclusive(market_rows, asked_of),
-        bet_said=_said(connection, venue, head, bet),
+        bet_said=_stated_probabilities(connection, venue, head, bet),
         decision_cluster=None if join is None else _clusters(connection, event_rows, join)[places],
     )
     return join_replicates(record)
@@ -328,7 +328,7 @@ def _exclusive(market_rows: Ints, asked_of: RunMarkets) -> Ints:
     return np.array([-1 if group is None else number[group] for group in groups], dtype=np.int64)
 
 
-def _said(connection: Connection, venue: str, head: Columns, bet: Columns) -> Floats | None:
+def _stated_probabilities(connection: Connection, venue: str, head: Columns, bet: Columns) -> Floats | None:
     """Return the probability that a bot stated for each bet before it was normalised, (n_b,), else NaN; or None."""
     normalising = select(bots.c.id).where(bots.c.arguments_json.contains('"normalise": '))
     rows = np.flatnonzero(np.isin(head["bot_id"], list(connection.execute(normalising).scalars())))

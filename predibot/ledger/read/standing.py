@@ -139,7 +139,7 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
     )
     long_ago, until = played.where(runs.c.as_of < now - stale), instruments.c.tracked_until
 
-    def counted(*which: ColumnElement[bool]) -> ColumnElement[int]:
+    def count_where(*which: ColumnElement[bool]) -> ColumnElement[int]:
         return func.coalesce(func.sum(case((and_(*which), 1), else_=0)), 0)
 
     is_old = markets.c.event_row.in_(long_ago)
@@ -147,8 +147,8 @@ def open_markets(connection: Connection, *, now: datetime, stale: timedelta) -> 
         select(
             func.count().label("markets"),
             func.max(until).label("tracked_until"),
-            counted(is_old, until.is_(None)).label("unreadable"),
-            counted(is_old, until < now - stale).label("stale"),
+            count_where(is_old, until.is_(None)).label("unreadable"),
+            count_where(is_old, until < now - stale).label("stale"),
         )
         .select_from(instruments)
         .join(markets, markets.c.id == instruments.c.market_row)

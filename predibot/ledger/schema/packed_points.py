@@ -47,7 +47,7 @@ def unpack_points(blobs: Sequence[bytes], *, highest: float = 1.0) -> tuple[Poin
 
 
 def merge_points(held: Points, more: Points) -> Points:
-    """Return points in order of time and source, each pair once; held ones and first ones win."""
+    """Return points in order of time and source, each pair once; the first counts, those of `held` before `more`."""
     both = np.concatenate([held, more])
     both = both[np.lexsort((both["source"], both["at"]))]
     again = (both["at"][1:] == both["at"][:-1]) & (both["source"][1:] == both["source"][:-1])

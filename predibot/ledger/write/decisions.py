@@ -41,7 +41,7 @@ ORDER_OF_FILL = and_(orders.c.decision_id == fills.c.decision_id, orders.c.numbe
 _NO = instruments.c.side == "NO"
 
 
-def _signed(amount: Any) -> Any:
+def _signed_amount(amount: Any) -> Any:
     return case((_NO, -amount), else_=amount)
 
 
@@ -49,8 +49,8 @@ bets = (
     select(
         orders.c.decision_id,
         instruments.c.market_row,
-        _signed(func.coalesce(orders.c.asked, orders.c.amount)).label("asked_usd"),
-        _signed(orders.c.amount).label("booked_usd"),
+        _signed_amount(func.coalesce(orders.c.asked, orders.c.amount)).label("asked_usd"),
+        _signed_amount(orders.c.amount).label("booked_usd"),
         orders.c.price.label("price_yes"),
         orders.c.price_source,
         orders.c.number,

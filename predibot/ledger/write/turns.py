@@ -178,7 +178,7 @@ def _end_pending(
 
 
 def replace_pending(connection: Connection, account_id: int, *, but: int, at: datetime) -> None:
-    """End an account's pending orders, but those of one decision: a new answer replaces them."""
+    """End an account's pending orders, except those of one decision: a new answer replaces them."""
     replaced = [each for each in pending_orders(connection, account_id) if each.decision_id != but]
     _end_pending(connection, [(each, "replaced", "a later decision replaced it") for each in replaced], at=at)
 
@@ -194,7 +194,7 @@ def turn_at(connection: Connection, account_id: int, slot_at: datetime) -> datet
 
 
 def accounts_played_at(connection: Connection, venue: str) -> Mapping[int, str]:
-    """Return the bot by row of each account that had a turn in a run at a venue."""
+    """Return the bot of each account that had a turn in a run at a venue, by the account's row."""
     statement = (
         select(accounts.c.id, accounts.c.bot)
         .distinct()
@@ -304,7 +304,7 @@ def _weights(connection: Connection, decision_ids: Sequence[int]) -> Mapping[int
 
 
 def _values(connection: Connection, account_id: int, *, since: datetime) -> Mapping[datetime, float]:
-    """Return an account's value at its last valuation by an instant and at later ones, as corrected."""
+    """Return an account's values at its valuations since an instant, and at the last one before, as corrected."""
     own = valuations.c.account_id == account_id
     last = select(func.max(valuations.c.at)).where(own, valuations.c.at <= since).scalar_subquery()
     first = func.coalesce(last, literal(since, valuations.c.at.type))

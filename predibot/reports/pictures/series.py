@@ -225,11 +225,11 @@ def _sums(bots: Sequence[tuple[str, Mapping[str, tuple[RunningPoint, ...]]]]) ->
         ("gain", f"Gain of a dollar a decision, added up, {where}", figures.money_noun(), gained),
     ):
         scale = 1000.0 if what == EDGE else 1.0
-        panels = [CurvePanel(bot, _scaled(running[what], scale)) for bot, running in bots if what in running]
+        panels = [CurvePanel(bot, _scale(running[what], scale)) for bot, running in bots if what in running]
         yield from _curves(name, title, unit, panels)
 
 
-def _scaled(points: Sequence[RunningPoint], by: float) -> tuple[RunningPoint, ...]:
+def _scale(points: Sequence[RunningPoint], by: float) -> tuple[RunningPoint, ...]:
     return tuple(
         replace(
             point,

@@ -69,7 +69,7 @@ def table_grid(study: Study, table: StudyTable) -> Table:
     """Return a table of a study as it is shown."""
     columns = []
     for place, name in enumerate(table.columns):
-        column = replace(study.columns.get(name) or Column(name), of=str(place), write=_written)
+        column = replace(study.columns.get(name) or Column(name), of=str(place), write=_write_cell)
         columns.append(replace(column, kind="name") if place == 0 else column)
     number = f"Table {table.name}. " if table.name.isdigit() else ""
     found = table_of(f"{number}{table.title}", columns, table.rows, [table.note])
@@ -78,7 +78,7 @@ def table_grid(study: Study, table: StudyTable) -> Table:
     return replace(found, legend=tuple(sorted(meant, key=lambda each: order.index(each.header))))
 
 
-def _written(cell: str | float) -> str:
+def _write_cell(cell: str | float) -> str:
     if isinstance(cell, str):
         return plain(cell)
     if isinstance(cell, int):

@@ -31,7 +31,7 @@ class LeaderboardRow:
     """The figures of one bot; None without a value."""
 
     rank: int | None
-    """From 1, equal ones alike, among bots that beat the price; None for all others."""
+    """From 1 among bots that beat the price, equal for ties; None for all others."""
     bot: str
     baseline: bool
     standing: Standing
@@ -46,7 +46,7 @@ class LeaderboardRow:
     """Ranks the bots that beat the price."""
     edge_high: float | None
     edge_by_event: float | None
-    """With every event counting once; None unless it differs by more than half the interval's width."""
+    """Edge with each event counted once; None unless it differs by more than half the interval's width."""
     events: int
     """Number of events behind the edge."""
     slots: int

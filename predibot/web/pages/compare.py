@@ -23,7 +23,7 @@ class Lead:
     ahead: str
     behind: str
     difference: float
-    """From 0; in squared error, as the next two, which are the ends of its 95 % interval."""
+    """At least 0, in squared error; the next two fields are the ends of its 95 % interval."""
     low: float | None
     high: float | None
     events: int

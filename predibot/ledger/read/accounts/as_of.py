@@ -46,7 +46,7 @@ class AccountAsOf:
     account: Account
     valued_at: datetime | None
     value_usd: float | None
-    """At the last prices, or the last valuation where none is newer; None where a holding never had one."""
+    """Value at the last prices, or at the last valuation where none is newer; None if a position never had a price."""
     marks: Mapping[Instrument, Mark]
 
 

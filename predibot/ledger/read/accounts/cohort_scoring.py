@@ -100,7 +100,7 @@ def _cohort_bots(
     strategies: Mapping[tuple[int, str], str],
     as_of: datetime,
 ) -> Iterator[CohortBot]:
-    """Yield each bot, replicates as one, with its accounts, apart where its models can have known something else."""
+    """Yield each bot, replicates as one, with its accounts; accounts with other knowledge of models are a bot apart."""
     joined = joined_bots({each.bot for each in members})
     of_account = {int(row): decided[decided["account_id"] == row] for row in np.unique(decided["account_id"])}
     alike: defaultdict[tuple[str, Knowledge], list[MemberAccount]] = defaultdict(list)

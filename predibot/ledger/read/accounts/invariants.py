@@ -166,7 +166,7 @@ def _check_account(
     if connection.execute(numbers).scalar() not in (None, len(rows)):
         yield Violation(check, name, "a row of its journal is missing")
     played = _game_of(connection, account_id, game)
-    yield from _broken(check, name, _check_causes(rows, played))
+    yield from _violations(check, name, _check_causes(rows, played))
     try:
         after = [Account(), *accounts_of(rows)]
     except ValueError as error:
@@ -174,15 +174,15 @@ def _check_account(
         return
     if not all(map(_is_conserved, after)):
         yield Violation(check, name, "cash and cost are not what was paid in, realised and paid out")
-    yield from _broken(check, name, _check_debts(rows, after))
-    yield from _broken(check, name, _check_fills_booked(connection, account_id))
-    yield from _broken("valuations are folds", name, _check_valuations(connection, checked, account_id, after))
+    yield from _violations(check, name, _check_debts(rows, after))
+    yield from _violations(check, name, _check_fills_booked(connection, account_id))
+    yield from _violations("valuations are folds", name, _check_valuations(connection, checked, account_id, after))
     at_closes = played is not None and played.trades_at_closes
-    yield from _broken("turns are whole", name, _check_turns(connection, checked, account_id, rows, at_closes))
-    yield from _broken("journals follow resolutions", name, _check_settlements(connection, checked, account_id))
+    yield from _violations("turns are whole", name, _check_turns(connection, checked, account_id, rows, at_closes))
+    yield from _violations("journals follow resolutions", name, _check_settlements(connection, checked, account_id))
 
 
-def _broken(check: str, row: str, all_seen: Iterable[str]) -> Iterator[Violation]:
+def _violations(check: str, row: str, all_seen: Iterable[str]) -> Iterator[Violation]:
     return (Violation(check, row, seen) for seen in all_seen)
 
 
@@ -330,7 +330,7 @@ def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Violati
     for each in kept:
         checked[_FIT] += 1
         name = f"{each.recipe}/{each.mode}/{each.name}"
-        yield from _broken(_FIT, name, _check_cohort(each, played[each.run_id]))
+        yield from _violations(_FIT, name, _check_cohort(each, played[each.run_id]))
     by_key = {(*each.group, each.venue, each.name): each for each in kept}
     columns = (accounts.c.recipe, accounts.c.game, accounts.c.mode, accounts.c.methodology)
     named = (
@@ -349,7 +349,7 @@ def _check_cohorts(connection: Connection, checked: Checked) -> Iterator[Violati
         if bot not in {member.bot_id for member in cohort.members}:
             yield Violation(_FIT, name, f"{bot!r} is not in the line-up of its cohort")
         newer = [each.start for each in kept if each.group == cohort.group and each.start > cohort.start]
-        yield from _broken(_RULES, name, _check_member(connection, checked, account_id, cohort, newer))
+        yield from _violations(_RULES, name, _check_member(connection, checked, account_id, cohort, newer))
 
 
 def _check_cohort(cohort: StoredCohort, run: Any) -> Iterator[str]:

@@ -31,7 +31,7 @@ class PromptPair:
     runs: Sequence[int]
     """Rows of these runs; in others the bots may differ in more, or have other prompts."""
 
-    def turned(self) -> Self:
+    def swap(self) -> Self:
         """Return the pair the other way round."""
         return type(self)(self.second, self.first, self.second_prompt, self.first_prompt, self.runs)
 

@@ -98,7 +98,7 @@ def count_shown(
     connection: Connection, market: str = "", since: datetime | None = None, until: datetime | None = None
 ) -> int:
     """Return the number of rows of `list_shown`."""
-    return connection.execute(select(func.count()).select_from(_shown(market, since, until))).scalar_one()
+    return connection.execute(select(func.count()).select_from(_select_shown(market, since, until))).scalar_one()
 
 
 def list_shown(
@@ -120,7 +120,7 @@ def list_shown(
         since: Only of slots from this instant on, and before `until`.
         first: How many rows are left out at the beginning; then at most `most` follow.
     """
-    shown = _shown(market, since, until)
+    shown = _select_shown(market, since, until)
     order = (shown.c.slot_at.desc(), shown.c.asset, shown.c.published_at.desc(), shown.c.name, shown.c.url, shown.c.run)
     return connection.execute(select(shown).order_by(*order, shown.c.bot).offset(first).limit(most)).all()
 
@@ -129,13 +129,13 @@ def list_shown_markets(
     connection: Connection, since: datetime | None = None, until: datetime | None = None
 ) -> Sequence[Row[Any]]:
     """Return the markets that bots were shown something of, by question: `market_id`, `asset`, and `shown`, a count."""
-    shown = _shown("", since, until)
+    shown = _select_shown("", since, until)
     statement = select(shown.c.market_id, func.min(shown.c.asset).label("asset"), func.count().label("shown"))
     statement = statement.where(shown.c.market_id.is_not(None)).group_by(shown.c.market_id)
     return connection.execute(statement.order_by("asset", shown.c.market_id)).all()
 
 
-def _shown(market: str, since: datetime | None, until: datetime | None) -> Subquery:
+def _select_shown(market: str, since: datetime | None, until: datetime | None) -> Subquery:
     """Return the SQL of all that was shown; a page read for several decisions counts for each."""
     only = (
         select(markets.c.event_row, func.min(markets.c.market_id).label("market_id"))

@@ -77,7 +77,7 @@ def settled_forecasts_of_bot(
 
 
 def _equal_bots(connection: Connection, own: Row[Any]) -> list[int]:
-    """Return the ids of the bots of all runs that are the same as one, and so are the bots that it pools or wraps."""
+    """Return the ids of the bots of all runs that equal this one, and pool or wrap equal bots."""
     alike = [bots.c[each].is_not_distinct_from(getattr(own, each)) for each in ("strategy", "source_sha256", "model")]
     found = connection.execute(select(bots).where(*alike)).all()
     in_runs = select(bots.c.run_id).where(*alike)
