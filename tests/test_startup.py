@@ -29,12 +29,12 @@ def command(name: str) -> str:
         ("from predibot.scoring import brier_score", {*NO_PLUGIN, "typer"}),
         (command("--help"), {*NO_PLUGIN, "numpy"}),
         (command("bots"), {*NO_LEDGER, "predibot.cli.decide"}),
-        (command("status"), {*RARE, "httpx", "numpy"}),
+        (f"{command('report')}; assert 'sqlmodel' not in sys.modules; main(['status'])", {*RARE, "httpx", "numpy"}),
     ],
 )
 def test_what_is_not_needed_is_not_loaded(tmp_path: Path, code: str, without: set[str]) -> None:
     shown = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -159,8 +159,7 @@ def report(
     verbose: options.Verbose = False,
 ) -> None:
     """Print the leaderboard and the number of runs, or a closeup."""
-    from predibot.api.evaluate import report as report_part
-    from predibot.scoring.evaluation.evaluation import Question
+    from predibot.ledger.url import prepare_url
 
     caller = output.caller(verbose=verbose)
     how.check(tables.worst, clusters)
@@ -182,8 +181,11 @@ def report(
         "--category": part.category is not None,
         "--mode": part.mode is not None,
     }
+    is_closeup = asked.is_given(beside)
+    # First of all, as what shows a ledger takes longer to load than to say that there is none.
+    prepare_url(ledger, create=False)
     scores = output.read_outside(tables)
-    if asked.is_given(beside):
+    if is_closeup:
         named = part.read()
         if asked.figures is not None or asked.tearsheet is not None:
             from predibot.reports.pictures.canvas import require_matplotlib
@@ -194,6 +196,9 @@ def report(
                 asked, store, named, caller.clock, archived=archived, most=tables.worst, scores=scores, how=how
             )
         return
+    from predibot.api.evaluate import report as report_part
+    from predibot.scoring.evaluation.evaluation import Question
+
     shown = tables.screen_options(every=how.every)
     question = Question(archived=archived, clusters=options.parse_clusters(clusters))
     question = output.question_for(question, shown, how)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from predibot.ledger.store import Store
-
 if TYPE_CHECKING:
-    # Not imported at run time: commands that only read a ledger start faster.
+    # Not imported at run time: commands that only read a ledger, or have none, start faster.
     from predibot.config import Settings
     from predibot.contracts import ProgressListener
     from predibot.jobs.open_venue import Clock
+    from predibot.ledger.store import Store
 
 
 def wall_clock() -> datetime:
@@ -32,22 +31,26 @@ class Caller:
     progress: "Callable[[], AbstractContextManager[ProgressListener]]"
 
     @contextmanager
-    def reading(self, ledger: str) -> Iterator[Store]:
+    def reading(self, ledger: str) -> "Iterator[Store]":
         """Open a ledger for reading and name it; errors over its rows are reported as theirs."""
+        from predibot.ledger.store import Store
+
         with Store.open_to_read(ledger) as store:
             self.say(f"ledger: {store.address}")
             with store.blame_rows():
                 yield store
 
     @contextmanager
-    def writing(self, ledger: str, *, create: bool = False) -> Iterator[Store]:
+    def writing(self, ledger: str, *, create: bool = False) -> "Iterator[Store]":
         """Open a ledger for writing and name it; with `create` a missing one is made."""
+        from predibot.ledger.store import Store
+
         with Store.open(ledger, create=create) as store:
             self.say(f"ledger: {store.address}")
             yield store
 
     @contextmanager
-    def following(self, store: Store) -> "Iterator[ProgressListener]":
+    def following(self, store: "Store") -> "Iterator[ProgressListener]":
         """Name a ledger, and show progress meanwhile."""
         self.say(f"ledger: {store.address}")
         with self.progress() as listener:

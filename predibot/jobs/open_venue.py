@@ -2,19 +2,23 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from predibot.config import Settings
 from predibot.contracts import OpenVenue, Paces, Past, Purpose, VenueRequest
 from predibot.errors import UsageError
 from predibot.plugins.registry import own_code
 from predibot.plugins.venues import check_venue_spec, parse_venue_spec, venue_or_defaults
+
+if TYPE_CHECKING:
+    # Not imported at run time: commands that only look back start faster.
+    from predibot.config import Settings
 
 Clock = Callable[[], datetime]
 
 
 def open_venue(
     spec: str,
-    settings: Settings,
+    settings: "Settings",
     *,
     as_of: datetime | None,
     purpose: Purpose,
@@ -35,7 +39,7 @@ def open_venue(
         return parse_venue_spec(spec)[0].open(request)
 
 
-def open_past(spec: str, settings: Settings, clock: Clock) -> Past:
+def open_past(spec: str, settings: "Settings", clock: Clock) -> Past:
     """Open the past of a venue; raise UsageError if there is none, or it is live and cannot answer for its past."""
     found = parse_venue_spec(spec)[0]
     past = found.past

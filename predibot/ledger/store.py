@@ -1,9 +1,7 @@
 """The open ledger: transactions on it, with a database's errors in predibot's words."""
 
-import heapq
 import logging
 import os
-import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +20,7 @@ from predibot.ledger.schema.tables import Row
 from predibot.ledger.schema.values import ROW_ERRORS
 from predibot.ledger.schema.versions import HEAD, Upgrade, make_current, read_version
 from predibot.ledger.sqlite_files import BUSY_SECONDS, PrivateCopy, has_all_pages, matches_checksum, write_ahead
-from predibot.ledger.url import mask_url, parse_ledger_url, sqlite_file
+from predibot.ledger.url import mask_url, prepare_url, sqlite_file
 
 T = TypeVar("T")
 _Begin = Callable[[Connection], AbstractContextManager[Connection]]
@@ -40,7 +38,6 @@ _SILENT_SECONDS = 15
 
 It is much longer than any work of ours between two statements, and shorter than a usual lease.
 """
-_NAMED_LEDGERS = 3
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 # The server's operator, or the URL, may have set another time.
 _SET_IDLE_TIMEOUT = text(
@@ -96,14 +93,14 @@ class Store:
         Raises:
             LedgerUnusable: If the database is missing, locked, full, newer, or cannot be reached.
         """
-        url = _prepare_url(address, create=create)
+        url = prepare_url(address, create=create)
         store = cls(url, read_only=False, artefacts_inside=artefacts_inside)
         return store._start(reconnect_seconds, upgrade=upgrade, is_asked=not was_reached)
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
         """Open an existing ledger to read; LedgerUnusable if it is missing, of another version, or out of reach."""
-        url = _prepare_url(address, create=False)
+        url = prepare_url(address, create=False)
         try:
             return cls(url, read_only=True)._start(reconnect_seconds)
         except LedgerUnusable as error:
@@ -409,33 +406,6 @@ def _reading(connection: Connection) -> Iterator[Connection]:
         connection = connection.execution_options(isolation_level="REPEATABLE READ")
     with connection.begin():
         yield connection
-
-
-def _prepare_url(address: str, *, create: bool) -> URL:
-    url = parse_ledger_url(address)
-    file = sqlite_file(url)
-    if file is None:
-        return url
-    try:
-        if file.is_dir():
-            raise UsageError(f"the ledger {file} is a folder; name a file in it")
-        is_there = file.exists()
-        if is_there and not file.is_file():
-            raise UsageError(f"the ledger {file} is a device or a pipe, which holds no ledger; name a file")
-        if create and not is_there:
-            file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LedgerUnusable(
-            f"the ledger {file} cannot be reached: {error.strerror}. Look at the path and its permissions"
-        ) from error
-    if not (create or is_there):
-        beside = heapq.nsmallest(_NAMED_LEDGERS, file.parent.glob("*.db"))
-        options = [f"--ledger {shlex.quote(f'sqlite:///{each}')}" for each in beside]
-        named = f": {' or '.join(options)}" if beside else ""
-        raise LedgerUnusable(
-            f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant{named}"
-        )
-    return url
 
 
 def _writes_ahead(connection: Connection) -> bool:

@@ -1,5 +1,7 @@
 """The address of a ledger: which URLs are taken, and how one is shown without its password."""
 
+import heapq
+import shlex
 from os import PathLike, fspath
 from pathlib import Path
 from urllib.parse import unquote
@@ -8,9 +10,10 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from predibot.environment import DEFAULT_LEDGER
-from predibot.errors import UsageError
+from predibot.errors import LedgerUnusable, UsageError
 
 TAKEN = "A ledger is named by a sqlite or postgresql URL"
+_NAMED_LEDGERS = 3
 _SECRET_WORDS = ("password", "passwd", "pwd", "secret", "token", "key")
 
 
@@ -36,6 +39,39 @@ def parse_ledger_url(text: str) -> URL:
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     raise UsageError(f"no ledger can be kept in {mask_url(url)!r}. {TAKEN}")
+
+
+def prepare_url(address: str, *, create: bool) -> URL:
+    """Return the URL of a ledger whose file is there; with `create` its folder is made.
+
+    Raises:
+        UsageError: If no ledger can have this address.
+        LedgerUnusable: If there is no such file.
+    """
+    url = parse_ledger_url(address)
+    file = sqlite_file(url)
+    if file is None:
+        return url
+    try:
+        if file.is_dir():
+            raise UsageError(f"the ledger {file} is a folder; name a file in it")
+        is_there = file.exists()
+        if is_there and not file.is_file():
+            raise UsageError(f"the ledger {file} is a device or a pipe, which holds no ledger; name a file")
+        if create and not is_there:
+            file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerUnusable(
+            f"the ledger {file} cannot be reached: {error.strerror}. Look at the path and its permissions"
+        ) from error
+    if not (create or is_there):
+        beside = heapq.nsmallest(_NAMED_LEDGERS, file.parent.glob("*.db"))
+        options = [f"--ledger {shlex.quote(f'sqlite:///{each}')}" for each in beside]
+        named = f": {' or '.join(options)}" if beside else ""
+        raise LedgerUnusable(
+            f"there is no ledger at {file}. Run `predibot decide` first, or name the ledger that is meant{named}"
+        )
+    return url
 
 
 def mask_url(url: URL) -> str:
