@@ -227,9 +227,9 @@ class _Site:
             general.append(_SitePage("/compare", {}, compared))
             for one, other in pairs_of_the_first(cache, options.recipe, options.venue):
                 general.append(_SitePage("/compare", {"one": one, "other": other}, partial(compared, one, other)))
-        if board.shown["several_venues"]:
+        if board.shown.get("several_venues"):
             general.append(_SitePage("/side-by-side", {}, partial(side_by_side_page, cache, options.recipe)))
-        for name in board.shown["tables"]:
+        for name in board.shown.get("tables", ()):
             if (table := table_page(cache, name, scores)).shown["grids"]:
                 general.append(_SitePage(f"/tables/{name}", {}, partial(_same, table)))
         for path, parts, make in (

@@ -5,6 +5,7 @@ Screenshots lie in the folder of the test.
 """
 
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
@@ -150,6 +151,26 @@ def test_every_instant_says_what_it_is_where_the_reader_is(chromium: Browser, ad
         titles = times.evaluate_all("all => all.map(each => [each.dateTime, each.title])")
     assert ["2026-05-05T12:00:00+00:00", "May 5, 2026, 8:00:00 AM EDT, your time"] in titles
     assert all(title for _, title in titles)
+
+
+def test_a_chart_tells_all_its_lines_at_the_day_that_is_pointed_at(chromium: Browser, address: str) -> None:
+    page = chromium.new_page(viewport={"width": 1_280, "height": 900})
+    page.goto(f"{address}/")
+    chart, tip = page.locator("svg.chart").first, page.locator(".tip")
+    chart.hover()
+    day, *rows = filter(None, tip.locator("p").all_inner_texts())
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", day)
+    names = page.locator(".legend > span").all_text_contents()
+    assert names and sorted(each.split("\n")[0] for each in rows) == sorted(names)
+    page.mouse.move(1, 1)
+    assert tip.count() == 0
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    first = tip.inner_text()
+    page.keyboard.press("ArrowRight")
+    assert first < tip.inner_text()
+    page.keyboard.press("Escape")
+    assert tip.count() == 0
 
 
 @pytest.mark.parametrize("reader", ["away", "reading", "has stopped it"])

@@ -182,7 +182,7 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
         assert browser.get("/comments?run=none").status_code == 404
     done_here("publish", "site", "--ledger", whole.ledger)
     pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
-    assert sum(f"What comments reveal: {key}" in page for page in pages) >= 2
+    assert sum(f"What comments reveal: Run {key}" in page for page in pages) >= 2
 
 
 def test_labels_texts_and_tables_are_frames(whole: Whole) -> None:
