@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from predibot.domain.clock import floor_to
 from predibot.errors import UsageError
 
 COHORT = "cohort"
@@ -12,7 +13,6 @@ WEEK = timedelta(weeks=1)
 DECIDES_AFTER = timedelta(minutes=5)
 """Decisions are due from Sunday 00:05 UTC on, so long after the week starts."""
 _STARTS_WITHIN = timedelta(hours=1)
-_FIRST_SUNDAY = datetime(1970, 1, 4, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def week_of(instant: datetime) -> datetime:
         >>> week_of(datetime(2026, 3, 7, 23, 59, tzinfo=UTC)).isoformat()
         '2026-03-01T00:00:00+00:00'
     """
-    return instant.astimezone(UTC) - (instant - _FIRST_SUNDAY) % WEEK
+    return floor_to(instant.astimezone(UTC), WEEK)
 
 
 def cohort_name(start: datetime) -> str:
