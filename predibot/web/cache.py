@@ -217,7 +217,12 @@ def _resolve(part: Part, every: Sequence[LedgerRun]) -> Part:
     if venue and venue not in {run.venue for run in every}:
         raise UsageError(f"no run was made at {venue[:60]!r}; there are: {', '.join(_venues(every))}")
     there = _venues(every, recipe)
-    return replace(part, recipe=recipe or None, venue=venue or (there[0] if len(there) > 1 else None))
+    if len(there) > 1:
+        venue = venue or there[0]
+    elif (venue,) == there and not recipe:
+        # The only venue needs no name, so that a part has one key.
+        venue = ""
+    return replace(part, recipe=recipe or None, venue=venue or None)
 
 
 def _venues(every: Sequence[LedgerRun], recipe: str = "") -> tuple[str, ...]:

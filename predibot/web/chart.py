@@ -15,10 +15,8 @@ WIDTH, HEIGHT = 960.0, 320.0
 LEFT, TOP, BOTTOM = 52.0, 12.0, 290.0
 _RIGHT_OF_NAMES, _RIGHT = 800.0, 944.0
 _MOST_HITS = 240
-"""Points that can be pointed at, of all lines of a chart together; each takes a hundred bytes of the page."""
-_HITS_OF_PAGE = 480
-"""Likewise of all charts of a page that has several."""
-_MOST_POINTS, _LEAST_POINTS, _POINTS_OF_PAGE = 400, 40, 8_000
+"""Points that can be pointed at, of all charts of a page together; each takes a hundred bytes of it."""
+_MOST_POINTS, _LEAST_POINTS, _POINTS_OF_PAGE = 400, 30, 2_000
 """Points of a line, at most and where there are many lines, and of all lines of a page."""
 _NAME_CHARACTERS = 20
 _NAME_HEIGHT = 15.0
@@ -150,8 +148,8 @@ def chart_of(
     places = _name_places(shown, frame) if has_names and not dotted else {}
     most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINTS_OF_PAGE // (charts * len(shown))))
     thinned = [replace(each, points=thin_out(each.points, most)) for each in shown]
-    hits = min(_MOST_HITS, _HITS_OF_PAGE // charts)
-    step = max(1, math.ceil(sum(len(each.points) for each in thinned if each.kind != "price") / hits))
+    pointed = sum(len(each.points) for each in thinned if each.kind != "price")
+    step = max(1, math.ceil(charts * pointed / _MOST_HITS))
     room = min(_DOT, 0.45 * (right - LEFT) * 86_400.0 / (last - first) / max(len(dotted), 1))
     drawn = list[DrawnLine]()
     for number, each in enumerate(shown):
