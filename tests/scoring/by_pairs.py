@@ -142,7 +142,9 @@ def matched(ours: Sequence[float], theirs: Sequence[float]) -> list[tuple[float,
 
 
 def edge(record: TrackRecord, bot: int) -> Found | None:
-    """Return the mean edge of a bot over its event-slots."""
+    """Return the mean edge of a bot over its event-slots; None for a bot without a forecast."""
+    if not _has_forecast(record, bot):
+        return None
     made = [(event, one) for (event, _), one in _edges(record, bot, record.slots().tolist()).items()]
     return _found(record, made, "now", limits=(-1.0, 1.0), quoted=_quotes(record, bot))
 
@@ -154,14 +156,18 @@ def edge_difference(record: TrackRecord, first: int, second: int) -> Found | Non
     """
     of_bots = []
     for bot in (first, second):
-        by_bot = record.decision_bot[record.bet_decision] == bot
-        if not any((by_bot & (record.bet_probability >= 0.0) & record.made_mask()[record.bet_decision]).tolist()):
+        if not _has_forecast(record, bot):
             return None
         of_subject: dict[Subject, list[tuple[float, Made]]] = defaultdict(list)
         for (event, decision), made in _edges(record, bot, range(record.decided_at.size)).items():
             of_subject[event, float(record.slots()[decision])].append((float(record.decided_at[decision]), made))
         of_bots.append(moments_of(of_subject))
     return _found(record, _differences(*of_bots), "now", limits=None)
+
+
+def _has_forecast(record: TrackRecord, bot: int) -> bool:
+    own = (record.decision_bot == bot) & record.made_mask()
+    return bool((own[record.bet_decision] & (record.bet_probability >= 0.0)).any())
 
 
 def _edges(record: TrackRecord, bot: int, of_decision: Sequence[_Number]) -> dict[tuple[int, _Number], Made]:

@@ -101,9 +101,7 @@ def headline_horizon(labels: Sequence[str]) -> str | None:
 
 
 def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
-    # A bot that answered nothing differs from the price nowhere, and has no edge for that.
-    is_silent = place.card.edge.answered_share == 0.0
-    card, interval = place.card, None if is_silent else place.card.edge.interval
+    card, interval = place.card, place.card.edge.interval
     horizon = headline_horizon(tuple(card.horizons))
     return LeaderboardRow(
         rank=place.rank,
@@ -112,7 +110,7 @@ def _row(place: Place, curve: EdgeCurve | None) -> LeaderboardRow:
         standing=place.standing,
         e_now=place.e_now,
         repeats_price=place.repeats_price,
-        edge=None if is_silent else card.edge.edge,
+        edge=card.edge.edge,
         edge_low=None if interval is None else interval.low,
         edge_high=None if interval is None else interval.high,
         edge_by_event=card.edge.by_event

@@ -73,7 +73,7 @@ def card_verdict(card: Scorecard, evidence: BettingEvidence) -> Verdict:
     interval = card.edge.interval
     return verdict(
         evidence,
-        edge=card.edge.edge if card.edge.answered else None,
+        edge=card.edge.edge,
         standard_error=None if interval is None else interval.standard_error,
         events=card.edge.clusters,
     )

@@ -1,7 +1,7 @@
 """Scorecards: how good each bot was, with the number of values behind every figure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class EdgeScore:
     """How much closer a bot was to what happened than the prices; above zero it knew more than they did."""
 
     edge: float | None = None
-    """The mean over all events and slots it was asked about, in [-1, 1]; None where none has a price."""
+    """The mean over all events and slots it was asked about, in [-1, 1]; None without a price or an answer on any."""
     n: int = 0
     board_n: int = 0
     """Events and slots on which any bot of the board has an edge; the n are some of them."""
@@ -326,7 +326,7 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
     intervals: Sequence[Estimate | None] = [None] * bots
     if uncertainty is not None and book is not None:
         intervals = edge_average(found, book).of_each(uncertainty.confidence)
-    return [
+    scores = [
         EdgeScore(
             edge=mean[row].mean,
             n=mean[row].n,
@@ -342,6 +342,11 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
             interval=intervals[row],
         )
         for row in range(bots)
+    ]
+    # A bot that answered nothing has no edge, which would be above those that lose against the price.
+    return [
+        score if score.answered else replace(score, edge=None, settled_part=None, by_event=None, interval=None)
+        for score in scores
     ]
 
 

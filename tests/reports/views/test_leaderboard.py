@@ -114,7 +114,8 @@ def test_nobody_is_ranked_below_thirty_events_nor_by_them() -> None:
 
 
 def test_a_bot_that_answered_nothing_has_no_place_and_comes_last() -> None:
-    broken = replace(PRICE, bot="broken", baseline=False, edge=replace(PRICE.edge, answered=0), failed=200)
+    nothing = replace(PRICE.edge, answered=0, edge=None, interval=None)
+    broken = replace(PRICE, bot="broken", baseline=False, edge=nothing, failed=200)
     few = scored("few", 0.3, 0.2, 0.4, events=29)
     rows = leaderboard(evaluated(broken, RANDOM, PRICE, few, SHARP, sharp=99.0))
     assert [(row.bot, row.rank) for row in rows] == [

@@ -59,7 +59,9 @@ def test_it_agrees_with_the_definition_one_question_at_a_time(record: TrackRecor
         for bot, card in enumerate(scorecards(each)):
             edge, n, n_asked, counted = plainly(each, bot)
             assert (card.edge.n, card.edge.asked, card.edge.counted) == (n, n_asked, counted)
-            assert card.edge.edge == (None if edge is None else pytest.approx(edge, abs=1e-12))
+            assert card.edge.edge == (
+                None if edge is None or not card.edge.answered else pytest.approx(edge, abs=1e-12)
+            )
 
 
 def test_it_is_the_squared_distance_of_the_price_less_that_of_the_forecast() -> None:
@@ -75,7 +77,7 @@ def test_an_open_market_counts_at_its_last_price_and_the_settled_part_is_told_ap
     assert (found.asked, found.counted, found.settled, found.unpriced) == (2, 2, 1, 0)
 
 
-def test_who_says_the_price_or_nothing_has_none() -> None:
+def test_who_says_the_price_has_an_edge_of_zero_and_who_says_nothing_has_none() -> None:
     made = [
         Made("price", bets=(Bet(0, 1.0, 0.4, 0.4),)),
         Made("silent", status="abstained"),
@@ -84,7 +86,9 @@ def test_who_says_the_price_or_nothing_has_none() -> None:
     ]
     record = asked(record_of(made, paid={0: Paid(1, 1.0)}, as_of=2), *((row, 0) for row in range(4)))
     for bot in range(4):
-        assert (score(record, bot).edge, score(record, bot).n, score(record, bot).answered) == (0.0, 1, bot == 0)
+        found = score(record, bot)
+        assert (found.edge, found.settled_part, found.by_event) == ((None,) * 3 if bot else (0.0,) * 3)
+        assert (found.n, found.answered, found.interval is None) == (1, bot == 0, bot > 0)
 
 
 def test_who_says_the_price_but_for_the_last_digit_has_none() -> None:
