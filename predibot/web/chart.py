@@ -17,7 +17,7 @@ _RIGHT_OF_NAMES, _RIGHT = 800.0, 944.0
 _MOST_HITS = 240
 """Points that can be pointed at, of all charts of a page together; each takes a hundred bytes of it."""
 _MOST_POINTS, _LEAST_POINTS, _POINTS_OF_PAGE = 400, 30, 2_000
-"""Points of a line, at most and where there are many lines, and of all lines of a page."""
+"""Points of a line at most, points that each line keeps where charts share a page, and points of such a page."""
 _NAME_CHARACTERS = 20
 _NAME_HEIGHT = 15.0
 _MOST_NAMES = 18
@@ -146,7 +146,9 @@ def chart_of(
     right = _RIGHT_OF_NAMES if has_names and not dotted else _RIGHT
     frame = _Frame(first, last, low, high, right)
     places = _name_places(shown, frame) if has_names and not dotted else {}
-    most = min(_MOST_POINTS, max(_LEAST_POINTS, _POINTS_OF_PAGE // (charts * len(shown))))
+    most = _MOST_POINTS
+    if charts > 1:
+        most = min(most, max(_LEAST_POINTS, _POINTS_OF_PAGE // (charts * len(shown))))
     thinned = [replace(each, points=thin_out(each.points, most)) for each in shown]
     pointed = sum(len(each.points) for each in thinned if each.kind != "price")
     step = max(1, math.ceil(charts * pointed / _MOST_HITS))

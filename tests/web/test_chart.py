@@ -95,10 +95,13 @@ def test_of_one_instant_there_is_no_chart() -> None:
 
 
 def test_many_points_are_drawn_and_few_of_them_can_be_pointed_at() -> None:
-    found = chart_of([line(str(bot), *range(200)) for bot in range(20)], "", "", SCALE)
-    assert found is not None
-    assert sum(len(each.hits) for each in found.series) <= 240
-    assert all(len(each.line.split()) == 200 and each.hits[-1][0] == found.right for each in found.series)
+    lines = [line(str(bot), *range(200)) for bot in range(20)]
+    # Six charts of a page share what can be pointed at, at least both ends of each line.
+    for charts, points, hits in ((1, 200, 240), (2, 50, 120), (6, 30, 40)):
+        found = chart_of(lines, "", "", SCALE, charts=charts)
+        assert found is not None
+        assert sum(len(each.hits) for each in found.series) <= hits
+        assert all(len(each.line.split()) == points and each.hits[-1][0] == found.right for each in found.series)
 
 
 def test_marks_stand_at_their_instants_and_those_outside_are_left_out() -> None:
