@@ -63,9 +63,9 @@ def change_points(changes: Deltas, markets: int) -> ChangePoints:
         deviation = np.sqrt(np.bincount(changes.market, off**2, minlength=markets) / (n - 1))
     largest = np.zeros(markets)
     np.maximum.at(largest, changes.market, np.abs(changes.change))
-    told: NDArray[np.bool_] = (n >= MIN_DELTAS) & (deviation > ROUNDING * largest)
+    has_enough: NDArray[np.bool_] = (n >= MIN_DELTAS) & (deviation > ROUNDING * largest)
     # Rounding must not turn exactly two deviations into more.
-    rare = told[changes.market] & (np.abs(off) > RARE * (1.0 + ROUNDING) * deviation[changes.market])
+    rare = has_enough[changes.market] & (np.abs(off) > RARE * (1.0 + ROUNDING) * deviation[changes.market])
     return ChangePoints(changes.market[rare], changes.day[rare], markets)
 
 

@@ -28,8 +28,7 @@ def cluster_events(beliefs: Beliefs) -> Mapping[str, str]:
     """Return the cluster of each event, by event id; a cluster is named by its first event id.
 
     Clusters are joined by average linkage while their mean S is at least `RELATED`. S of two events is the largest S of
-    their markets. Daily noise has change
-    points that coincide by chance, so they count only for markets that jumped
+    their markets. Daily noise has change points that coincide by chance, so they count only for markets that jumped
     together more often than chance explains (`shared_jumps`).
     """
     beliefs = beliefs.in_order()
@@ -89,11 +88,9 @@ def _average_linkage(close: NDArray[np.float32]) -> Ints:
 def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
     """Return which markets of different events jumped together more often than chance explains, (n, n).
 
-    A jump is a change point of a market's logits. Two unrelated markets have a
-    hypergeometric number of common jumps, given the jumps of each on the days
-    with a change in both. Benjamini and Hochberg's procedure at
-    `FALSE_DISCOVERIES` picks the pairs with too many, over all pairs of
-    different events. Fewer than two common days are never enough.
+    A jump is a change point of a market's logits. Two unrelated markets have a hypergeometric number of common jumps,
+    given the jumps of each on the days with a change in both. Benjamini and Hochberg's procedure at `FALSE_DISCOVERIES`
+    picks the pairs with too many, over all pairs of different events. Fewer than two common days are never enough.
 
     Source:
         Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57(1), 289-300.
@@ -129,8 +126,11 @@ def shared_jumps(beliefs: Beliefs) -> sparse.csr_array:
     order = np.argsort(chance, kind="stable")
     below = np.flatnonzero(chance[order] <= FALSE_DISCOVERIES * np.arange(1, chance.size + 1) / max(1, pairs))
     limit = chance[order][below[-1]] if below.size else -1.0
-    told = chance <= limit
-    cells = (np.concatenate([ours[told], theirs[told]]), np.concatenate([theirs[told], ours[told]]))
+    significant = chance <= limit
+    cells = (
+        np.concatenate([ours[significant], theirs[significant]]),
+        np.concatenate([theirs[significant], ours[significant]]),
+    )
     return sparse.csr_array((np.ones(cells[0].size, dtype=np.bool_), cells), shape=(beliefs.n, beliefs.n))
 
 

@@ -39,17 +39,17 @@ class TextIndex:
 
     def find_or_keep(self, name: str, text: str) -> Duplicate | None:
         """Return the highest ranked kept text that a text repeats; keep the text and return None if there is none."""
-        said = parse_wording(text)
-        self._seen.append(said)
-        self._known.update(set(said.words))
-        for kept_name, kept_text, kept in self._kept.get(said.facts, ()):
-            differing = differences(kept, said, self._known)
+        wording = parse_wording(text)
+        self._seen.append(wording)
+        self._known.update(set(wording.words))
+        for kept_name, kept_text, kept in self._kept.get(wording.facts, ()):
+            differing = differences(kept, wording, self._known)
             if differing is None:
                 continue
             like = self._by_words(kept, *differing) if self.embed is None else self._embedded(kept_text, text)
             if like >= self.at_least:
                 return Duplicate(kept_name, like)
-        self._kept.setdefault(said.facts, []).append((name, text, said))
+        self._kept.setdefault(wording.facts, []).append((name, text, wording))
         return None
 
     def _by_words(self, kept: QuestionWording, less: Counter[str], more: Counter[str]) -> float:
@@ -58,7 +58,7 @@ class TextIndex:
         # Both texts spell their facts alike.
         others = words - less + more
         texts = [" ".join(each.elements()) for each in (words, others)]
-        return _cosine(tf_idf([*texts, *(said.telling for said in self._seen)])[[0, 1]].toarray())
+        return _cosine(tf_idf([*texts, *(wording.telling for wording in self._seen)])[[0, 1]].toarray())
 
     def _embedded(self, kept: str, text: str) -> float:
         vectors = self.embed([kept, text]) if self.embed is not None else np.zeros((2, 1))

@@ -97,8 +97,8 @@ def graph_of(
     """
     if not 0.0 < at_least <= 1.0:
         raise ValueError(f"an edge is from S = {at_least:g} on; it must be above 0, and 1 at most")
-    told = None if filters is None else apply_filters(beliefs, filters)
-    compared = (beliefs if told is None else beliefs.only(told.kept)).in_order()
+    left_out = None if filters is None else apply_filters(beliefs, filters)
+    compared = (beliefs if left_out is None else beliefs.only(left_out.kept)).in_order()
     pairs = pairs_from(Features(compared, None if embed is None else embed(compared.texts), TUNED), at_least)
     first_day, last_day = open_days(compared)
     together = overlap_days(first_day, last_day, pairs.first, pairs.second) > 0
@@ -111,7 +111,7 @@ def graph_of(
             best[one, other] = Edge(one, other, compared.market_ids[ours], compared.market_ids[theirs], score)
     edges = tuple(sorted(best.values(), key=lambda each: (-each.score, each.first, each.second)))
     events = tuple(dict.fromkeys(compared.event_ids))
-    return BeliefGraph(events, edges, tuple(connected_groups(events, edges)), at_least, beliefs.n, told)
+    return BeliefGraph(events, edges, tuple(connected_groups(events, edges)), at_least, beliefs.n, left_out)
 
 
 def connected_groups(events: tuple[str, ...], edges: tuple[Edge, ...]) -> Iterator[EventGroup]:

@@ -62,13 +62,13 @@ def neighbours_of(
     """
     if event_id not in beliefs.event_ids:
         raise ValueError(f"there is no event {event_id!r}")
-    told = None if filters is None else apply_filters(beliefs, filters)
-    compared = beliefs if told is None else beliefs.only(told.kept)
+    left_out = None if filters is None else apply_filters(beliefs, filters)
+    compared = beliefs if left_out is None else beliefs.only(left_out.kept)
     # Markets of one event stand together.
     compared = compared.in_order()
     own = np.flatnonzero(np.array([name == event_id for name in compared.event_ids], dtype=np.bool_))
     if not own.size:
-        return Neighbourhood(event_id, (), beliefs.n, 0, told)
+        return Neighbourhood(event_id, (), beliefs.n, 0, left_out)
     features = Features(compared, None if embed is None else embed(compared.texts), TUNED)
     rows = slice(int(own[0]), int(own[-1]) + 1)
     block = features.block(rows, slice(0, compared.n))
@@ -103,7 +103,7 @@ def neighbours_of(
                 common_days=int(days[ours, theirs]),
             )
         )
-    return Neighbourhood(event_id, tuple(found), beliefs.n, own.size, told)
+    return Neighbourhood(event_id, tuple(found), beliefs.n, own.size, left_out)
 
 
 def _near(ours: Sequence[int], theirs: Sequence[int]) -> tuple[tuple[int, int], ...]:

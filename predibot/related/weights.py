@@ -29,9 +29,8 @@ class FittedWeights:
 def fit_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     """Return the weights, hundredths that add up to 1, by which S has the least mean squared error.
 
-    A missing feature drops out of its pair, as in S; a feature that every pair
-    lacks has weight 0. Ties go to the lowest weights in the order of `FEATURES`.
-    Fit the weights on a development set, and judge them on another.
+    A missing feature drops out of its pair, as in S; a feature that every pair lacks has weight 0. Ties go to the
+    lowest weights in the order of `FEATURES`. Fit the weights on a development set, and judge them on another.
 
     Args:
         features: In the order of `FEATURES`, (n, 4), each in [0, 1] or NaN.
@@ -49,10 +48,10 @@ def fit_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
     refuse("features", values.ravel(), (values < 0.0).ravel() | (values > 1.0).ravel(), "each is in [0, 1] or NaN")
     refuse("labels", wanted, (wanted < 0.0) | (wanted > 1.0), "each is in [0, 1]")
     there = ~np.isnan(values)
-    told = there.any(axis=1)
-    if not told.any():
+    usable = there.any(axis=1)
+    if not usable.any():
         raise ValueError("no pair has a feature and a label; give one that has")
-    values, there, wanted = np.where(there, values, 0.0)[told], there[told], wanted[told]
+    values, there, wanted = np.where(there, values, 0.0)[usable], there[usable], wanted[usable]
     never = ~there.any(axis=0)
     grid = _grid(_COARSE, np.zeros(4, dtype=np.int64), _COARSE) * (_FINE // _COARSE)
     best = _best(grid[~grid[:, never].any(axis=1)], values, there, wanted)

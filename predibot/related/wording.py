@@ -156,9 +156,8 @@ class QuestionWording:
 def parse_wording(text: str) -> QuestionWording:
     """Return the wording of a text.
 
-    Case, accents, punctuation and British or American spelling do not matter. A
-    capital letter marks a name; where all words have one, or none has, any but
-    the commonest words may be names.
+    Case, accents, punctuation and British or American spelling do not matter. A capital letter marks a name; where all
+    words have one, or none has, any but the commonest words may be names.
 
     Examples:
         >>> [token.word for token in parse_wording("Will the Labour Party NOT win 1,000 seats by 5th March?").tokens]
@@ -244,10 +243,9 @@ def differences(
 ) -> tuple[Counter[str], Counter[str]] | None:
     """Return the words that only one of two questions has, or None where they ask different things.
 
-    Questions ask different things where a fact or a possible name differs, where
-    one word is the other with a prefix, or where the sides of a word such as
-    `beat`, or the numbers of two things, are exchanged. A difference of one
-    letter does not count, unless both spellings are known.
+    Questions ask different things where a fact or a possible name differs, where one word is the other with a prefix,
+    or where the sides of a word such as `beat`, or the numbers of two things, are exchanged. A difference of one letter
+    does not count, unless both spellings are known.
     """
     if first.facts != second.facts:
         return None
@@ -324,10 +322,10 @@ def _have_swapped(first: QuestionWording, second: QuestionWording) -> bool:
     return len({number for _, number in of_ours}) > 1 and of_ours != of_theirs
 
 
-def _numbers_of(said: QuestionWording) -> frozenset[tuple[str, str]]:
+def _numbers_of(wording: QuestionWording) -> frozenset[tuple[str, str]]:
     """Return each number with the word before it, but no years and dates."""
     found, last = [], ""
-    for token in said.tokens:
+    for token in wording.tokens:
         if token.is_fact and token.word.lstrip("#$€£¥+-")[:1].isdigit():
             if not _YEAR.fullmatch(token.word) and "/" not in token.word:
                 found.append((last, token.word))

@@ -38,17 +38,15 @@ def as_of_prices(
 ) -> Floats:
     """Return the price of each queried market at the queried instant.
 
-    It is the last observation with `not_before < observed_at <= query_at`,
-    if `query_at - observed_at <= max_gap_seconds`. Nothing later is ever seen.
-    The inputs need no order. Of several observations of a market at one instant
-    the last in input order counts.
+    It is the last observation with `not_before < observed_at <= query_at`, if `query_at - observed_at <=
+    max_gap_seconds`. Nothing later is ever seen. The inputs need no order. Of several observations of a market at one
+    instant the last in input order counts.
 
     Args:
         market_index: The observed market, shape (n,), whole numbers.
         observed_at: Its instant in seconds, shape (n,); compared exactly as given.
         prices_yes: The observed price of YES, shape (n,), in [0, 1].
-        query_market: The queried market, shape (q,), whole numbers; it may
-            have no observation.
+        query_market: The queried market, shape (q,), whole numbers; it may have no observation.
         query_at: The queried instant in seconds, shape (q,).
         not_before: An observation must be strictly later than this, in seconds,
             shape (q,) or one number; minus infinity and None allow any.

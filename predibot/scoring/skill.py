@@ -129,11 +129,10 @@ def skill_of(
 ) -> Skill:
     """Return what forecasts would have scored beside the price, each in five ways, and all of them pooled.
 
-    As stated; a fixed share of the way from the price, .1 and .2; by the share that settled
-    forecasts had earned (`fit_step`), and recalibrated (`fit_recalibration`, logistic), both
-    fitted only on what had settled before the UTC day of a forecast. Intervals and the number
-    of events go by cluster. Forecasts without a price are left out, as are forecasters who
-    repeat the price. All markets of an event weigh one together on each UTC day, as in edge.
+    As stated; a fixed share of the way from the price, .1 and .2; by the share that settled forecasts had earned
+    (`fit_step`), and recalibrated (`fit_recalibration`, logistic), both fitted only on what had settled before the UTC
+    day of a forecast. Intervals and the number of events go by cluster. Forecasts without a price are left out, as are
+    forecasters who repeat the price. All markets of an event weigh one together on each UTC day, as in edge.
 
     Args:
         forecasts: Settled forecasts with prices, and `made_at` for whatever is fitted.
@@ -144,8 +143,7 @@ def skill_of(
         pools: Forecasters made of others, which have no voice of their own when all are pooled.
 
     Raises:
-        ValueError: If an argument is of another class, a length differs, or a price
-            is out of range.
+        ValueError: If an argument is of another class, a length differs, or a price is out of range.
     """
     instance_of("forecasts", forecasts, Forecasts)
     how = Uncertainty() if uncertainty is None else uncertainty

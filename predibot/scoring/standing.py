@@ -33,7 +33,7 @@ def places(ends: Mapping[_Name, tuple[Knowledge, float]]) -> Mapping[_Name, int]
     }
 
 
-def left_out_notes(told: Sequence[str]) -> tuple[str, ...]:
+def left_out_notes(bots: Sequence[str]) -> tuple[str, ...]:
     """Return a note on the bots in no score because their models may know the outcomes; empty for none."""
     what = "left out, because their models were trained on what came after their decisions"
-    return (f"{what}: {', '.join(told)}",) if told else ()
+    return (f"{what}: {', '.join(bots)}",) if bots else ()

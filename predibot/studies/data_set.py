@@ -149,8 +149,8 @@ class DataSet(Venue):
                 except ValidationError as error:
                     first = error.errors(include_url=False)[0]
                     where = ".".join(map(str, first["loc"])) or "the line"
-                    said = first["msg"].removeprefix("Value error, ")
-                    what = f"{path}, line {number}: {where}: {said}"
+                    reason = first["msg"].removeprefix("Value error, ")
+                    what = f"{path}, line {number}: {where}: {reason}"
                     raise VenueChanged(f"{what}. Make the data set again: `{self.kind.made_by}`") from None
 
     def events(self, as_of: datetime, *, enough: Callable[[Sequence[Event]], bool] | None = None) -> EventPage:

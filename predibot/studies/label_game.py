@@ -154,15 +154,15 @@ class LabelGame(Game):
             raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")
         if len(answer.labels) != 1:
             raise AnswerComplaint(f"it has {len(answer.labels)} labels; give exactly one")
-        (said,) = answer.labels
-        if said.item_id != view.subject_id:
+        (given,) = answer.labels
+        if given.item_id != view.subject_id:
             raise AnswerComplaint(
-                f"it labels {quoted(said.item_id)}, which was not asked about; label {view.subject_id}"
+                f"it labels {quoted(given.item_id)}, which was not asked about; label {view.subject_id}"
             )
-        of = next((labels for labels in allowed if said.label in labels), None)
+        of = next((labels for labels in allowed if given.label in labels), None)
         if of is None:
-            raise AnswerComplaint(f"the label is {quoted(said.label)}; it is one of {', '.join(allowed[0])}")
-        if any(name not in of or not 0.0 <= share <= 1.0 for name, share in said.probabilities.items()):
+            raise AnswerComplaint(f"the label is {quoted(given.label)}; it is one of {', '.join(allowed[0])}")
+        if any(name not in of or not 0.0 <= share <= 1.0 for name, share in given.probabilities.items()):
             raise AnswerComplaint("a probability is of no allowed label, or outside 0 to 1; fix it, or state none")
         return Booking()
 

@@ -80,18 +80,18 @@ def date_bound(question: str, asked_on: date) -> Bound | None:
         start = place + 1
         while start < len(words) and words[start] in ("the", "end", "of"):
             start += 1
-        said = _DATE.fullmatch(words[start]) if start < len(words) else None
-        if said is None:
+        match = _DATE.fullmatch(words[start]) if start < len(words) else None
+        if match is None:
             continue
         end = start + 1
         year = int(words[end]) if end < len(words) and re.fullmatch(r"(?:19|20)\d\d", words[end]) else None
         end += year is not None
-        if said[4] is not None and end < len(words):
+        if match[4] is not None and end < len(words):
             # Inside a text it is a number like others.
             continue
-        kind = "day" if said[1] else "month" if said[3] else "year"
+        kind = "day" if match[1] else "month" if match[3] else "year"
         form = (*words[:start], f"<{kind}>", *words[end:])
-        found.append((form, _date(said, year, asked_on)))
+        found.append((form, _date(match, year, asked_on)))
     if len(found) != 1:
         return None
     form, value = found[0]
@@ -112,12 +112,12 @@ def level_bound(question: str) -> Bound | None:
     words = _words(question)
     found = []
     for place, word in enumerate(words):
-        said = _LEVEL.fullmatch(word)
-        told = None if said is None else _side(words, place, plus=bool(said[6]))
-        if said is not None and told is not None:
-            side, start, end = told
-            form = (*words[:start], f"<{side}{said[2]}{said[5] or ''}>", *words[end:])
-            found.append((form, Decimal(f"{said[1] or said[3]}{said[4]}"), side))
+        match = _LEVEL.fullmatch(word)
+        placed = None if match is None else _side(words, place, plus=bool(match[6]))
+        if match is not None and placed is not None:
+            side, start, end = placed
+            form = (*words[:start], f"<{side}{match[2]}{match[5] or ''}>", *words[end:])
+            found.append((form, Decimal(f"{match[1] or match[3]}{match[4]}"), side))
     if len(found) != 1 or _RANGE.search(question[:MOST_CHARACTERS]):
         return None
     form, value, side = found[0]
@@ -182,17 +182,17 @@ def _words(question: str) -> tuple[str, ...]:
     return tuple(token.word for token in parse_wording(question).tokens) if len(question) <= MOST_CHARACTERS else ()
 
 
-def _date(said: re.Match[str], year: int | None, asked_on: date) -> date | None:
+def _date(match: re.Match[str], year: int | None, asked_on: date) -> date | None:
     """Return the stated date, or the first day of a stated month or year; None if it is none or unsure."""
-    if said[4]:
-        return date(int(said[4]), 1, 1)
-    month, day = int(said[1] or said[3]), int(said[2] or 1)
+    if match[4]:
+        return date(int(match[4]), 1, 1)
+    month, day = int(match[1] or match[3]), int(match[2] or 1)
     years = (year,) if year is not None else (asked_on.year, asked_on.year + 1)
     for each in years:
         if each > date.max.year or not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(each, month)[1]:
             return None
         found = date(each, month, day)
-        last = found if said[1] else date(each, month, calendar.monthrange(each, month)[1])
+        last = found if match[1] else date(each, month, calendar.monthrange(each, month)[1])
         if year is not None or last >= asked_on:
             return found
         if last >= asked_on - timedelta(days=PAST_DAYS):

@@ -43,9 +43,8 @@ class Groups:
 def groups_of(questions: Sequence[str], event: Ints, exclusive: Ints, asked_at: Floats) -> Groups:
     """Return the groups of some markets, (n,).
 
-    The venue says which markets exclude each other. They are exhaustive if their
-    questions name ranges that cover all numbers. Markets of one event are nested
-    if their questions differ only by a date or a bound.
+    The venue says which markets exclude each other. They are exhaustive if their questions name ranges that cover all
+    numbers. Markets of one event are nested if their questions differ only by a date or a bound.
 
     Args:
         questions: Untrusted texts.
@@ -90,12 +89,12 @@ def _nested_groups(rows: Sequence[int], bounds: Sequence[Bound | None]) -> Itera
             continue
         times = Counter(bound.value for _, bound in members)
         # Equal bounds give no order.
-        told = [(row, bound) for row, bound in members if bound.direction and times[bound.value] == 1]
+        ordered = [(row, bound) for row, bound in members if bound.direction and times[bound.value] == 1]
         rest = [row for row, bound in members if not (bound.direction and times[bound.value] == 1)]
-        if len(told) > 1:
+        if len(ordered) > 1:
             # Bounds of one form are of one type and side.
-            told.sort(key=lambda each: (each[1].value, each[0]), reverse=told[0][1].direction < 0)
-            yield tuple(row for row, _ in told), True
+            ordered.sort(key=lambda each: (each[1].value, each[0]), reverse=ordered[0][1].direction < 0)
+            yield tuple(row for row, _ in ordered), True
         else:
             rest = [row for row, _ in members]
         if rest:
@@ -208,15 +207,15 @@ def breaches(record: TrackRecord, groups: Groups, bot: str) -> "Breaches":
         starts, ends = (np.searchsorted(market, group.markets, side=side) for side in ("left", "right"))
         own = [rows[start:end] for start, end in zip(starts, ends, strict=True)]
         decisions = np.unique(record.bet_decision[np.concatenate(own)])
-        said, priced = np.full((2, decisions.size, len(own)), np.nan)
+        forecasts, priced = np.full((2, decisions.size, len(own)), np.nan)
         for column, bets in enumerate(own):
             place = np.searchsorted(decisions, record.bet_decision[bets])
-            said[place, column], priced[place, column] = stated[bets], record.bet_price_yes[bets]
-        n = (~np.isnan(said)).sum(axis=1)
+            forecasts[place, column], priced[place, column] = stated[bets], record.bet_price_yes[bets]
+        n = (~np.isnan(forecasts)).sum(axis=1)
         kept = n >= 2
         # The most: k probabilities of 1 sum to k - 1 too much; nested ones differ by 1.
         most = n[kept] - 1.0 if group.rule == "exclusive" else np.ones(int(kept.sum()))
-        ours, theirs = breach(group, said)[kept], breach(group, priced)[kept]
+        ours, theirs = breach(group, forecasts)[kept], breach(group, priced)[kept]
         found.append((np.full(most.size, number), decisions[kept], ours, theirs, most))
     none = np.zeros(0, dtype=np.int64)
     of_group, decision, ours, theirs, most = (

@@ -110,8 +110,8 @@ class AccountBoard:
 
         Bots whose models have no known cutoff are ranked apart, from 1 again.
         """
-        told, least = self.standings, self.least
-        ends = {each.bot: (each.knowledge, least[each.bot]) for each in self.scores if told[each.bot] == "better"}
+        standings, least = self.standings, self.least
+        ends = {each.bot: (each.knowledge, least[each.bot]) for each in self.scores if standings[each.bot] == "better"}
         return places(ends)
 
 
@@ -145,8 +145,8 @@ def account_board(
     instance_of("record", record, AccountsRecord)
     instance_of("convention", convention, Convention)
     instance_of("uncertainty", uncertainty, Uncertainty)
-    told = [each for each in record.accounts if each.knowledge in ("ahead", "contaminated")]
-    record = replace(record, accounts=tuple(each for each in record.accounts if each not in told))
+    excluded = [each for each in record.accounts if each.knowledge in ("ahead", "contaminated")]
+    record = replace(record, accounts=tuple(each for each in record.accounts if each not in excluded))
     if record.sectors is not None:
         convention = convention_for_stocks(convention)
     drawn = _draw_curves(record, uncertainty)
@@ -163,7 +163,7 @@ def account_board(
         scores=tuple(scores),
         pairs=tuple(_pairs(scores, record, uncertainty, drawn)),
         delay_bands=_bands(scores),
-        notes=(*_notes(scores, record, money_sign(currency)), *left_out_notes([each.bot for each in told])),
+        notes=(*_notes(scores, record, money_sign(currency)), *left_out_notes([each.bot for each in excluded])),
     )
     return replace(board, scores=tuple(sorted(scores, key=lambda each: _place(each, board))))
 
@@ -278,19 +278,19 @@ def _bands(scores: Sequence[AccountScore]) -> tuple[DelayBand, ...]:
 
 
 def _notes(scores: Sequence[AccountScore], record: AccountsRecord, sign: str) -> list[str]:
-    said = []
+    lines = []
     dates = max((each.days for each in scores), default=0)
     if dates < FEW_CLUSTERS:
-        said.append(f"returns over {dates} dates: below {FEW_CLUSTERS} an interval is a hint, and nobody has a rank")
+        lines.append(f"returns over {dates} dates: below {FEW_CLUSTERS} an interval is a hint, and nobody has a rank")
     if not any(each.delays for each in scores):
-        said.append("no delays: they need 18 runs from the first that was filled on")
+        lines.append("no delays: they need 18 runs from the first that was filled on")
     for each in (one for account in record.accounts for one in account.replicates or (account,)):
         if each.owing_usd > 0.0:
-            said.append(
+            lines.append(
                 f"{each.bot} owes {sign}{each.owing_usd:,.2f}: a payout was reversed; it can only sell until that is "
                 "repaid"
             )
-    return [*said, *_on_few(scores), *_on_missing(scores)]
+    return [*lines, *_on_few(scores), *_on_missing(scores)]
 
 
 def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
@@ -299,9 +299,9 @@ def _on_few(scores: Sequence[AccountScore]) -> Iterator[str]:
         if each.baseline or not each.implied.few_decide:
             continue
         share, moved = each.implied.most_in_one_event, each.implied.dependence
-        said = [f"had up to {share:.0%} of its value in one event"] if share > MOST_IN_ONE_EVENT else []
-        said += [f"held events that moved like one (D = {moved:.1f})"] if moved > MOST_DEPENDENCE else []
-        yield f"{each.bot} {' and '.join(said)}: few outcomes decide, so nothing is concluded and it has no rank"
+        reasons = [f"had up to {share:.0%} of its value in one event"] if share > MOST_IN_ONE_EVENT else []
+        reasons += [f"held events that moved like one (D = {moved:.1f})"] if moved > MOST_DEPENDENCE else []
+        yield f"{each.bot} {' and '.join(reasons)}: few outcomes decide, so nothing is concluded and it has no rank"
     if unknown := [each.bot for each in scores if each.sharpe_unknown]:
         names = ", ".join(unknown)
         yield f"no interval of Sharpe ratios: the prices imply swings that have not happened; of {names}"

@@ -255,14 +255,16 @@ class CohortBoard(CohortsRecord):
 
 def cohort_board(record: CohortsRecord) -> CohortBoard:
     """Return the scores of a record's bots; those whose models may have read the outcomes are named instead."""
-    told = sorted({each.bot for each in record.bots if each.knowledge in ("ahead", "contaminated")})
+    excluded = sorted({each.bot for each in record.bots if each.knowledge in ("ahead", "contaminated")})
     found = [
         CohortBotScore(**_fields(bot), score=score)
         for bot in record.bots
         if bot.knowledge in ("clean", "unknown")
         and (score := cohort_score(bot.results, archived=True, implied=bot.deviation)) is not None
     ]
-    return CohortBoard(**_fields(record), scores=tuple(sorted(found, key=_place)), notes=tuple(_notes(record, told)))
+    return CohortBoard(
+        **_fields(record), scores=tuple(sorted(found, key=_place)), notes=tuple(_notes(record, excluded))
+    )
 
 
 def _fields(record: CohortBot | CohortsRecord) -> dict[str, Any]:
@@ -280,8 +282,8 @@ def _place(each: CohortBotScore) -> tuple[bool, bool, int, float, str]:
     return each.knowledge != "clean", each.baseline, _VERDICTS.index(each.verdict), -far, each.bot
 
 
-def _notes(record: CohortsRecord, told: Sequence[str]) -> Iterator[str]:
-    yield from left_out_notes(told)
+def _notes(record: CohortsRecord, excluded: Sequence[str]) -> Iterator[str]:
+    yield from left_out_notes(excluded)
     if record.archived:
         were = "1 archived cohort is" if record.archived == 1 else f"{record.archived} archived cohorts are"
         yield f"{were} left out; --archived counts them too"

@@ -61,12 +61,11 @@ class AccountConsistency:
 def account_consistency(record: AccountsRecord, uncertainty: Uncertainty) -> tuple[AccountConsistency, ...]:
     """Return how consistently bots divided their accounts, where they were asked the same again.
 
-    Answers of replicates at one slot are compared pair by pair. Between days an
-    account and two days in a row on which it decided make a pair, if the prices of
-    what either answer puts money into moved by at most `UNCHANGED_PRICE` in the mean
-    by weight: in dollars for outcomes, relatively for shares. An answer without
-    orders asks for what is held. Bots whose models may know the outcomes are left out.
-    Replicates of the record must be joined; intervals are from clusters of dates.
+    Answers of replicates at one slot are compared pair by pair. Between days an account and two days in a row on which
+    it decided make a pair, if the prices of what either answer puts money into moved by at most `UNCHANGED_PRICE` in
+    the mean by weight: in dollars for outcomes, relatively for shares. An answer without orders asks for what is held.
+    Bots whose models may know the outcomes are left out. Replicates of the record must be joined; intervals are from
+    clusters of dates.
     """
     found = []
     for account in record.accounts:

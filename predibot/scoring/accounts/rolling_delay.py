@@ -50,8 +50,7 @@ def rolling_delays(
     Args:
         cash_usd: The cash after the fills of each slot, (n,).
         shares: Shares of each instrument then, (n, i).
-        prices: The price of each instrument at each slot, its payout from
-            settlement on, NaN for none, (n, i).
+        prices: The price of each instrument at each slot, its payout from settlement on, NaN for none, (n, i).
         delays: In slots, each above zero.
         own_bounds: Whether each delay has slots of its own, t = k .. T - k - 1,
             as in the paper; delay 0 then has all slots, and differences mix
@@ -62,9 +61,8 @@ def rolling_delays(
             numbers are infinite, or NaN where they are no prices.
 
     Source:
-        Yu, Li and You (2025), arXiv 2511.03628, equation 6. Differs in the
-        slots, unless `own_bounds` is set: with it an account that gains .1 % a
-        slot and never trades has a difference of -3.3 points at a delay of 16.
+        Yu, Li and You (2025), arXiv 2511.03628, equation 6. Differs in the slots, unless `own_bounds` is set: with it
+        an account that gains .1 % a slot and never trades has a difference of -3.3 points at a delay of 16.
 
     Examples:
         >>> prices = np.array([[0.5], [0.6], [0.3], [0.6]])

@@ -86,16 +86,14 @@ def delay_record(
 ) -> tuple[TrackRecord, Ints]:
     """Return the record of what could have been carried out some days later, (k decisions), and their rows, (k,).
 
-    The same dollars are bet on the same sides, at the price of that later
-    instant, and held for as long as before. A decision is left out where that
-    instant lies after the evaluation, or where a market with money on it had
-    settled, had no price, or was too cheap for a bet by then. A ValueError if the days, in units of 24 hours, are not
-    above zero.
+    The same dollars are bet on the same sides, at the price of that later instant, and held for as long as before. A
+    decision is left out where that instant lies after the evaluation, or where a market with money on it had settled,
+    had no price, or was too cheap for a bet by then. A ValueError if the days, in units of 24 hours, are not above
+    zero.
 
     Source:
-        The rolling-k analysis of LiveTradeBench (2025), which carries out the
-        allocation of k days ago; ours delays single decisions, so that each can
-        be compared with itself.
+        The rolling-k analysis of LiveTradeBench (2025), which carries out the allocation of k days ago; ours delays
+        single decisions, so that each can be compared with itself.
     """
     if not 0.0 < days < np.inf:
         raise ValueError(f"a delay is {days!r} days; it must be above zero")
@@ -126,10 +124,10 @@ def _prices_then(record: TrackRecord, at: Floats, gap: float) -> Floats:
 def resize_bets(record: TrackRecord, rule: str) -> tuple[TrackRecord, Ints]:
     """Return the record of k decisions as if every forecast had been bet by one of `SIZINGS`, and their rows, (k,).
 
-    Each market is sized by itself with the whole dollar, as `bet_usd` does for
-    strategies, then the bets of a decision are made smaller together where they add
-    up to more. Forecasts, prices and everything else stay. Without a forecast nothing is bet. A decision that bet
-    without a forecast is left out: no rule can bet it again. A ValueError for another rule.
+    Each market is sized by itself with the whole dollar, as `bet_usd` does for strategies, then the bets of a decision
+    are made smaller together where they add up to more. Forecasts, prices and everything else stay. Without a forecast
+    nothing is bet. A decision that bet without a forecast is left out: no rule can bet it again. A ValueError for
+    another rule.
     """
     if rule not in SIZINGS:
         raise ValueError(f"no sizing {rule!r}; there are {', '.join(SIZINGS)}")

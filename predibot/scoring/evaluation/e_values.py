@@ -115,9 +115,8 @@ def betting_evidence(
     far with any change, and m is the sum over these days of (sum of g)^2, divided
     by the sum of all g^2. g is the gain of an event's stakes on that day.
 
-    If prices are right, E reaches 20 in at most one of twenty worlds, however
-    often it is looked at. docs/coverage.md has how often it did, also for events
-    that move together.
+    If prices are right, E reaches 20 in at most one of twenty worlds, however often it is looked at.
+    docs/coverage.md has how often it did, also for events that move together.
 
     `worse` is the product of 1 / W_e with lambda = 1/2, over the first stakes on
     each event alone; its G takes the day's changes of 1 / W_e for g. (If the truth
@@ -129,39 +128,33 @@ def betting_evidence(
     first they bet more than any forecast stated, and would call a bot "worse" that
     is right and repeats it daily.
 
-    `book` compounds 1 + lambda R over the days, averaged over the lambdas. R is
-    the day's gain of all open positions over their value at its beginning, or over
-    the cost of that day's positions. It assumes nothing of the events, except that
-    bets do not react to other outcomes of the same day.
+    `book` compounds 1 + lambda R over the days, averaged over the lambdas. R is the day's gain of all open positions
+    over their value at its beginning, or over the cost of that day's positions. It assumes nothing of the events,
+    except that bets do not react to other outcomes of the same day.
 
     Args:
-        stakes: Shares of a dollar, shape (n,): positive bought YES, negative NO;
-            of one decision they add up to at most 1. `kelly_fraction` over the
-            number of markets asked turns forecasts into stakes.
+        stakes: Shares of a dollar, shape (n,): positive bought YES, negative NO; of one decision they add up to at most
+            1. `kelly_fraction` over the number of markets asked turns forecasts into stakes.
         prices_yes: The price of YES then, shape (n,), strictly between 0 and 1.
         decisions: The decision of each stake, shape (n,), whole numbers.
         events: The event of each stake, shape (n,), whole numbers.
         markets: Rows of `payouts_yes`, shape (n,).
         decided_at: The instant of each, shape (n,), in seconds since 1970 UTC, as all instants.
-        payouts_yes: The payout of a share of YES, shape (m,), in [0, 1], NaN where
-            the market is not settled.
+        payouts_yes: The payout of a share of YES, shape (m,), in [0, 1], NaN where the market is not settled.
         settled_at: The instant of the payout, shape (m,), NaN where it is not. A
             market settled before the decision does not count.
         observation_market: Rows of markets, shape (o,).
-        observation_at: The instant of each, shape (o,); of equal instants of
-            a market the last row counts.
+        observation_at: The instant of each, shape (o,); of equal instants of a market the last row counts.
         observation_price_yes: The price of YES seen, shape (o,), in [0, 1].
         as_of: Nothing after the last midnight by then counts.
 
     Raises:
-        ValueError: If lengths differ, or a value is NaN or out of range. Having
-            no stakes is no error.
+        ValueError: If lengths differ, or a value is NaN or out of range. Having no stakes is no error.
 
     Source:
-        Ville (1939); Shafer (2021), JRSS A 184(2), for betting as testing;
-        Waudby-Smith and Ramdas (2024), JRSS B 86(1), for the mixture. G is ours,
-        a design effect as in Kish (1965), and holds as de la Peña (1999), Annals
-        of Probability 27(1), shows for days whose sums are symmetric.
+        Ville (1939); Shafer (2021), JRSS A 184(2), for betting as testing; Waudby-Smith and Ramdas (2024), JRSS B
+        86(1), for the mixture. G is ours, a design effect as in Kish (1965), and holds as de la Peña (1999), Annals of
+        Probability 27(1), shows for days whose sums are symmetric.
 
     Examples:
         A forecast of .75 at a price of .5, which comes true at 10:00 on the next day:
@@ -174,22 +167,8 @@ def betting_evidence(
         (1.0433, 172800.0, 3.828)
     """
     positions = _positions(stakes, prices_yes, decisions, events, markets, decided_at)
-    payouts, paid_at = (
-        shares("payouts_yes", payouts_yes, allow_nan=True),
-        one_dimensional("settled_at", floats("settled_at", settled_at)),
-    )
-    same_length(payouts_yes=payouts, settled_at=paid_at)
-    refuse("settled_at", paid_at, np.isnan(paid_at) != np.isnan(payouts), "a market has a payout and its instant")
-    refuse("settled_at", paid_at, np.abs(paid_at) >= _LATEST, "give seconds since 1970")
-    observed, seen_at = indices("observation_market", observation_market), _instants("observation_at", observation_at)
-    seen = shares("observation_price_yes", observation_price_yes)
-    same_length(observation_market=observed, observation_at=seen_at, observation_price_yes=seen)
-    for name, rows in (("markets", positions.market), ("observation_market", observed)):
-        refuse(name, rows, (rows < 0) | (rows >= payouts.size), f"there are {payouts.size} of them, counted from 0")
-    instant = scalar("as_of", as_of)
-    if not abs(instant) < _LATEST:
-        raise ValueError(f"as_of is {as_of!r}; give seconds since 1970")
-    marks = daily_marks(payouts, paid_at, observed, seen_at, seen, instant).of_whole_days(instant)
+    known = (payouts_yes, settled_at, observation_market, observation_at, observation_price_yes)
+    marks = _marks(*known, as_of=as_of, markets=positions.market)
     moves = _paths(positions, marks).moves(np.arange(positions.stake.size), positions)
     return _evidence(positions, marks, moves)
 
@@ -210,12 +189,10 @@ def record_evidence(
 ) -> tuple[BotEvidence, ...]:
     """Return the e-values of each bot over its scored decisions, in the record's order.
 
-    A forecast stakes `kelly_fraction` over the number of markets asked of the event
-    and slot; markets without an answer stake nothing. Dollars are staked as they
-    were bet; the bets of a decision above one dollar are scaled down to one.
-    Decisions of a bot on one event and slot, as those of its replicates are, share
-    the stake equally: the event's account is the mean of theirs, whose mean is one
-    at fair prices too, and copies of a bot have the bot's e-values.
+    A forecast stakes `kelly_fraction` over the number of markets asked of the event and slot; markets without an answer
+    stake nothing. Dollars are staked as they were bet; the bets of a decision above one dollar are scaled down to one.
+    Decisions of a bot on one event and slot, as those of its replicates are, share the stake equally: the event's
+    account is the mean of theirs, whose mean is one at fair prices too, and copies of a bot have the bot's e-values.
 
     Args:
         dollars: Whether the evidence of the dollars is wanted too.
@@ -231,19 +208,19 @@ def record_evidence(
     marks = (record_marks(record) if marks is None else marks).of_whole_days(record.as_of)
     cell = record.cells()
     part = 1.0 / np.maximum(np.bincount(cell[record.scored_mask()], minlength=cell.size), 1)[cell][record.bet_decision]
-    said, staked = part * _forecast_stakes(record), part * _dollar_stakes(record)
-    counts = record.scored_mask()[record.bet_decision] & ((said != 0.0) | (staked != 0.0))
+    on_forecasts, on_bets = part * _forecast_stakes(record), part * _dollar_stakes(record)
+    counts = record.scored_mask()[record.bet_decision] & ((on_forecasts != 0.0) | (on_bets != 0.0))
     rows = np.flatnonzero(counts)
     event = _number_events(record.clusters())
     # Bots hold the same markets: their price paths are sorted once.
-    paths = _paths(_of_record(record, rows, said, event, cell), marks)
+    paths = _paths(_of_record(record, rows, on_forecasts, event, cell), marks)
     bot = record.decision_bot[record.bet_decision[rows]]
     found = []
     for number, name in enumerate(record.bots):
         own = np.flatnonzero(bot == number)
-        positions = _of_record(record, rows[own], said, event, cell)
+        positions = _of_record(record, rows[own], on_forecasts, event, cell)
         moves = paths.moves(own, positions)
-        of_dollars = _evidence(replace(positions, stake=staked[rows[own]]), marks, moves) if dollars else None
+        of_dollars = _evidence(replace(positions, stake=on_bets[rows[own]]), marks, moves) if dollars else None
         found.append(BotEvidence(name, _evidence(positions, marks, moves), of_dollars))
     return tuple(found)
 
@@ -253,8 +230,8 @@ def _forecast_stakes(record: TrackRecord) -> Floats:
     if record.bet_usd.size == 0:
         return np.zeros(0)
     asked = np.bincount(record.questions()[0], minlength=record.decided_at.size)
-    said = np.where(np.isnan(record.bet_probability), record.bet_price_yes, record.bet_probability)
-    stakes: Floats = np.asarray(kelly_fraction(said, record.bet_price_yes))
+    forecasts = np.where(np.isnan(record.bet_probability), record.bet_price_yes, record.bet_probability)
+    stakes: Floats = np.asarray(kelly_fraction(forecasts, record.bet_price_yes))
     return stakes / asked[record.bet_decision]
 
 
@@ -316,6 +293,34 @@ def _positions(
     for name, each in (("events", event), ("decided_at", at)):
         refuse(name, each, each != each[first][code], "a decision has one event and one instant")
     return _Positions(staked, price, decision, _number_events(event), market, at)
+
+
+def _marks(
+    payouts_yes: ArrayLike,
+    settled_at: ArrayLike,
+    observation_market: ArrayLike,
+    observation_at: ArrayLike,
+    observation_price_yes: ArrayLike,
+    *,
+    as_of: float,
+    markets: Ints,
+) -> Marks:
+    payouts, paid_at = (
+        shares("payouts_yes", payouts_yes, allow_nan=True),
+        one_dimensional("settled_at", floats("settled_at", settled_at)),
+    )
+    same_length(payouts_yes=payouts, settled_at=paid_at)
+    refuse("settled_at", paid_at, np.isnan(paid_at) != np.isnan(payouts), "a market has a payout and its instant")
+    refuse("settled_at", paid_at, np.abs(paid_at) >= _LATEST, "give seconds since 1970")
+    observed, seen_at = indices("observation_market", observation_market), _instants("observation_at", observation_at)
+    seen = shares("observation_price_yes", observation_price_yes)
+    same_length(observation_market=observed, observation_at=seen_at, observation_price_yes=seen)
+    for name, rows in (("markets", markets), ("observation_market", observed)):
+        refuse(name, rows, (rows < 0) | (rows >= payouts.size), f"there are {payouts.size} of them, counted from 0")
+    instant = scalar("as_of", as_of)
+    if not abs(instant) < _LATEST:
+        raise ValueError(f"as_of is {as_of!r}; give seconds since 1970")
+    return daily_marks(payouts, paid_at, observed, seen_at, seen, instant).of_whole_days(instant)
 
 
 def _instants(name: str, values: ArrayLike) -> Floats:

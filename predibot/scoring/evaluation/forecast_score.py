@@ -73,8 +73,7 @@ def forecast_scores(
 
     Args:
         uncertainty: How intervals are made; None makes none.
-        adjust: Whether scores adjusted for difficulty are wanted: they cost time,
-            and mean nothing for parts.
+        adjust: Whether scores adjusted for difficulty are wanted: they cost time, and mean nothing for parts.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -101,23 +100,23 @@ def _score(
 ) -> ForecastScore:
     if own.probability.size == 0:
         return ForecastScore()
-    said, happened = own.probability, own.outcome
+    probabilities, happened = own.probability, own.outcome
     priced = own.only(~np.isnan(own.market_probability))
     confident = np.flatnonzero(~np.isnan(own.confidence)) if own.confidence is not None else np.zeros(0, dtype=np.int64)
     market = priced.market_probability.size > 0
-    chance = calibration_error_by_chance(said, seed=uncertainty.seed) if uncertainty and intervals else None
+    chance = calibration_error_by_chance(probabilities, seed=uncertainty.seed) if uncertainty and intervals else None
     return ForecastScore(
-        n=said.size,
+        n=probabilities.size,
         clusters=np.unique(own.cluster).size,
-        brier=brier_score(said, happened),
+        brier=brier_score(probabilities, happened),
         brier_by_event=_by_event(own),
-        log_score=log_score(said, happened),
-        accuracy=float(np.mean((said > 0.5) == (happened == 1.0))),
-        calibration_error=expected_calibration_error(said, happened),
+        log_score=log_score(probabilities, happened),
+        accuracy=float(np.mean((probabilities > 0.5) == (happened == 1.0))),
+        calibration_error=expected_calibration_error(probabilities, happened),
         calibration_error_by_chance=None if chance is None else chance.mean,
         calibration_error_by_chance_high=None if chance is None else chance.high,
-        calibration=calibration_bins(said, happened, clusters=own.cluster),
-        murphy=murphy_decomposition(said, happened),
+        calibration=calibration_bins(probabilities, happened, clusters=own.cluster),
+        murphy=murphy_decomposition(probabilities, happened),
         n_market=priced.market_probability.size,
         market_brier=brier_score(priced.market_probability, priced.outcome) if market else None,
         market_log_score=log_score(priced.market_probability, priced.outcome) if market else None,
@@ -145,32 +144,32 @@ def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> l
 def brier_intervals(own: Forecasts, confidence: float) -> Mapping[str, Estimate]:
     """Return the intervals of one forecaster's Brier score and of the market's."""
     priced = own.only(~np.isnan(own.market_probability))
-    said = {"brier": (own, own.probability), "market_brier": (priced, priced.market_probability)}
-    return {name: _brier(*each, confidence) for name, each in said.items() if each[1].size}
+    scored = {"brier": (own, own.probability), "market_brier": (priced, priced.market_probability)}
+    return {name: _brier(*each, confidence) for name, each in scored.items() if each[1].size}
 
 
-def _brier(own: Forecasts, said: Floats, confidence: float) -> Estimate:
-    codes, errors = cluster_codes(own.cluster), (said - own.outcome) ** 2
+def _brier(own: Forecasts, probabilities: Floats, confidence: float) -> Estimate:
+    codes, errors = cluster_codes(own.cluster), (probabilities - own.outcome) ** 2
     sums = cluster_sums(errors, np.ones_like(errors), codes)
     market = own.question if own.market is None else own.market
-    at = np.zeros(said.shape) if own.made_at is None else own.made_at
+    at = np.zeros(probabilities.shape) if own.made_at is None else own.made_at
     # Of simultaneous forecasts the less certain counts as the later one, so that the order of rows does not matter.
-    order = np.lexsort((said, said * (1.0 - said), at, market, codes))
+    order = np.lexsort((probabilities, probabilities * (1.0 - probabilities), at, market, codes))
     # A squared error moves by 1 - 2 p with the outcome.
     held = ShareLots(
         cell=codes[order],
         market=market[order],
-        shares=(1.0 - 2.0 * said)[order],
-        price_yes=said[order],
+        shares=(1.0 - 2.0 * probabilities)[order],
+        price_yes=probabilities[order],
         later_yes=own.outcome[order],
-        paid=np.ones(said.shape, dtype=np.bool_),
+        paid=np.ones(probabilities.shape, dtype=np.bool_),
     )
     exclusion = None
     if own.exclusive is not None and (own.exclusive >= 0).any():
-        exclusion = Exclusion(own.exclusive[order], at[order], np.full(said.shape, np.inf), own.outcome[order])
+        exclusion = Exclusion(own.exclusive[order], at[order], np.full(probabilities.shape, np.inf), own.outcome[order])
     ends = run_ends(held.market, held.cell)
     variance = float(variances(held, sums.clusters, ends=ends, exclusion=exclusion).sum())
-    return estimate_of_brier(sums, said.size, variance, confidence)
+    return estimate_of_brier(sums, probabilities.size, variance, confidence)
 
 
 def _ratios(own: Forecasts) -> Mapping[str, Ratio]:

@@ -39,12 +39,11 @@ class Series:
 def horizon_series(record: TrackRecord, returns: HorizonReturns) -> Mapping[str, Series]:
     """Return the values of each average over one horizon, by its name.
 
-    `mean_return` is the return of decisions at the mid. `market_mean_return` is the
-    market's return on the same decisions. `quote_mean_return` is the return against the
-    book with fees. `friction` is the return at the mid less that at the quote.
-    `net_mean_return` is the return less the cost of the decision, where that is known.
-    `drift` is how far the price moved toward the forecast, in [-1, 1]; a forecast equal
-    to the price has no direction and no drift.
+    `mean_return` is the return of decisions at the mid. `market_mean_return` is the market's return on the same
+    decisions. `quote_mean_return` is the return against the book with fees. `friction` is the return at the mid less
+    that at the quote. `net_mean_return` is the return less the cost of the decision, where that is known. `drift` is
+    how far the price moved toward the forecast, in [-1, 1]; a forecast equal to the price has no direction and no
+    drift.
     """
     decision = record.bet_decision
     everything = np.arange(record.decided_at.size)
@@ -182,9 +181,9 @@ def _drift_average(book: Book, returns: HorizonReturns, later: Later) -> Average
 
 def _drifts(record: TrackRecord, returns: HorizonReturns) -> Floats:
     """Return how far each bet's market moved toward the forecast, (n_b,), NaN where that is unknown."""
-    said = record.bet_probability - record.bet_price_yes
-    counted = returns.passed[record.bet_decision] & (said != 0.0)
-    moved = np.sign(said) * (returns.price_of_bet - record.bet_price_yes)
+    difference = record.bet_probability - record.bet_price_yes
+    counted = returns.passed[record.bet_decision] & (difference != 0.0)
+    moved = np.sign(difference) * (returns.price_of_bet - record.bet_price_yes)
     return np.where(counted, moved, np.nan)
 
 

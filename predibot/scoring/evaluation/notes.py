@@ -25,8 +25,7 @@ def notes(record: TrackRecord, cards: Sequence[Scorecard]) -> tuple[str, ...]:
         cards: The scorecards, in the record's order.
 
     Raises:
-        ValueError: If the scorecards are of other bots, or an argument is of
-            another class.
+        ValueError: If the scorecards are of other bots, or an argument is of another class.
     """
     instance_of("record", record, TrackRecord)
     instance_of("cards", cards, Sequence)

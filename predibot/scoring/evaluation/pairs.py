@@ -320,9 +320,9 @@ def match_questions(record: TrackRecord, first: str, second: str) -> PairQuestio
     made_at, is_second = record.decided_at[decision], (decider[rows] == both[1]).astype(np.int64)
     moments = Moments.of(is_second, market, asked, made_at, 2)
     ours, theirs, _ = moments.match(0, 1)
-    said, payout = record.bet_probability[rows], record.payouts()[market]
+    forecasts, payout = record.bet_probability[rows], record.payouts()[market]
     outcome = np.where((payout == 0.0) | (payout == 1.0), payout, np.nan)
-    means, errors = moments.means(said), moments.means((said - outcome) ** 2)
+    means, errors = moments.means(forecasts), moments.means((forecasts - outcome) ** 2)
     row, other = moments.row[ours], moments.row[theirs]
     return PairQuestions(
         market=market[row],

@@ -32,11 +32,10 @@ class Place:
 def ranked(cards: Sequence[Scorecard], evidence: Sequence[BotEvidence]) -> tuple[Place, ...]:
     """Return the places of bots in the order of the leaderboard.
 
-    First come bots shown to beat the price, by the lower end of the edge's
-    interval; then those without proof, and those shown to be worse, by their
-    current E; then those on fewer than 30 events. Baselines come last, by their
-    edge. Equals are in the order of their names. Bots without proof are not
-    ordered by the lower end, which is best for a bot that risks nothing.
+    First come bots shown to beat the price, by the lower end of the edge's interval; then those without proof, and
+    those shown to be worse, by their current E; then those on fewer than 30 events. Baselines come last, by their edge.
+    Equals are in the order of their names. Bots without proof are not ordered by the lower end, which is best for a bot
+    that risks nothing.
 
     Args:
         evidence: The evidence of each card, in the same order; if empty, nothing is shown of any bot.

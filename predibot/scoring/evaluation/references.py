@@ -47,8 +47,8 @@ def with_pools(
         return ForecastsWithReferences(forecasts)
     groups, found = _groups(pooled.question), forecasts
     for method in methods:
-        said = _pool(groups, pooled.probability, method, extremize)
-        found = _with_forecaster(found, f"pool_{method}", _one_each(pooled, groups), said)
+        pool = _pool(groups, pooled.probability, method, extremize)
+        found = _with_forecaster(found, f"pool_{method}", _one_each(pooled, groups), pool)
     alone, n = int(np.count_nonzero(groups.sizes == 1)), groups.sizes.size
     if not alone:
         return ForecastsWithReferences(found)
@@ -136,23 +136,23 @@ def _pool(groups: _Groups, probability: Floats, method: PoolingMethod, extremize
     return np.concatenate(parts)
 
 
-def _with_forecaster(forecasts: Forecasts, name: str, questions: Forecasts, said: Floats) -> Forecasts:
+def _with_forecaster(forecasts: Forecasts, name: str, questions: Forecasts, probabilities: Floats) -> Forecasts:
     """Return the table with one more forecaster, who answers each question of another table."""
     if name in forecasts.forecasters:
         raise ValueError(f"{name!r} is a forecaster of the file already. Rename it there, or leave its pool out")
     forecasters = (*forecasts.forecasters, name)
-    index = np.full(said.size, len(forecasts.forecasters), dtype=np.int64)
-    unsaid = np.full(said.size, np.nan)
+    index = np.full(probabilities.size, len(forecasts.forecasters), dtype=np.int64)
+    unknown = np.full(probabilities.size, np.nan)
     return Forecasts(
         forecasters=forecasters,
         forecaster=np.concatenate([forecasts.forecaster, index]),
         question=np.concatenate([forecasts.question, questions.question]),
         cluster=np.concatenate([forecasts.cluster, questions.cluster]),
-        probability=np.concatenate([forecasts.probability, said]),
+        probability=np.concatenate([forecasts.probability, probabilities]),
         outcome=np.concatenate([forecasts.outcome, questions.outcome]),
         market_probability=np.concatenate([forecasts.market_probability, questions.market_probability]),
         days_ahead=_join(forecasts.days_ahead, questions.days_ahead),
-        confidence=None if forecasts.confidence is None else np.concatenate([forecasts.confidence, unsaid]),
+        confidence=None if forecasts.confidence is None else np.concatenate([forecasts.confidence, unknown]),
         category=_join(forecasts.category, questions.category),
         categories=forecasts.categories,
     )

@@ -46,11 +46,10 @@ def running_sums(
 ) -> Mapping[str, Mapping[str, tuple[RunningPoint, ...]]]:
     """Return running sums over slots, by their name in `RUNNING` and then by bot; bots without values are absent.
 
-    `edge` sums the edges of event-slots. `mean_return` sums gains at the mid in dollars,
-    a dollar a decision. `quote_mean_return` sums gains against the book with fees. A point
-    counts everything decided by its slot, as known at the record's instant. Its interval is
-    that of the mean over these decisions times their number, for one look at this point;
-    the intervals together are no band for the whole curve.
+    `edge` sums the edges of event-slots. `mean_return` sums gains at the mid in dollars, a dollar a decision.
+    `quote_mean_return` sums gains against the book with fees. A point counts everything decided by its slot, as known
+    at the record's instant. Its interval is that of the mean over these decisions times their number, for one look at
+    this point; the intervals together are no band for the whole curve.
 
     At most `most` points are returned, evenly spread over the slots, with the last. A ValueError if it is no record, or
     an argument is out of range.

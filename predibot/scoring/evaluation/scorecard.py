@@ -213,8 +213,7 @@ def scorecards(
         found: The result of `edges`, likewise.
 
     Raises:
-        ValueError: If a horizon is not above zero or is asked for twice, or an
-            argument is of another class.
+        ValueError: If a horizon is not above zero or is asked for twice, or an argument is of another class.
 
     Source:
         The definitions are those of the project's scoring contract.

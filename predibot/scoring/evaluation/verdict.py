@@ -56,11 +56,10 @@ class Verdict:
 def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:
     """Return what may be said of a bot beside the price.
 
-    Both claims rest on e-values, which are valid on any day; the interval of the
-    edge is for one look, at a time fixed beforehand. It may even lie below zero
-    before anything is known: open markets count at their price, as if that were
-    right. Betting also finds a bot on the right side of the price that goes too
-    far; so the edge must have the same sign.
+    Both claims rest on e-values, which are valid on any day; the interval of the edge is for one look, at a time fixed
+    beforehand. It may even lie below zero before anything is known: open markets count at their price, as if that were
+    right. Betting also finds a bot on the right side of the price that goes too far; so the edge must have the same
+    sign.
 
     Args:
         evidence: The evidence of its forecasts, as in `record_evidence`.

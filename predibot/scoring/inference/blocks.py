@@ -81,9 +81,8 @@ def mean_block(dates: int) -> float:
 def draw_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
     """Return curves with their resamples by the stationary bootstrap.
 
-    A resample walks from date to date, the first following the last, and before each
-    step jumps to any date with the chance 1 / mean block. The same returns and seed give
-    the same resamples, also with other curves beside them.
+    A resample walks from date to date, the first following the last, and before each step jumps to any date with the
+    chance 1 / mean block. The same returns and seed give the same resamples, also with other curves beside them.
 
     Args:
         returns: The return of each curve on each date, (n dates, m curves), each at least -1; n at least 2, else a
@@ -118,11 +117,10 @@ def draw_curves(returns: Floats, uncertainty: Uncertainty) -> DrawnCurves:
 def growth_estimate(drawn: DrawnCurves, curve: int, implied: float = 0.0) -> Estimate:
     """Return the cumulative return of a curve with its interval.
 
-    The interval is symmetric in log growth. Its half-width is the larger of two: the
-    deviation of the resamples, times t with one degree of freedom less than blocks; and
-    `implied`, the deviation of log growth that prices imply, times t with one degree of freedom less than dates,
-    because no resample knows of a favourite that did not lose. There is none if
-    all returns are alike and prices imply nothing, or if the account lost everything.
+    The interval is symmetric in log growth. Its half-width is the larger of two: the deviation of the resamples, times
+    t with one degree of freedom less than blocks; and `implied`, the deviation of log growth that prices imply, times t
+    with one degree of freedom less than dates, because no resample knows of a favourite that did not lose. There is
+    none if all returns are alike and prices imply nothing, or if the account lost everything.
     """
     return _growth(drawn, float(drawn.growth[curve]), drawn.drawn_growth[:, curve], implied)
 

@@ -82,10 +82,9 @@ def cluster_bootstrap(
 ) -> Estimate:
     """Return any statistic with its percentile interval under resampling of clusters.
 
-    Whole clusters are drawn with replacement, as many as there are; the interval
-    lies between two percentiles of the statistic. With 30
-    clusters it is too narrow (docs/coverage.md): for means and ratios of means
-    use `cluster_bootstrap_mean` and `cluster_bootstrap_ratio`.
+    Whole clusters are drawn with replacement, as many as there are; the interval lies between two percentiles of the
+    statistic. With 30 clusters it is too narrow (docs/coverage.md): for means and ratios of means use
+    `cluster_bootstrap_mean` and `cluster_bootstrap_ratio`.
 
     Args:
         statistic: A function of row numbers, shape (m,), repeats included. NaN
@@ -180,11 +179,10 @@ def cluster_bootstrap_ratio(
 ) -> Estimate:
     """Return a ratio of means with its studentised interval under resampling of clusters.
 
-    sum(numerators) / sum(denominators). In each resample the distance to the
-    estimate is measured in the resample's own standard error (linearised, over
-    clusters). The interval is the estimate less the quantiles of these distances
-    times the estimate's standard error. So it follows skew and learns its width;
-    docs/coverage.md says how often it holds the truth.
+    sum(numerators) / sum(denominators). In each resample the distance to the estimate is measured in the resample's own
+    standard error (linearised, over clusters). The interval is the estimate less the quantiles of these distances times
+    the estimate's standard error. So it follows skew and learns its width; docs/coverage.md says how often it holds the
+    truth.
 
     A skill 1 - sum(a) / sum(b) is the ratio of b - a to b.
 
@@ -192,25 +190,22 @@ def cluster_bootstrap_ratio(
         numerators: Shape (n,).
         denominators: Shape (n,), each zero or more.
         clusters: Which rows belong together, words or whole numbers, shape (n,).
-        seed: Of the draws, zero or more. The same seed and rows give the same
-            interval in whatever order the rows are given; other names of the
-            clusters are other draws.
+        seed: Of the draws, zero or more. The same seed and rows give the same interval in whatever order the rows are
+            given; other names of the clusters are other draws.
         resamples: How many draws, from 2 / (1 - confidence) to 1,000,000.
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
-        The estimate is NaN if all denominators are zero. There is no interval
-        then, for clusters that are fewer than two or all alike, and if more than
-        1 % of the resamples have no value. That is so below five clusters, where
-        too many resamples repeat a single one.
+        The estimate is NaN if all denominators are zero. There is no interval then, for clusters that are fewer than
+        two or all alike, and if more than 1 % of the resamples have no value. That is so below five clusters, where too
+        many resamples repeat a single one.
 
     Raises:
         ValueError: If there is no row, the lengths differ, a number is NaN or
             infinite, a denominator is below zero, or an argument is out of range.
 
     Source:
-        Efron and Tibshirani (1993), chapter 12.5; the standard error of a ratio
-        as in Cochran (1977), chapter 6.
+        Efron and Tibshirani (1993), chapter 12.5; the standard error of a ratio as in Cochran (1977), chapter 6.
 
     Examples:
         >>> ratio = cluster_bootstrap_ratio([1, 2, 0, 4, 3, 2], [2, 2, 1, 4, 5, 3], [0, 1, 2, 3, 4, 5], seed=1)

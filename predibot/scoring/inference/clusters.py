@@ -53,8 +53,7 @@ class ClusterSums:
     def standard_error(self) -> float:
         """Return the linearised standard error sqrt(K / (K - 1) * sum(beyond^2)) / sum(denominators).
 
-        NaN for fewer than two clusters, clusters all alike, a ratio without a value, or an
-        error too large for a float.
+        NaN for fewer than two clusters, clusters all alike, a ratio without a value, or an error too large for a float.
         """
         if self.clusters < 2 or math.isnan(self.ratio):
             return math.nan

@@ -44,15 +44,12 @@ def paired_difference(
 ) -> Comparison:
     """Return the mean of a less the mean of b on the rows both have, with its interval and p-value.
 
-    Studentised as in `cluster_bootstrap_ratio`, but symmetric: which of the two is
-    called a is chance, so the distance of a resample counts with either sign. The
-    interval reaches as far to both sides of the difference as the given share of
-    the distances does. The p-value is the share of distances at least as large as
-    the estimate's own from zero, in either direction, with one added in numerator
-    and denominator. It is at most 1 - confidence if zero lies outside the
-    interval. Unequal tails would call equals different too often
-    (docs/coverage.md). Resamples without a value count as beyond, so that unknown
-    values never speak for a difference. Swapping a and b changes the sign and
+    Studentised as in `cluster_bootstrap_ratio`, but symmetric: which of the two is called a is chance, so the distance
+    of a resample counts with either sign. The interval reaches as far to both sides of the difference as the given
+    share of the distances does. The p-value is the share of distances at least as large as the estimate's own from
+    zero, in either direction, with one added in numerator and denominator. It is at most 1 - confidence if zero lies
+    outside the interval. Unequal tails would call equals different too often (docs/coverage.md). Resamples without a
+    value count as beyond, so that unknown values never speak for a difference. Swapping a and b changes the sign and
     nothing else.
 
     Args:
@@ -64,13 +61,11 @@ def paired_difference(
         confidence: The share of such intervals that should hold the truth.
 
     Returns:
-        Without an interval and with a p-value of 1 for a single cluster, or if all
-        differences are alike, as when both always forecast the same. The interval
-        is also missing if more than 1 % of the resamples have no value.
+        Without an interval and with a p-value of 1 for a single cluster, or if all differences are alike, as when both
+        always forecast the same. The interval is also missing if more than 1 % of the resamples have no value.
 
     Raises:
-        ValueError: If there is no row, the lengths differ, a value is NaN or
-            infinite, or an argument is out of range.
+        ValueError: If there is no row, the lengths differ, a value is NaN or infinite, or an argument is out of range.
 
     Source:
         Hall (1992), chapter 3.6, for the symmetric interval; Davison and Hinkley
@@ -107,9 +102,8 @@ def comparison_of(sums: ClusterSums, n: int, distances: Floats, confidence: floa
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     """Return the p-values adjusted for their number, in the given order.
 
-    If all pairs with a value of at most q are called different, at most a share q
-    of these calls is expected to be wrong. If no difference is real, at most a
-    share q of all leaderboards has any call.
+    If all pairs with a value of at most q are called different, at most a share q of these calls is expected to be
+    wrong. If no difference is real, at most a share q of all leaderboards has any call.
 
     Args:
         p_values: One for each comparison shown, shape (m,), each in [0, 1].
@@ -137,16 +131,14 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
 def probability_of_being_best(scores: ArrayLike, clusters: ArrayLike, *, seed: int, resamples: int = 10_000) -> Floats:
     """Return how often each forecaster has the lowest mean score when clusters are drawn anew.
 
-    Lower is better, as with Brier and log scores; pass gains with a minus sign.
-    Forecasters that tie for best share the draw. It describes the draw of
-    questions and is no test: one of two equals may well have 0.9.
+    Lower is better, as with Brier and log scores; pass gains with a minus sign. Forecasters that tie for best share the
+    draw. It describes the draw of questions and is no test: one of two equals may well have 0.9.
 
     Args:
-        scores: One column a forecaster, shape (n, forecasters); NaN where it
-            was silent. A mean covers the forecaster's own scores in a draw, so
-            forecasters of different questions are compared as if these were
-            equally hard; keep only common rows if that is too much to assume. A
-            forecaster without a score in a draw is not the best there.
+        scores: One column a forecaster, shape (n, forecasters); NaN where it was silent. A mean covers the forecaster's
+            own scores in a draw, so forecasters of different questions are compared as if these were equally hard; keep
+            only common rows if that is too much to assume. A forecaster without a score in a draw is not the best
+            there.
         clusters: Which rows belong together, words or whole numbers, shape (n,).
         seed: Of the draws, zero or more.
         resamples: How many draws, from 1 to 1,000,000.

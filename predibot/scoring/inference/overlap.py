@@ -72,8 +72,7 @@ def overlap_interval(
     share; the scatter of single cohorts would count it as new information.
 
     Args:
-        returns: One bot's returns on its stakes, in order of the cohorts' starts,
-            shape (n,), each at least -1.
+        returns: One bot's returns on its stakes, in order of the cohorts' starts, shape (n,), each at least -1.
         overlap: L, from `longest_overlap`; at least 1.
         implied: The standard deviation of the mean that prices imply, zero or more.
         confidence: Above 0 and below 1.
@@ -82,9 +81,8 @@ def overlap_interval(
         ValueError: If there is no return, or an argument is out of range.
 
     Source:
-        Mueller (2004), the cosine-weighted long-run variance with B degrees of
-        freedom. The lower bound by the independent error is ours: a few waves may be
-        flat by chance.
+        Mueller (2004), the cosine-weighted long-run variance with B degrees of freedom. The lower bound by the
+        independent error is ours: a few waves may be flat by chance.
     """
     x = one_dimensional("returns", numbers("returns", returns))
     not_empty("returns", x)

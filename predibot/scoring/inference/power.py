@@ -37,8 +37,7 @@ def smallest_detectable(standard_error: float, clusters: int) -> float | None:
         clusters: K, how many there are.
 
     Returns:
-        In the unit of the standard error; None with fewer than two clusters, or
-        without a standard error above zero.
+        In the unit of the standard error; None with fewer than two clusters, or without a standard error above zero.
 
     Raises:
         ValueError: If an argument is out of range.

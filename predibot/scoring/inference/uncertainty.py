@@ -53,8 +53,7 @@ def expand_estimate(sums: ClusterSums, n: int, confidence: float) -> Estimate:
     clusters weigh the same. There must be at least two clusters, and they must differ.
 
     Source:
-        Hall (1992), chapters 2.4 and 2.6, for a mean; the term of the
-        denominators is ours, by the same expansion.
+        Hall (1992), chapters 2.4 and 2.6, for a mean; the term of the denominators is ours, by the same expansion.
     """
     quantile = sums.t_quantile(confidence)
     shift = _shift(sums, quantile)

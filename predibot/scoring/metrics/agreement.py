@@ -24,8 +24,7 @@ def rank_correlation(a: ArrayLike, b: ArrayLike) -> float:
         In [-1, 1]; NaN if one series is constant, and so has no order.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            infinite.
+        ValueError: If there is none, the lengths differ, or a value is NaN or infinite.
 
     Source:
         Spearman (1904), American Journal of Psychology 15(1), 72-101.
@@ -68,10 +67,9 @@ def _mean_ranks(values: Floats) -> Floats:
 def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
     """Return how far two raters agree beyond chance, far disagreements counting most.
 
-    1 - sum(w * seen) / sum(w * expected), with w the squared number of steps
-    between two ratings. One is full agreement, zero is agreement by chance,
-    negative is less. Only ratings that a rater gave count as steps: if both gave
-    only 1 and 5, these are neighbours.
+    1 - sum(w * seen) / sum(w * expected), with w the squared number of steps between two ratings. One is full
+    agreement, zero is agreement by chance, negative is less. Only ratings that a rater gave count as steps: if both
+    gave only 1 and 5, these are neighbours.
 
     Args:
         a: Whole-number ratings, shape (n,).
@@ -81,13 +79,11 @@ def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
         At most 1; NaN if both gave everything the same single rating.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a rating is no
-            whole number.
+        ValueError: If there is none, the lengths differ, or a rating is no whole number.
         UsageError: If scikit-learn is not installed.
 
     Source:
-        Cohen (1968), Psychological Bulletin 70(4), 213-220, as scikit-learn
-        computes it.
+        Cohen (1968), Psychological Bulletin 70(4), 213-220, as scikit-learn computes it.
 
     Examples:
         >>> round(quadratic_weighted_kappa([1, 2, 3, 3], [1, 2, 3, 2]), 4)
@@ -105,21 +101,18 @@ def quadratic_weighted_kappa(a: ArrayLike, b: ArrayLike) -> float:
 def cohen_kappa(one: Sequence[str] | ArrayLike, other: Sequence[str] | ArrayLike) -> float | None:
     """Return how far two readings of the same things agree beyond chance.
 
-    (seen - expected) / (1 - expected), with expected the agreement by chance of
-    readers who give each class as often as these. One is full agreement, zero is
-    agreement by chance, negative is less.
+    (seen - expected) / (1 - expected), with expected the agreement by chance of readers who give each class as often as
+    these. One is full agreement, zero is agreement by chance, negative is less.
 
     Args:
-        one: The class of each thing by one reader, shape (n,), all texts or all
-            whole numbers.
+        one: The class of each thing by one reader, shape (n,), all texts or all whole numbers.
         other: The classes of the same things by another reader.
 
     Returns:
         At most 1; None if both gave everything the same single class.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or classes are not all
-            texts or all whole numbers.
+        ValueError: If there is none, the lengths differ, or classes are not all texts or all whole numbers.
 
     Source:
         Cohen (1960), Educational and Psychological Measurement 20(1), 37-46.
@@ -153,13 +146,11 @@ def macro_f1(truth: Sequence[str] | ArrayLike, predicted: Sequence[str] | ArrayL
         In [0, 1].
 
     Raises:
-        ValueError: If there is none, the lengths differ, or labels are not all
-            texts or all whole numbers.
+        ValueError: If there is none, the lengths differ, or labels are not all texts or all whole numbers.
         UsageError: If scikit-learn is not installed.
 
     Source:
-        Lewis et al. (1996), SIGIR 19, 298-306, in the form that averages F1 and
-        not precision and recall.
+        Lewis et al. (1996), SIGIR 19, 298-306, in the form that averages F1 and not precision and recall.
 
     Examples:
         >>> round(macro_f1(["yes", "yes", "no"], ["yes", "no", "no"]), 4)

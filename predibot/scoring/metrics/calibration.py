@@ -57,10 +57,10 @@ class CalibrationBins:
 
         The normal approximation over the effective count, cut at 0 and 1; NaN for an empty bin.
         """
-        said = self.mean_probability
+        mean = self.mean_probability
         with np.errstate(invalid="ignore", divide="ignore"):
-            off = NormalDist().inv_cdf(0.5 + confidence / 2.0) * np.sqrt(said * (1.0 - said) / self.effective_count)
-        return np.clip(said - off, 0.0, 1.0), np.clip(said + off, 0.0, 1.0)
+            off = NormalDist().inv_cdf(0.5 + confidence / 2.0) * np.sqrt(mean * (1.0 - mean) / self.effective_count)
+        return np.clip(mean - off, 0.0, 1.0), np.clip(mean + off, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,29 +97,24 @@ def calibration_bins(
 ) -> CalibrationBins:
     """Return forecasts in bins, with the mean forecast and the mean outcome of each.
 
-    `width` makes bins of equal width, [lower, upper), one itself in the last;
-    a bin may be empty. `quantile` makes bins of about equal count, from their
-    lowest to their highest forecast, both included. Equal forecasts are never
-    split: all go where their middle one belongs. Bins that this leaves empty
-    are left out, so there may be fewer.
+    `width` makes bins of equal width, [lower, upper), one itself in the last; a bin may be empty. `quantile` makes bins
+    of about equal count, from their lowest to their highest forecast, both included. Equal forecasts are never split:
+    all go where their middle one belongs. Bins that this leaves empty are left out, so there may be fewer.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
-        clusters: Which forecasts belong together by chance, such as those on one
-            event, words or whole numbers, shape (n,); by default each stands
-            alone.
+        clusters: Which forecasts belong together by chance, such as those on one event, words or whole numbers, shape
+            (n,); by default each stands alone.
         bins: How many, from 1 to 100,000.
         scheme: `width` or `quantile`.
         confidence: The share of the intervals that should hold how often it happens.
 
     Raises:
-        ValueError: If there is none, the lengths differ, a value is NaN or out
-            of range, or there is no such scheme.
+        ValueError: If there is none, the lengths differ, a value is NaN or out of range, or there is no such scheme.
 
     Source:
-        Equal counts as in Naeini et al. (2015), AAAI 29, who do split equal
-        forecasts.
+        Equal counts as in Naeini et al. (2015), AAAI 29, who do split equal forecasts.
 
     Examples:
         >>> found = calibration_bins([0.1, 0.3, 0.4, 1.0], [0, 0, 1, 1], bins=4)
@@ -144,12 +139,12 @@ def calibration_bins(
         np.maximum.at(upper, row, forecasts)
     else:
         raise ValueError(f"no scheme {scheme!r}; there are {', '.join(get_args(BinScheme))}")
-    count, said, seen = _means(row, forecasts, happened, lower.size)
+    count, mean, share = _means(row, forecasts, happened, lower.size)
     effective = count.astype(np.float64) if clusters is None else _effective(row, clusters, count)
     ends = np.full((2, lower.size), np.nan)
     full = count > 0
-    ends[:, full] = wilson_interval(seen[full], effective[full], confidence=confidence)
-    return CalibrationBins(lower, upper, count, said, seen, effective, *ends)
+    ends[:, full] = wilson_interval(share[full], effective[full], confidence=confidence)
+    return CalibrationBins(lower, upper, count, mean, share, effective, *ends)
 
 
 @within_floats
@@ -165,8 +160,7 @@ def wilson_interval(rates: ArrayLike, counts: ArrayLike, *, confidence: float = 
         The lower and the upper ends, shape (n,) each.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            out of range.
+        ValueError: If there is none, the lengths differ, or a value is NaN or out of range.
 
     Source:
         Wilson (1927), JASA 22(158), 209-212.
@@ -192,9 +186,8 @@ def expected_calibration_error(
 ) -> float:
     """Return how far forecasts in bins are from the outcomes in them, on average.
 
-    sum(count / n * |mean_probability - mean_outcome|), in [0, 1]. Zero is
-    calibrated. Always stating the overall rate is calibrated too, so a low value
-    is no skill. Few forecasts a bin raise it by chance.
+    sum(count / n * |mean_probability - mean_outcome|), in [0, 1]. Zero is calibrated. Always stating the overall rate
+    is calibrated too, so a low value is no skill. Few forecasts a bin raise it by chance.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
@@ -203,12 +196,10 @@ def expected_calibration_error(
         scheme: `width` or `quantile`, as in `calibration_bins`.
 
     Raises:
-        ValueError: If there is none, the lengths differ, a value is NaN or out
-            of range, or there is no such scheme.
+        ValueError: If there is none, the lengths differ, a value is NaN or out of range, or there is no such scheme.
 
     Source:
-        Naeini et al. (2015), AAAI 29, but for the probability of YES instead of
-        that of the called side.
+        Naeini et al. (2015), AAAI 29, but for the probability of YES instead of that of the called side.
 
     Examples:
         >>> round(expected_calibration_error([0.1, 0.1, 0.8, 0.8], [0, 0, 0, 1]), 4)
@@ -224,26 +215,22 @@ def calibration_error_by_chance(
 ) -> ChanceError:
     """Return the calibration error that the forecasts would have by chance if all were right.
 
-    Outcomes are drawn from the forecasts independently, and the error of bins of
-    equal width is computed each time. With few forecasts a bin even perfectly
-    calibrated ones are far from the outcomes, so read an error beside this one.
+    Outcomes are drawn from the forecasts independently, and the error of bins of equal width is computed each time.
+    With few forecasts a bin even perfectly calibrated ones are far from the outcomes, so read an error beside this one.
     If outcomes depend on each other, it is larger still.
 
     Args:
-        probabilities: Forecasts of YES, shape (n,), each in [0, 1]. Of more than
-            500 different ones, neighbours in a twentieth of a bin are drawn as
-            if all stated their mean.
+        probabilities: Forecasts of YES, shape (n,), each in [0, 1]. Of more than 500 different ones, neighbours in a
+            twentieth of a bin are drawn as if all stated their mean.
         bins: How many, from 1 to 100,000.
         seed: Of the draws, zero or more. The order of the forecasts does not matter.
         draws: How many, from 20 to 1,000,000.
 
     Raises:
-        ValueError: If there is no forecast, one is NaN or out of range, or an
-            argument is.
+        ValueError: If there is no forecast, one is NaN or out of range, or an argument is.
 
     Source:
-        Consistency resampling: Broecker and Smith (2007), Weather and
-        Forecasting 22(3), 651-661.
+        Consistency resampling: Broecker and Smith (2007), Weather and Forecasting 22(3), 651-661.
 
     Examples:
         >>> chance = calibration_error_by_chance([0.5] * 100, seed=1)
@@ -290,13 +277,11 @@ def murphy_decomposition(probabilities: ArrayLike, outcomes: ArrayLike, *, bins:
         Four parts; reliability - resolution + uncertainty + within_bin is Brier.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            out of range.
+        ValueError: If there is none, the lengths differ, or a value is NaN or out of range.
 
     Source:
-        Murphy (1973), Journal of Applied Meteorology 12(4), 595-600; the rest as
-        in Stephenson et al. (2008), Weather and Forecasting 23(4), 752-757, in
-        one number instead of two.
+        Murphy (1973), Journal of Applied Meteorology 12(4), 595-600; the rest as in Stephenson et al. (2008), Weather
+        and Forecasting 23(4), 752-757, in one number instead of two.
 
     Examples:
         >>> parts = murphy_decomposition([0.2, 0.2, 0.8, 0.8], [0, 0, 0, 1])
@@ -307,13 +292,13 @@ def murphy_decomposition(probabilities: ArrayLike, outcomes: ArrayLike, *, bins:
     _check_bins(bins)
     row = _rows_by_width(forecasts, bins)
     _, mean_probability, mean_outcome = _means(row, forecasts, happened, bins)
-    said, seen, rate = mean_probability[row], mean_outcome[row], float(np.mean(happened))
-    inside = forecasts - said
+    mean, share, rate = mean_probability[row], mean_outcome[row], float(np.mean(happened))
+    inside = forecasts - mean
     return MurphyDecomposition(
-        reliability=float(np.mean((said - seen) ** 2)),
-        resolution=float(np.mean((seen - rate) ** 2)),
+        reliability=float(np.mean((mean - share) ** 2)),
+        resolution=float(np.mean((share - rate) ** 2)),
         uncertainty=rate * (1.0 - rate),
-        within_bin=float(np.mean(inside * (inside - 2.0 * (happened - seen)))),
+        within_bin=float(np.mean(inside * (inside - 2.0 * (happened - share)))),
     )
 
 
@@ -355,6 +340,6 @@ def _means(row: Ints, forecasts: Floats, happened: Floats, bins: int) -> tuple[I
     """Return the count of each bin and the means of both, (bins,) each, NaN where it is empty."""
     count = np.bincount(row, minlength=bins)
     nonempty = np.where(count > 0, count, np.nan)
-    said = np.bincount(row, forecasts, bins) / nonempty
-    seen = np.bincount(row, happened, bins) / nonempty
-    return count, said, seen
+    mean = np.bincount(row, forecasts, bins) / nonempty
+    share = np.bincount(row, happened, bins) / nonempty
+    return count, mean, share

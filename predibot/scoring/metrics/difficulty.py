@@ -26,18 +26,14 @@ def difficulty_adjusted(scores: ArrayLike, forecaster: ArrayLike, question: Arra
 
     Args:
         scores: One for each answer, such as (p - y)^2, shape (n,).
-        forecaster: Who answered, numbered from zero and below 1,000,000, or by
-            names, shape (n,).
-        question: The question of each, words or whole numbers, shape (n,). A question
-            answered by one forecaster alone does not show who is better, but
-            counts as a question.
+        forecaster: Who answered, numbered from zero and below 1,000,000, or by names, shape (n,).
+        question: The question of each, words or whole numbers, shape (n,). A question answered by one forecaster alone
+            does not show who is better, but counts as a question.
 
     Returns:
-        Shape (largest forecaster + 1,), NaN for a forecaster without an answer;
-        for names one each, in sorted order.
-        Only forecasters linked by shared questions, directly or through others,
-        are comparable. If they form several groups, the largest has numbers and
-        the others NaN. On a tie nobody has one, and neither with more than 3,000
+        Shape (largest forecaster + 1,), NaN for a forecaster without an answer; for names one each, in sorted order.
+        Only forecasters linked by shared questions, directly or through others, are comparable. If they form several
+        groups, the largest has numbers and the others NaN. On a tie nobody has one, and neither with more than 3,000
         forecasters and 3,000 questions.
 
     Raises:

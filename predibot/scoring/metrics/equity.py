@@ -86,14 +86,11 @@ def score_of_curve(
         instants: The instants of the values, each later than the one before.
         values: The account's values, as for `equity_score`.
         convention: How figures are made.
-        periods_per_year: Replaces the number of the convention and of the
-            instants.
-        risk_free_rate: The annual return without risk; replaces the
-            convention's for prediction markets.
+        periods_per_year: Replaces the number of the convention and of the instants.
+        risk_free_rate: The annual return without risk; replaces the convention's for prediction markets.
 
     Raises:
-        ValueError: As `choose_periods` and `equity_score`; and if there is not
-            one value an instant.
+        ValueError: As `choose_periods` and `equity_score`; and if there is not one value an instant.
 
     Examples:
         >>> from predibot.scoring.metrics.conventions import CONVENTIONS
@@ -127,25 +124,21 @@ def equity_score(
 ) -> EquityScore:
     """Return all the figures of growth and risk of one curve.
 
-    Each is the result of the function of that name for the values, or for their
-    returns (`equity_returns`). The numbers of a `Convention` reproduce the
-    figures of others.
+    Each is the result of the function of that name for the values, or for their returns (`equity_returns`). The numbers
+    of a `Convention` reproduce the figures of others.
 
     Args:
-        values: What the account was worth, in the order of time, one value a
-            period, shape (n,), zero or more, the first above zero, and zero for
-            good once it is wiped out.
-        periods_per_year: How many such periods a year has, above zero;
-            `choose_periods` tells it from the dates. None leaves out the
-            annual figures: the annualised return, volatility and the ratios.
+        values: What the account was worth, in the order of time, one value a period, shape (n,), zero or more, the
+            first above zero, and zero for good once it is wiped out.
+        periods_per_year: How many such periods a year has, above zero; `choose_periods` tells it from the dates. None
+            leaves out the annual figures: the annualised return, volatility and the ratios.
         ddof: The deviation divides by n - ddof.
         risk_free_rate: The annual return without risk.
         value_at_risk_level: The share of periods that may lose more, in (0, 1).
         first_win: The first return that counts in the win rate, 1 for all.
 
     Raises:
-        ValueError: If there is no value, or a value or argument is NaN,
-            infinite or out of range.
+        ValueError: If there is no value, or a value or argument is NaN, infinite or out of range.
 
     Examples:
         >>> score = equity_score([100.0, 110.0, 99.0, 108.9], 365)
@@ -180,14 +173,12 @@ def equity_score(
 def equity_returns(values: ArrayLike) -> Floats:
     """Return the return of an account in each period, as a share of its value before.
 
-    value / value before - 1. A period that loses everything returns -1 and is
-    the last: from zero there is no return. A rise from zero is money paid in,
-    and refused.
+    value / value before - 1. A period that loses everything returns -1 and is the last: from zero there is no return. A
+    rise from zero is money paid in, and refused.
 
     Args:
-        values: What the account was worth, in the order of time, shape (n,),
-            zero or more, the first above zero, and zero for good once it is
-            wiped out.
+        values: What the account was worth, in the order of time, shape (n,), zero or more, the first above zero, and
+            zero for good once it is wiped out.
 
     Returns:
         Shares, shape (n - 1,), or fewer if it was wiped out before the end.
@@ -226,8 +217,7 @@ def _exponent(value: float) -> int:
 def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:
     """Return the figures of an account that was worth less than nothing, or came back from nothing.
 
-    These are its return on its first value and its deepest fall; figures of returns
-    do not exist from zero and less.
+    These are its return on its first value and its deepest fall; figures of returns do not exist from zero and less.
 
     Args:
         values: In the order of time, shape (n,), finite, the first above zero, else a ValueError.

@@ -42,13 +42,11 @@ def quote_gains(
         asks_yes: What YES could be bought at then, shape (n,), in [0, 1] or NaN.
         prices_yes_later: The later price of YES or what it paid, shape (n,), in [0, 1] or NaN.
         settled: Whether that is what it paid, shape (n,).
-        fee_rates: Shape (n,), zero or more; NaN where the venue states none:
-            none is charged.
+        fee_rates: Shape (n,), zero or more; NaN where the venue states none: none is charged.
         fee_exponents: Shape (n,), zero or more; NaN reads as 1.
 
     Returns:
-        Dollars, shape (n,). Zero for a bet of zero; else NaN where a price is
-        unknown or nothing was on offer.
+        Dollars, shape (n,). Zero for a bet of zero; else NaN where a price is unknown or nothing was on offer.
 
     Raises:
         ValueError: If shapes do not fit, or a value is out of range.

@@ -16,8 +16,7 @@ def cumulative_return(values: ArrayLike) -> float:
     taken out counts as gain or loss: leave it out of the values.
 
     Args:
-        values: What the account was worth, in the order of time, shape (n,),
-            zero or more, the first above zero.
+        values: What the account was worth, in the order of time, shape (n,), zero or more, the first above zero.
 
     Returns:
         Zero of a single value.
@@ -49,8 +48,7 @@ def annualized_return(values: ArrayLike, periods_per_year: float) -> float:
         NaN of a single value, infinity where it is too large for a float.
 
     Raises:
-        ValueError: If there is none, or a value or argument is NaN, infinite or
-            out of range.
+        ValueError: If there is none, or a value or argument is NaN, infinite or out of range.
 
     Source:
         The compound annual growth rate. Others differ: LiveTradeBench's code
@@ -80,8 +78,7 @@ def max_drawdown(values: ArrayLike) -> float:
     to t, the first included. Lower is better: zero never fell, one lost all.
 
     Args:
-        values: What the account was worth, in the order of time, shape (n,),
-            zero or more, the first above zero.
+        values: What the account was worth, in the order of time, shape (n,), zero or more, the first above zero.
 
     Returns:
         The share, positive, in [0, 1]; zero of a single value.
@@ -101,8 +98,7 @@ def max_drawdown(values: ArrayLike) -> float:
 def calmar_ratio(values: ArrayLike, periods_per_year: float) -> float:
     """Return the annualised return for each unit of maximum drawdown.
 
-    Higher is better. Both cover the whole curve; the original covers its last
-    three years.
+    Higher is better. Both cover the whole curve; the original covers its last three years.
 
     Args:
         values: What the account was worth, in the order of time, one value a
@@ -113,12 +109,10 @@ def calmar_ratio(values: ArrayLike, periods_per_year: float) -> float:
         NaN for a single value, and for a curve that never fell.
 
     Raises:
-        ValueError: If there is none, or a value or argument is NaN, infinite or
-            out of range.
+        ValueError: If there is none, or a value or argument is NaN, infinite or out of range.
 
     Source:
-        Young (1991), Futures 20(12). Where nothing fell, others say infinity
-        (LiveTradeBench's code).
+        Young (1991), Futures 20(12). Where nothing fell, others say infinity (LiveTradeBench's code).
 
     Examples:
         >>> round(calmar_ratio([100.0, 75.0, 110.0], 4), 6)

@@ -29,16 +29,13 @@ def kelly_fraction(probability: ArrayLike, price: ArrayLike) -> Floats | float:
 
     Args:
         probability: Of YES, in [0, 1]: one number, or any shape that fits.
-        price: What a share that pays 1 for YES costs, strictly between 0 and 1
-            except where it is the probability.
+        price: What a share that pays 1 for YES costs, strictly between 0 and 1 except where it is the probability.
 
     Returns:
-        In [-1, 1]; an array of the shape both have together, a float for two
-        numbers.
+        In [-1, 1]; an array of the shape both have together, a float for two numbers.
 
     Raises:
-        ValueError: If there is none, the shapes do not fit, or a value is NaN
-            or out of range.
+        ValueError: If there is none, the shapes do not fit, or a value is NaN or out of range.
 
     Source:
         Kelly (1956), Bell System Technical Journal 35(4), 917-926.

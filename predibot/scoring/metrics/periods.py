@@ -63,10 +63,9 @@ def choose_periods(
 def infer_periods(instants: Sequence[datetime]) -> Periods:
     """Return the periods a year that the spacing of values suggests.
 
-    365 / the median number of days between neighbours. Values a day apart that
-    skip every weekend are of trading days: 252. A few days without a weekend
-    between them cannot show that and count as 365; so do values several times a
-    day, whether or not they skip nights and weekends: there, give the number.
+    365 / the median number of days between neighbours. Values a day apart that skip every weekend are of trading days:
+    252. A few days without a weekend between them cannot show that and count as 365; so do values several times a day,
+    whether or not they skip nights and weekends: there, give the number.
 
     Args:
         instants: At least two, each later than the one before, else a ValueError; their own weekdays count: use UTC.

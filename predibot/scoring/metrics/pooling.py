@@ -31,24 +31,20 @@ def pool_probabilities(matrix: ArrayLike, *, method: PoolingMethod = "mean", ext
     forecast before it is extremized.
 
     Args:
-        matrix: Forecasts of YES, shape (questions, forecasters), each in
-            [0, 1], NaN where a forecaster was silent.
+        matrix: Forecasts of YES, shape (questions, forecasters), each in [0, 1], NaN where a forecaster was silent.
         method: One of the five.
-        extremize: The factor on the log-odds of the result, above 0. A factor
-            above 1 moves it away from one half, because each forecaster knows
-            only part of what all know together. Zero and one stay.
+        extremize: The factor on the log-odds of the result, above 0. A factor above 1 moves it away from one half,
+            because each forecaster knows only part of what all know together. Zero and one stay.
 
     Returns:
         Probabilities of YES, shape (questions,), NaN where all were silent.
 
     Raises:
-        ValueError: If there is no question or no forecaster, a value is out of
-            range, or there is no such method.
+        ValueError: If there is no question or no forecaster, a value is out of range, or there is no such method.
 
     Source:
-        Halawi et al. (2024), arXiv:2402.18563, for `soft_trimmed_mean`; Satopää
-        et al. (2014), International Journal of Forecasting 30(2), 344-356, for
-        `log_odds`; Baron et al. (2014), Decision Analysis 11(2), 133-145, for
+        Halawi et al. (2024), arXiv:2402.18563, for `soft_trimmed_mean`; Satopää et al. (2014), International Journal of
+        Forecasting 30(2), 344-356, for `log_odds`; Baron et al. (2014), Decision Analysis 11(2), 133-145, for
         extremizing.
 
     Examples:

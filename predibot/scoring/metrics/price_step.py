@@ -77,16 +77,14 @@ def fit_step(
 ) -> float:
     """Return the step from the price that earlier forecasts have earned, in [0, 0.5].
 
-    The likeliest step of a logistic regression with the log-odds of the price as
-    offset and no intercept, where a Gaussian prior around zero weighs as much as
-    100 events. Without evidence it is 0: the market. Fit it on events that
+    The likeliest step of a logistic regression with the log-odds of the price as offset and no intercept, where a
+    Gaussian prior around zero weighs as much as 100 events. Without evidence it is 0: the market. Fit it on events that
     had settled before the forecasts it is used on were made.
 
     Args:
         prices: Prices of YES when the forecasts were made, shape (n,), each in
             [0, 1]; they count as at least 0.001 from certainty.
-        probabilities: The forecasts, shape (n,), each in [0, 1], moved into
-            [0.01, 0.99].
+        probabilities: The forecasts, shape (n,), each in [0, 1], moved into [0.01, 0.99].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
         weights: How much each counts, shape (n,), not below 0; give the markets
             of an event 1 in all. None counts each as 1.

@@ -21,12 +21,10 @@ def brier_score(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            out of range.
+        ValueError: If there is none, the lengths differ, or a value is NaN or out of range.
 
     Source:
-        Brier (1950), the one-sided form for two outcomes; his own sums over
-        both outcomes and is twice as large.
+        Brier (1950), the one-sided form for two outcomes; his own sums over both outcomes and is twice as large.
 
     Examples:
         >>> brier_score([0.9, 0.2], [1, 0])
@@ -45,13 +43,11 @@ def log_score(probabilities: ArrayLike, outcomes: ArrayLike, clip: float = CLIP)
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
-        clip: In [0, 0.5). Forecasts are first moved into [clip, 1 - clip], so that
-            one certain error does not outweigh everything. With zero it does:
-            the score is then infinite.
+        clip: In [0, 0.5). Forecasts are first moved into [clip, 1 - clip], so that one certain error does not outweigh
+            everything. With zero it does: the score is then infinite.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            out of range.
+        ValueError: If there is none, the lengths differ, or a value is NaN or out of range.
 
     Source:
         Good (1952), with the sign that makes lower better.
@@ -69,22 +65,18 @@ def log_score(probabilities: ArrayLike, outcomes: ArrayLike, clip: float = CLIP)
 def brier_skill_score(probabilities: ArrayLike, reference_probabilities: ArrayLike, outcomes: ArrayLike) -> float:
     """Return the share of the reference's Brier score that the forecasts avoid.
 
-    1 - Brier(p) / Brier(reference). One is perfect, zero is no better than the
-    reference, negative is worse.
+    1 - Brier(p) / Brier(reference). One is perfect, zero is no better than the reference, negative is worse.
 
     Args:
         probabilities: Forecasts of YES, shape (n,), each in [0, 1].
-        reference_probabilities: The forecasts to compare with, such as prices,
-            shape (n,), each in [0, 1].
+        reference_probabilities: The forecasts to compare with, such as prices, shape (n,), each in [0, 1].
         outcomes: What happened, shape (n,): 1 for YES, 0 for NO.
 
     Returns:
-        NaN where the reference is perfect, or so nearly perfect that no float
-        holds the skill.
+        NaN where the reference is perfect, or so nearly perfect that no float holds the skill.
 
     Raises:
-        ValueError: If there is none, the lengths differ, or a value is NaN or
-            out of range.
+        ValueError: If there is none, the lengths differ, or a value is NaN or out of range.
 
     Examples:
         >>> round(brier_skill_score([0.9, 0.2], [0.8, 0.2], [1, 0]), 4)

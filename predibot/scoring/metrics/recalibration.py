@@ -55,16 +55,13 @@ def fit_recalibration(
 ) -> Recalibration:
     """Return the function that turns a forecast into what it should have been.
 
-    It takes probabilities of shape (n,) and returns as many, each in [0, 1].
-    Fit it on questions that had settled before the forecasts it is used on were
-    made: on its own forecasts it makes any bot look calibrated.
+    It takes probabilities of shape (n,) and returns as many, each in [0, 1]. Fit it on questions that had settled
+    before the forecasts it is used on were made: on its own forecasts it makes any bot look calibrated.
 
-    `isotonic` takes the rising function with the least mean squared distance to
-    the outcomes: equal forecasts are one point with their weight, neighbours that
-    fall are pooled, and it is linear between points. It needs hundreds of
-    forecasts. `logistic` shifts and stretches the log-odds so that the outcomes
-    are likeliest, and needs tens; forecasts within 0.001 of certainty count as
-    0.001 from it.
+    `isotonic` takes the rising function with the least mean squared distance to the outcomes: equal forecasts are one
+    point with their weight, neighbours that fall are pooled, and it is linear between points. It needs hundreds of
+    forecasts. `logistic` shifts and stretches the log-odds so that the outcomes are likeliest, and needs tens;
+    forecasts within 0.001 of certainty count as 0.001 from it.
 
     Args:
         probabilities: Earlier forecasts of YES, shape (n,), each in [0, 1].
@@ -72,15 +69,13 @@ def fit_recalibration(
         method: `isotonic` or `logistic`.
 
     Raises:
-        ValueError: If there is none, the lengths differ, a value is NaN or out
-            of range, or there is no such method; and for `logistic`, where no
-            stretch is the likeliest: all outcomes are the same, all forecasts are,
-            or some forecast separates every YES from every NO.
+        ValueError: If there is none, the lengths differ, a value is NaN or out of range, or there is no such method;
+            and for `logistic`, where no stretch is the likeliest: all outcomes are the same, all forecasts are, or some
+            forecast separates every YES from every NO.
 
     Source:
-        Zadrozny and Elkan (2002), KDD 8, 694-699, for `isotonic`. Platt (1999)
-        for `logistic`, on log-odds and not on scores, and without his smoothing
-        of the outcomes.
+        Zadrozny and Elkan (2002), KDD 8, 694-699, for `isotonic`. Platt (1999) for `logistic`, on log-odds and not on
+        scores, and without his smoothing of the outcomes.
 
     Examples:
         >>> fitted = fit_recalibration([0.2, 0.2, 0.4, 0.6], [0, 1, 0, 1])

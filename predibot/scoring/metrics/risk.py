@@ -18,9 +18,8 @@ _ROUNDING = 1e-12
 def volatility(returns: ArrayLike, periods_per_year: float, ddof: int = 1) -> float:
     """Return the annual deviation of returns.
 
-    deviation * sqrt(periods). Lower is calmer; zero is the same return in every
-    period. Returns that depend on each other, or overlap, make it look lower
-    than it is.
+    deviation * sqrt(periods). Lower is calmer; zero is the same return in every period. Returns that depend on each
+    other, or overlap, make it look lower than it is.
 
     Args:
         returns: One return a period, shape (n,), 0.01 for one percent.
@@ -31,8 +30,7 @@ def volatility(returns: ArrayLike, periods_per_year: float, ddof: int = 1) -> fl
         NaN for fewer than two returns, or no more than ddof.
 
     Raises:
-        ValueError: If there is none, a return is NaN or infinite, or an
-            argument is out of range.
+        ValueError: If there is none, a return is NaN or infinite, or an argument is out of range.
 
     Examples:
         >>> round(volatility([0.01, 0.03], 100), 6)
@@ -55,12 +53,10 @@ def sharpe_ratio(returns: ArrayLike, periods_per_year: float, ddof: int = 1, ris
         risk_free_rate: The annual return without risk.
 
     Returns:
-        NaN for fewer than two returns (or no more than ddof), and for returns
-        that are all the same.
+        NaN for fewer than two returns (or no more than ddof), and for returns that are all the same.
 
     Raises:
-        ValueError: If there is none, a return is NaN or infinite, or an
-            argument is out of range.
+        ValueError: If there is none, a return is NaN or infinite, or an argument is out of range.
 
     Source:
         Sharpe (1994), with the rate annual and subtracted after annualising.
@@ -88,20 +84,17 @@ def sortino_ratio(returns: ArrayLike, periods_per_year: float, risk_free_rate: f
     Args:
         returns: One return a period, shape (n,), 0.01 for one percent.
         periods_per_year: How many such periods a year has, above zero.
-        risk_free_rate: The annual return without risk; the part of one
-            period is the target that returns fall short of.
+        risk_free_rate: The annual return without risk; the part of one period is the target that returns fall short of.
 
     Returns:
         NaN for fewer than two returns, and if none falls short.
 
     Raises:
-        ValueError: If there is none, a return is NaN or infinite, or an
-            argument is out of range.
+        ValueError: If there is none, a return is NaN or infinite, or an argument is out of range.
 
     Source:
-        Sortino and Price (1994). Others differ: LiveTradeBench's code takes the
-        standard deviation of the negative returns alone, around their own mean,
-        and says infinity where there is none.
+        Sortino and Price (1994). Others differ: LiveTradeBench's code takes the standard deviation of the negative
+        returns alone, around their own mean, and says infinity where there is none.
 
     Examples:
         >>> round(sortino_ratio([0.03, -0.01], 100), 6)
@@ -143,24 +136,20 @@ def win_rate(returns: ArrayLike) -> float:
 def value_at_risk(returns: ArrayLike, level: float = VALUE_AT_RISK_LEVEL) -> float:
     """Return the loss that is exceeded in a share `level` of the periods.
 
-    Minus the `level` quantile of the actual returns, interpolated linearly
-    between the two nearest; no distribution is assumed and nothing is
-    annualised. Lower is better. A loss is positive: 0.02 says that 95 % of the
-    periods lost no more than two percent. It is negative where even that
-    quantile is a gain.
+    Minus the `level` quantile of the actual returns, interpolated linearly between the two nearest; no distribution is
+    assumed and nothing is annualised. Lower is better. A loss is positive: 0.02 says that 95 % of the periods lost no
+    more than two percent. It is negative where even that quantile is a gain.
 
     Args:
         returns: One return a period, shape (n,), 0.01 for one percent.
         level: The share of periods that may be worse, in (0, 1).
 
     Raises:
-        ValueError: If there is none, a return is NaN or infinite, or the level
-            is out of range.
+        ValueError: If there is none, a return is NaN or infinite, or the level is out of range.
 
     Source:
-        Historical simulation; the quantile is Hyndman and Fan's (1996) seventh.
-        LiveTradeBench's code gives the quantile itself, so that losses are
-        negative.
+        Historical simulation; the quantile is Hyndman and Fan's (1996) seventh. LiveTradeBench's code gives the
+        quantile itself, so that losses are negative.
 
     Examples:
         >>> round(value_at_risk([-0.04, 0.0, 0.01, 0.02, 0.03], level=0.25), 6)

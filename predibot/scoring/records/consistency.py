@@ -57,9 +57,8 @@ class Consistency:
 def consistency_of(record: TrackRecord, uncertainty: Uncertainty) -> tuple[Consistency, ...]:
     """Return how consistently each bot answered, where it was asked the same again; missing where it never was.
 
-    Between days a market, a replicate and two decision days in a row with a
-    forecast make a pair, if the price of YES moved by at most `UNCHANGED_PRICE`.
-    Intervals resample clusters of events; there is none on fewer than
+    Between days a market, a replicate and two decision days in a row with a forecast make a pair, if the price of YES
+    moved by at most `UNCHANGED_PRICE`. Intervals resample clusters of events; there is none on fewer than
     `FEWEST_FOR_AN_INTERVAL`. Replicates of the record must be joined.
     """
     rows = _Answers.of(record)

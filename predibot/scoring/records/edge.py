@@ -85,12 +85,12 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     instance_of("record", record, TrackRecord)
     decision, market, bet = _scored_questions(record)
     later, paid = _latest(record, decision, market, max_gap_seconds)
-    said = np.full(bet.shape, np.nan)
-    said[bet >= 0] = record.bet_probability[bet[bet >= 0]]
+    forecasts = np.full(bet.shape, np.nan)
+    forecasts[bet >= 0] = record.bet_probability[bet[bet >= 0]]
     of_asked, bots = record.decision_bot[decision], len(record.bots)
-    answered, priced = ~np.isnan(said), ~np.isnan(later)
+    answered, priced = ~np.isnan(forecasts), ~np.isnan(later)
     counts = [np.bincount(of_asked[rows], minlength=bots) for rows in (slice(None), answered, priced, priced & paid)]
-    apart = np.abs(said[answered] - record.bet_price_yes[bet[answered]])
+    apart = np.abs(forecasts[answered] - record.bet_price_yes[bet[answered]])
     away = np.bincount(of_asked[answered], apart, bots)
     first, cell = _cells(record, decision[priced])
     per_cell = np.bincount(cell, minlength=first.size)
@@ -98,9 +98,9 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     place = (np.cumsum(priced) - 1)[rows]
     entry = record.bet_price_yes[bet[rows]]
     # A forecast of 0.15 equals a price of 0.15000000000000002.
-    share = 2.0 * without_rounding(said[rows] - entry, entry) / per_cell[cell[place]]
+    share = 2.0 * without_rounding(forecasts[rows] - entry, entry) / per_cell[cell[place]]
     # The same as (p0 - y)^2 - (p - y)^2, but linear in y.
-    gained = share * (later[rows] - (said[rows] + entry) / 2.0)
+    gained = share * (later[rows] - (forecasts[rows] + entry) / 2.0)
     return Edges(
         decision=first,
         bot=record.decision_bot[first],

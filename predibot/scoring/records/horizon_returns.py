@@ -44,9 +44,8 @@ def horizon_returns(
     """Return the returns of every decision by each horizon, `now` and `settled` last.
 
     Each decision stands alone: later decisions, of any bot, change nothing. A decision after `as_of`, or one that is
-    not scored, has no value. `now` is the payout where a market is settled, else its
-    last price, for all decisions; `settled` covers only those that came to an
-    end early.
+    not scored, has no value. `now` is the payout where a market is settled, else its last price, for all decisions;
+    `settled` covers only those that came to an end early.
 
     Args:
         horizons_days: Times after the decision in units of 24 hours, distinct and above zero, else a ValueError.

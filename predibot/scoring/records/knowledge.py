@@ -23,18 +23,15 @@ def knowledge_of(
 ) -> NDArray[np.int8]:
     """Return what the models behind each decision can have known, (n,), as indices into `KNOWLEDGE`.
 
-    A decision that opened no model is clean, and so is a live one: nobody can have
-    read an outcome that has not come. In a replay it is clean if the knowledge
-    cutoff is not after the decision, `ahead` if the cutoff lies between decision
-    and settlement, `contaminated` if it lies after the settlement, and `unknown`
-    without a cutoff.
+    A decision that opened no model is clean, and so is a live one: nobody can have read an outcome that has not come.
+    In a replay it is clean if the knowledge cutoff is not after the decision, `ahead` if the cutoff lies between
+    decision and settlement, `contaminated` if it lies after the settlement, and `unknown` without a cutoff.
 
     Args:
         opened_model: Whether a model was opened for the decision, (n,).
         cutoff_at: The knowledge cutoff, for several models the latest, in
             seconds since 1970, (n,); NaN where it is unknown.
-        is_live: Whether the model was asked while the event went on, (n,),
-            and not in a replay.
+        is_live: Whether the model was asked while the event went on, (n,), and not in a replay.
         decided_at: The instant of the decision, in seconds since 1970, (n,).
         event_settled_at: When the last market of the event settled, (n,);
             infinite if one has not, or if the decision is about no event.
@@ -68,14 +65,12 @@ def inherited_knowledge(knowledge: ArrayLike, pooling: ArrayLike, pooled: ArrayL
     A decision that pools others is as bad as the worst of them.
 
     Args:
-        knowledge: What the models of each decision itself can have known, (n,),
-            as indices into `KNOWLEDGE`.
+        knowledge: What the models of each decision itself can have known, (n,), as indices into `KNOWLEDGE`.
         pooling: The row of a decision that pools another, (m,).
         pooled: The row of the pooled one, (m,).
 
     Raises:
-        ValueError: If the lengths of the last two differ, or a row or an index
-            is out of range.
+        ValueError: If the lengths of the last two differ, or a row or an index is out of range.
 
     Examples:
         >>> inherited_knowledge([0, 3, 1, 0], [0, 0], [1, 2]).tolist()

@@ -109,7 +109,7 @@ def _largest_of(record: TrackRecord, most: int, sign: float) -> list[Loss]:
             gain_usd=float(gains[row]),
             bet_usd=float(record.bet_usd[row]),
             price_yes=float(record.bet_price_yes[row]),
-            probability=None if np.isnan(said := record.bet_probability[row]) else float(said),
+            probability=None if np.isnan(forecast := record.bet_probability[row]) else float(forecast),
             later_price_yes=float(now.price_of_bet[row]),
             paid=bool(now.paid[row]),
         )

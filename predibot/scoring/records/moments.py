@@ -58,9 +58,8 @@ class Moments:
     def match(self, first: int, second: int) -> tuple[Ints, Ints, int]:
         """Return the moments of two bots that are compared one to one, and the number of common subjects without any.
 
-        Two moments of a subject match if each is the other's nearest and they lie at most
-        six hours apart. Of several equally near ones the earliest two match, and then the
-        earliest of the rest.
+        Two moments of a subject match if each is the other's nearest and they lie at most six hours apart. Of several
+        equally near ones the earliest two match, and then the earliest of the rest.
         """
         moment = np.concatenate([np.arange(self.ends[bot], self.ends[bot + 1]) for bot in (first, second)])
         order = np.argsort(self.key[moment], kind="stable")

@@ -78,9 +78,9 @@ def replicate_scores(record: TrackRecord) -> Mapping[str, ReplicateScores]:
     cells, index = np.unique(np.stack([record.decision_bot, record.decision_replicate]), axis=1, return_inverse=True)
     names = tuple(f"{record.bots[bot]}#{number}" for bot, number in cells.T.tolist())
     apart = replace(record, bots=names, decision_bot=index.reshape(-1).astype(np.int64), baselines=frozenset())
-    found, told = edges(apart), settled_forecasts(apart)
+    found, forecasts = edges(apart), settled_forecasts(apart)
     edge = _means(found.bot, found.value, len(names))
-    brier = _means(told.forecaster, told.squared_errors(), len(names))
+    brier = _means(forecasts.forecaster, forecasts.squared_errors(), len(names))
     scores = {}
     for row in np.unique(cells[0][cells[1] > 0]).tolist():
         own: NDArray[np.bool_] = (cells[0] == row) & (cells[1] > 0)

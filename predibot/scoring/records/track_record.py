@@ -20,11 +20,10 @@ DAY_SECONDS = 86_400.0
 class TrackRecord:
     """The data of all scorecards, as known at an instant.
 
-    There are n_d decisions of any status, n_b bets, n_m markets and n_o price
-    observations. A recorded decision has one bet row for each of its markets,
-    zero bets too. One that abstained may have rows without bet and forecast, whose
-    prices the market baseline uses; the others have none. Instants are seconds since 1970
-    in UTC, as `datetime.timestamp()` writes them: whole microseconds. Unknown numbers are NaN.
+    There are n_d decisions of any status, n_b bets, n_m markets and n_o price observations. A recorded decision has one
+    bet row for each of its markets, zero bets too. One that abstained may have rows without bet and forecast, whose
+    prices the market baseline uses; the others have none. Instants are seconds since 1970 in UTC, as
+    `datetime.timestamp()` writes them: whole microseconds. Unknown numbers are NaN.
     """
 
     as_of: float

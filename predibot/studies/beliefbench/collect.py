@@ -168,16 +168,16 @@ def _fitted_weights(people: Path, beliefs: Beliefs, form: ScoreForm, model: str 
         names = text.split("~")
         return len(names) == len(set(names)) == 2 and all(name in row for name in names)
 
-    for said in read_ratings(people, is_pair).values():
-        for pair, rating in said.items():
+    for rated in read_ratings(people, is_pair).values():
+        for pair, rating in rated.items():
             ratings[pair].append(rating)
     features = Features(beliefs, None if model is None else open_embedding(model)(beliefs.texts), form)
-    told = []
+    values = []
     for pair in ratings:
         one, other = (row[name] for name in pair.split("~"))
         block = features.block(slice(one, one + 1), slice(other, other + 1))
-        told.append([each.item() for each in block.each])
-    return fit_weights(told, [fmean(each) for each in ratings.values()]).weights
+        values.append([each.item() for each in block.each])
+    return fit_weights(values, [fmean(each) for each in ratings.values()]).weights
 
 
 def write_pairs(
@@ -319,10 +319,10 @@ def _compare(
         rows_of = kept[number][np.lexsort((kept[number][:, 1], kept[number][:, 0]))]
         pairs += [_pair(row, beliefs, name, label) for row in rows_of.tolist()]
     table = counts.reshape(-1, len(LABELS)).tolist()
-    told = {
+    counts_by_domain = {
         name: dict(zip(LABELS, row, strict=True)) for name, row in zip([*names, ACROSS], table, strict=True) if any(row)
     }
-    return _Comparison(pairs, told, without_score)
+    return _Comparison(pairs, counts_by_domain, without_score)
 
 
 def _pair(row: list[float], beliefs: Beliefs, domain: str, label: str) -> LabelledPair:

@@ -19,7 +19,7 @@ def read_ratings(path: Path, is_known: Callable[[str], bool]) -> dict[str, dict[
     Raises:
         UsageError: If it cannot be read, or a line is no rating, of no known pair, or there twice.
     """
-    said: dict[str, dict[str, float]] = {}
+    ratings: dict[str, dict[str, float]] = {}
     for number, (pair, rater, label) in _rows(path, ("pair", "rater", "label")):
         # Each copy repeats the header.
         if not label or (rater, label) == ("rater", "label"):
@@ -34,12 +34,12 @@ def read_ratings(path: Path, is_known: Callable[[str], bool]) -> dict[str, dict[
             )
         if not rater:
             raise UsageError(f"{path}, line {number}: nobody is named under 'rater'; name who said it")
-        if pair in said.setdefault(rater, {}):
+        if pair in ratings.setdefault(rater, {}):
             raise UsageError(f"{path}, line {number}: {rater[:40]!r} labelled {pair[:60]!r} before; keep one of both")
-        said[rater][pair] = rating
-    if not said:
+        ratings[rater][pair] = rating
+    if not ratings:
         raise UsageError(f"{path} has no label; write one of {', '.join(LABELS)} under 'label', or a number")
-    return said
+    return ratings
 
 
 def _rating(label: str) -> float | None:

@@ -53,9 +53,9 @@ def pair_tables(
     `people` is a CSV file with the columns pair, rater and label; `votes` one with pair, candidate, rater and vote.
     """
     run = read_run(store, run_key)
-    said = None if people is None else read_ratings(people, run.items.__contains__)
+    ratings = None if people is None else read_ratings(people, run.items.__contains__)
     graphs = label_graphs(run.readings)
-    tables = [*beliefbench_tables(run.readings, said), *case_tables(run.readings), graph_table(graphs)]
+    tables = [*beliefbench_tables(run.readings, ratings), *case_tables(run.readings), graph_table(graphs)]
     if votes is not None:
         candidates = candidates_of(run.readings)
         tables.append(vote_table(candidates, read_votes(votes, candidates)))
@@ -78,7 +78,7 @@ def _read_run(connection: Connection, run_key: str | None) -> PairRun:
     members = {name: json.loads(bot.members_json or "[]") for name, bot in judging.items()}
     judges = {name: Judgement(own[0], {}) for name, own in members.items() if own}
     answers = read_answers(connection, run.id, judges)
-    said = {
+    labels = {
         name: {
             pair: LABELS.index(label) if label in LABELS else UNREAD
             for pair, label in answers.labels.get(name, {}).items()
@@ -90,18 +90,18 @@ def _read_run(connection: Connection, run_key: str | None) -> PairRun:
         name: {pair: str(kind) for pair, kind in answers.labels.get(name, {}).items() if kind in REASONINGS}
         for name in judges
     }
-    notes = add_strict(said, {bot: items for bot, items in answers.lenient.items() if bot in said}, UNREAD)
+    notes = add_strict(labels, {bot: items for bot, items in answers.lenient.items() if bot in labels}, UNREAD)
     remarks = {bot: _remark(reasons) for bot, reasons in answers.silent.items()}
     readings = PairReadings(
         facts={name: _fact(item) for name, item in items.items()},
-        answers=said,
+        answers=labels,
         labels=LABELS,
         remarks=remarks,
-        cutoffs={name: bot.knowledge_cutoff for name, bot in bots.items() if name in said and bot.knowledge_cutoff},
+        cutoffs={name: bot.knowledge_cutoff for name, bot in bots.items() if name in labels and bot.knowledge_cutoff},
         judged={name: Judgement(judge.of, kinds[name]) for name, judge in judges.items()},
         reasonings=REASONINGS,
-        models={name: bot.model for name, bot in bots.items() if name in said and bot.model},
-        reasons={name: of_pair for name, of_pair in label_reasons(connection, run.id).items() if name in said},
+        models={name: bot.model for name, bot in bots.items() if name in labels and bot.model},
+        reasons={name: of_pair for name, of_pair in label_reasons(connection, run.id).items() if name in labels},
     )
     return PairRun(run.key, items, readings, (*notes, *(f"{bot}: {remark}" for bot, remark in remarks.items())))
 
@@ -182,7 +182,7 @@ def graph_pictures(graphs: Sequence[LabelGraph]) -> Iterator[GraphPicture]:
             compared: dict[frozenset[str], tuple[EdgeKind, str]] = {
                 ends: (
                     "score" if ends not in edges else "edge" if ends in scores else "bot",
-                    f"{each.bot} says {each.said[ends][0]}, S is {each.said[ends][1]:.2f}",
+                    f"{each.bot} says {each.labels[ends][0]}, S is {each.labels[ends][1]:.2f}",
                 )
                 for ends in scores | edges
             }

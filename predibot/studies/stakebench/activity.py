@@ -14,14 +14,12 @@ _MOVES_NO_SHARES = frozenset(
 def polymarket_change(row: Mapping[str, Any], tokens: Sequence[str] = (), *, no_first: bool = False) -> Change | None:
     """Return the change of holdings by one row of the Data API's activity; None where it moves nothing.
 
-    The outcome is that of the token (`asset`), else of the name (`outcome`), else
-    of the place: `outcomeIndex` is 999 in rows since July 2026
-    (Polymarket/rs-clob-client and others).
+    The outcome is that of the token (`asset`), else of the name (`outcome`), else of the place: `outcomeIndex` is 999
+    in rows since July 2026 (Polymarket/rs-clob-client and others).
 
-    TRADE buys or sells one outcome. SPLIT turns a dollar into a share of both,
-    MERGE is the reverse. REDEEM is the payout. CONVERSION turns NO of some
-    markets of a group into YES of the others; a row removes NO or adds YES of
-    one market. Only trades move money.
+    TRADE buys or sells one outcome. SPLIT turns a dollar into a share of both, MERGE is the reverse. REDEEM is the
+    payout. CONVERSION turns NO of some markets of a group into YES of the others; a row removes NO or adds YES of one
+    market. Only trades move money.
 
     Args:
         row: As the Data API wrote it. An UnreadableRow if it lacks what its type needs.

@@ -42,9 +42,9 @@ class WordLists:
 def parse_words(text: str) -> WordLists:
     """Return the words of a file of lines `name: word, phrase, ...`; `#` begins a comment.
 
-    `english` are function words, `puzzles` words of markets that are left out,
-    `splits.PLATFORM` the splits of a platform. Every other name is a split. A
-    name may have several lines. A ValueError if a line is none of these, or a split or a platform has no words.
+    `english` are function words, `puzzles` words of markets that are left out, `splits.PLATFORM` the splits of a
+    platform. Every other name is a split. A name may have several lines. A ValueError if a line is none of these, or a
+    split or a platform has no words.
     """
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -97,9 +97,9 @@ def split_of(platform: Platform, question: str, labels: Iterable[str], words: Wo
 
     Only whole words count. The question comes first, as labels are broader.
     """
-    for said in (_padded(question), _padded(" ".join(labels))):
+    for text in (_padded(question), _padded(" ".join(labels))):
         for split in words.splits[platform]:
-            if split != OTHER and _contains(said, words.topics[split]):
+            if split != OTHER and _contains(text, words.topics[split]):
                 return split
     return OTHER
 

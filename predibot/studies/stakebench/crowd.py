@@ -99,17 +99,17 @@ def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000
         series = 0 if not manifold and number < 3 else None
         count = long if long and number == 3 else each
         if series is not None and series in shared:
-            said = shared[series]
+            thread = shared[series]
         else:
-            said = _comments(rng, users, number, count)
+            thread = _comments(rng, users, number, count)
             if series is not None:
-                shared[series] = said
+                shared[series] = thread
         closes = BEGINS + LASTS_DAYS * DAY + rng.randrange(DAY)
-        wrote = {user: [comment.at for comment in said if comment.user == user] for user in users}
+        wrote = {user: [comment.at for comment in thread if comment.user == user] for user in users}
         deeds = {user: _deeds(rng, closes, wrote[user], manifold=manifold) for user in users}
         question = _TOPICS[number % len(_TOPICS)].format(n=50 + number)
         prices = _prices(rng, closes, deeds, manifold=manifold)
-        made.append(CrowdMarket(number, question, series, closes, rng.random() < 0.5, prices, deeds, said))
+        made.append(CrowdMarket(number, question, series, closes, rng.random() < 0.5, prices, deeds, thread))
     return tuple(made)
 
 

@@ -132,14 +132,14 @@ def _market(market: CrowdMarket) -> dict[str, Any]:
     }
 
 
-def _comment(said: CrowdComment) -> dict[str, Any]:
+def _comment(comment: CrowdComment) -> dict[str, Any]:
     return {
-        "id": said.id,
-        "body": said.text,
-        "parentCommentID": said.parent or None,
+        "id": comment.id,
+        "body": comment.text,
+        "parentCommentID": comment.parent or None,
         "userAddress": "0xsigner",
-        "profile": {"proxyWallet": said.user, "name": f"name of {said.user[-6:]}"},
-        "createdAt": _iso(said.at),
+        "profile": {"proxyWallet": comment.user, "name": f"name of {comment.user[-6:]}"},
+        "createdAt": _iso(comment.at),
     }
 
 
@@ -179,13 +179,13 @@ def _contract(market: CrowdMarket) -> dict[str, Any]:
     }
 
 
-def _manifold_comment(said: CrowdComment) -> dict[str, Any]:
-    paragraph = {"type": "paragraph", "content": [{"type": "text", "text": said.text}]}
+def _manifold_comment(comment: CrowdComment) -> dict[str, Any]:
+    paragraph = {"type": "paragraph", "content": [{"type": "text", "text": comment.text}]}
     return {
-        "id": said.id,
-        "userId": said.user,
-        "createdTime": said.at * 1_000,
-        "replyToCommentId": said.parent or None,
+        "id": comment.id,
+        "userId": comment.user,
+        "createdTime": comment.at * 1_000,
+        "replyToCommentId": comment.parent or None,
         "content": {"type": "doc", "content": [paragraph]},
     }
 

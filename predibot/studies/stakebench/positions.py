@@ -123,7 +123,6 @@ def first_action(
         side: The position's.
         at: The comment's; changes at that instant count as later.
 
-
     Examples:
         >>> from datetime import UTC
         >>> day = datetime(2026, 3, 1, tzinfo=UTC)

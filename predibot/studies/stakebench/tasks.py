@@ -150,10 +150,9 @@ class _Draw:
 def draw_items(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int) -> ItemDraw:
     """Return the items of a run: up to `per_split` for each task and split.
 
-    G1 has as many comments with a position as without. A split with fewer than
-    twelve items is left out of a task, and a note says so. The files are read
-    twice; only drawn items, the ids of markets and one market's comments are
-    in memory at once. A ValueError for a market, a comment or an item that is there more than once.
+    G1 has as many comments with a position as without. A split with fewer than twelve items is left out of a task, and
+    a note says so. The files are read twice; only drawn items, the ids of markets and one market's comments are in
+    memory at once. A ValueError for a market, a comment or an item that is there more than once.
     """
     draw, crowds, known = _Draw(seed, per_split), dict[str, tuple[int, int]](), set[tuple[str, str]]()
     for key, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):
@@ -216,8 +215,8 @@ def _choose_rows(draw: _Draw, per_split: int) -> tuple[list[tuple[str, Any]], li
 def _items(chosen: Iterable[tuple[str, Any]], rows: Rows) -> tuple[Item, ...]:
     chosen = list(chosen)
     wanted = {name for task, row in chosen if task == "G4" for name in row.comments}
-    said = {row.comment: row for row in rows("comments") if row.comment in wanted} if wanted else {}
-    items = tuple(_window(row, said) if task == "G4" else _comment(task, *row) for task, row in chosen)
+    comments = {row.comment: row for row in rows("comments") if row.comment in wanted} if wanted else {}
+    items = tuple(_window(row, comments) if task == "G4" else _comment(task, *row) for task, row in chosen)
     if twice := [name for name, times in Counter(item.subject_id for item in items).items() if times > 1]:
         raise ValueError(f"{twice[0]} is there more than once; {_MEND}")
     return items
@@ -248,10 +247,10 @@ def _comment(task: str, row: LabelledComment, written: int) -> Item:
     )
 
 
-def _window(row: LabelledWindow, said: Mapping[str, LabelledComment]) -> Item:
-    if missing := next((name for name in row.comments if name not in said), None):
+def _window(row: LabelledWindow, comments: Mapping[str, LabelledComment]) -> Item:
+    if missing := next((name for name in row.comments if name not in comments), None):
         raise ValueError(f"a window names comment {missing[:40]!r}, which is not among the comments")
-    inside = [said[name] for name in row.comments]
+    inside = [comments[name] for name in row.comments]
     stakes = tuple((each.side or "", each.size) for each in inside)
     truth = Truth(row.direction, stakes, resolved=inside[0].resolved, volume=inside[0].volume)
     texts = tuple(each.text for each in inside)

@@ -88,9 +88,8 @@ class Windows:
 def windows_of(commented: Sequence[datetime], path: StepPath) -> Windows:
     """Return the windows of a market, one after the other.
 
-    A window begins at a comment of a position holder and takes the fewest whole
-    days with ten of them. The next begins at the first comment after it. Where
-    30 days hold fewer than ten, the next comment is tried.
+    A window begins at a comment of a position holder and takes the fewest whole days with ten of them. The next begins
+    at the first comment after it. Where 30 days hold fewer than ten, the next comment is tried.
     """
     found: list[MarketWindow] = []
     unpriced = near_ties = at = 0

@@ -42,9 +42,9 @@ def case_tables(readings: PairReadings) -> tuple[StudyTable, StudyTable]:
             differ = sorted((-abs(one[pair] - two[pair]), pair) for pair in pairs if one[pair] != two[pair])
             for _, pair in differ[:CASES]:
                 fact = readings.facts[pair]
-                said = (readings.labels[each] for each in (fact.label, two[pair], one[pair]))
+                values = (readings.labels[each] for each in (fact.label, two[pair], one[pair]))
                 events = " / ".join(fact.titles)
-                cases.append((bot, hops, *said, fact.score, kinds.get(pair), events, shorten(why[pair], REASONS)))
+                cases.append((bot, hops, *values, fact.score, kinds.get(pair), events, shorten(why[pair], REASONS)))
     columns = ("bot", "against", "hops", "pairs", "Acc", "Acc against", "MAE", "MAE against", "nearer", "further")
     note = (
         "hops: 0 where a judge says that reasons are confounding or narrative, 1+ where they are logical or causal. "
@@ -70,8 +70,8 @@ def _comparison(
     readings: PairReadings, pairs: Collection[str], one: Mapping[str, int], two: Mapping[str, int]
 ) -> tuple[Cell, ...]:
     true, ours, theirs = (
-        np.array([said[pair] for pair in pairs])
-        for said in ({pair: readings.facts[pair].label for pair in pairs}, one, two)
+        np.array([values[pair] for pair in pairs])
+        for values in ({pair: readings.facts[pair].label for pair in pairs}, one, two)
     )
     off, off_theirs = (np.abs(CENTRES[each] - CENTRES[true]) for each in (ours, theirs))
     right, right_theirs = (float((each == true).mean()) for each in (ours, theirs))

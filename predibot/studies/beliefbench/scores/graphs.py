@@ -20,7 +20,7 @@ class LabelGraph:
     of_score: BeliefGraph
     titles: Mapping[str, str]
     """By question."""
-    said: Mapping[frozenset[str], tuple[str, float]]
+    labels: Mapping[frozenset[str], tuple[str, float]]
     """Label and S by both ends, of every pair that the bot labelled."""
 
 
@@ -33,10 +33,10 @@ def label_graphs(readings: PairReadings) -> tuple[LabelGraph, ...]:
     titles = {name: title for fact in apart.values() for name, title in zip(fact.markets, fact.titles, strict=True)}
     true = {pair: fact.label for pair, fact in apart.items()}
     # A bot is there a second time where it put words around labels.
-    own = {bot: said for bot, said in readings.answers.items() if not bot.endswith(" (strict)")}
+    own = {bot: labels for bot, labels in readings.answers.items() if not bot.endswith(" (strict)")}
     found = []
-    for bot, said in {"S": true, **own}.items():
-        known = {pair: label for pair, label in said.items() if pair in apart and label != UNREAD}
+    for bot, labels in {"S": true, **own}.items():
+        known = {pair: label for pair, label in labels.items() if pair in apart and label != UNREAD}
         scores = {pair: apart[pair].score for pair in known}
         of_bot = scores if bot == "S" else {pair: float(CENTRES[label]) for pair, label in known.items()}
         graph, of_score = (
@@ -71,7 +71,7 @@ def graph_table(graphs: Sequence[LabelGraph]) -> StudyTable:
         chain = max((group.chain for group in each.graph.groups), key=len, default=())
         words = " – ".join(each.titles[name] for name in chain)
         counts = len(ours), len(theirs), len(ours & theirs), len(each.graph.groups), len(chain)
-        rows.append((each.bot, len(each.said), *counts, words or None))
+        rows.append((each.bot, len(each.labels), *counts, words or None))
     note = (
         "Edges join questions of different events that are related by 0.6 or more, of the pairs that the bot labelled. "
         "The chain is the longest of the shortest paths over 1 - S, or over one minus the middle of the label."

@@ -69,8 +69,8 @@ def pair_scores(
 ) -> PairScores:
     """Return the scores of labels with 95 % percentile bootstrap intervals over events.
 
-    In a draw a pair counts as often as its events were drawn: the product of
-    both numbers, or the one number of a pair within an event. A ValueError if lengths differ, or a label is none.
+    In a draw a pair counts as often as its events were drawn: the product of both numbers, or the one number of a pair
+    within an event. A ValueError if lengths differ, or a label is none.
 
     Args:
         predicted: Labels from 0 to 4 or `UNREAD`, shape (n,).
@@ -79,23 +79,26 @@ def pair_scores(
         events: The events of each pair, words or whole numbers, shape (n, 2).
 
     Source:
-        BeliefBench, section 5.4, for the scores. Its tables 2 to 5 have rows with an
-        MSE below 0.2 MAE, which distances between centres cannot have; distances
-        to S can, and are given too. Owen (2007), Annals of Applied Statistics
-        1(2), 386-411, for the draws, which make intervals rather too wide than
-        too narrow.
+        BeliefBench, section 5.4, for the scores. Its tables 2 to 5 have rows with an MSE below 0.2 MAE, which distances
+        between centres cannot have; distances to S can, and are given too. Owen (2007), Annals of Applied Statistics
+        1(2), 386-411, for the draws, which make intervals rather too wide than too narrow.
 
     Examples:
         >>> found = pair_scores([0, 1, 4], [0.1, 0.5, 0.9], [0, 2, 4], [["a", "b"], ["a", "c"], ["b", "c"]])
         >>> round(found.values.mse, 6), round(found.values.accuracy, 6), round(found.values.spearman, 6)
         (0.013333, 0.666667, 1.0)
     """
-    said, is_so, s = indices("predicted", predicted), indices("true", true), numbers("score", score)
-    refuse("true", is_so, (is_so < 0) | (is_so >= CLASSES), f"each must be from 0 to {CLASSES - 1}")
-    refuse("predicted", said, (said < UNREAD) | (said >= CLASSES), f"each must be from 0 to {CLASSES - 1}, or {UNREAD}")
+    answers, truths, s = indices("predicted", predicted), indices("true", true), numbers("score", score)
+    refuse("true", truths, (truths < 0) | (truths >= CLASSES), f"each must be from 0 to {CLASSES - 1}")
+    refuse(
+        "predicted",
+        answers,
+        (answers < UNREAD) | (answers >= CLASSES),
+        f"each must be from 0 to {CLASSES - 1}, or {UNREAD}",
+    )
     both = np.asarray(events)
-    same_length(predicted=said, true=is_so, score=s, events=both)
-    if not said.size:
+    same_length(predicted=answers, true=truths, score=s, events=both)
+    if not answers.size:
         none = Values(*(math.nan for _ in Values._fields))
         return PairScores(none, none, none, 0, 0, 0)
     codes = cluster_codes(both.reshape(-1), "events").reshape(-1, 2)
@@ -106,15 +109,15 @@ def pair_scores(
     for counts in () if drawn else resample_counts(number, resamples, generator(seed)):
         first, second = counts[:, code[:, 0]], counts[:, code[:, 1]]
         weights = np.where(code[:, 0] == code[:, 1], first, first * second)
-        drawn.append(np.stack(weigh_values(said, s, is_so, weights)))
-    found = weigh_values(said, s, is_so, np.ones((1, said.size)))
+        drawn.append(np.stack(weigh_values(answers, s, truths, weights)))
+    found = weigh_values(answers, s, truths, np.ones((1, answers.size)))
     ends = [_ends(each) for each in np.concatenate(drawn, axis=1)]
     return PairScores(
         Values(*(float(each[0]) for each in found)),
         Values(*(low for low, _ in ends)),
         Values(*(high for _, high in ends)),
-        int(said.size),
-        int((said == UNREAD).sum()),
+        int(answers.size),
+        int((answers == UNREAD).sum()),
         number,
     )
 

@@ -147,8 +147,8 @@ class PairReadings:
 
     def of(self, bot: str, pairs: Iterable[str]) -> PairScores:
         """Return the scores of a bot's answers on some pairs."""
-        said = self.answers[bot]
-        chosen = [(said[pair], self.facts[pair]) for pair in sorted(pairs) if pair in said]
+        labels = self.answers[bot]
+        chosen = [(labels[pair], self.facts[pair]) for pair in sorted(pairs) if pair in labels]
         return pair_scores(
             np.array([label for label, _ in chosen], dtype=np.int64),
             [fact.score for _, fact in chosen],
@@ -278,7 +278,7 @@ def _reasons(readings: PairReadings) -> StudyTable:
 
 def _people(readings: PairReadings, people: PeoplesRatings) -> tuple[StudyTable, ...]:
     raters = list(people)
-    pairs = sorted({pair for said in people.values() for pair in said})
+    pairs = sorted({pair for labels in people.values() for pair in labels})
     ratings = np.full((len(pairs), len(raters)), np.nan)
     for column, rater in enumerate(raters):
         for row, pair in enumerate(pairs):
@@ -297,15 +297,15 @@ def _people(readings: PairReadings, people: PeoplesRatings) -> tuple[StudyTable,
     scores: Sequence[tuple[str, Mapping[str, float]]] = [
         ("S", {pair: readings.facts[pair].score for pair in pairs}),
         *(
-            (bot, {pair: float(CENTRES[label]) for pair, label in said.items() if label != UNREAD})
-            for bot, said in readings.answers.items()
+            (bot, {pair: float(CENTRES[label]) for pair, label in labels.items() if label != UNREAD})
+            for bot, labels in readings.answers.items()
         ),
     ]
     for name, score in scores:
         both = [pair for pair in pairs if pair in score]
         values = (
-            linear_correlation([score[pair] for pair in both], [said[pair] for pair in both]) if both else math.nan
-            for said in (means, majority)
+            linear_correlation([score[pair] for pair in both], [labels[pair] for pair in both]) if both else math.nan
+            for labels in (means, majority)
         )
         against.append((name, len(both), *values))
     note = "Pearson is with the mean of people's labels; where no class has a majority, that is its mean too."
@@ -323,9 +323,9 @@ def _weights(readings: PairReadings, means: Mapping[str, float]) -> StudyTable:
     pairs = [pair for pair in means if any(each is not None for each in readings.facts[pair].features)]
     rows: tuple[tuple[Cell, ...], ...] = ()
     if pairs:
-        told = [readings.facts[pair].features for pair in pairs]
-        found = fit_weights(np.array(told, dtype=np.float64), [means[pair] for pair in pairs])
-        known = (any(each is not None for each in column) for column in zip(*told, strict=True))
+        features = [readings.facts[pair].features for pair in pairs]
+        found = fit_weights(np.array(features, dtype=np.float64), [means[pair] for pair in pairs])
+        known = (any(each is not None for each in column) for column in zip(*features, strict=True))
         weights = (weight if here else None for weight, here in zip(found.weights.each, known, strict=True))
         rows = ((*weights, found.pairs, found.pearson, found.mean_squared_error),)
     note = "Fitted to these very pairs: collect another data set with --weights, and judge them on that."

@@ -16,8 +16,7 @@ class PairVolume:
     """Label pairs by their normalised volumes, which are 0 for the least traded market of the run, 1 for the most.
 
     Source:
-        BeliefBench, appendix F, which does not say how volumes are normalised. A pair's second market is its
-        candidate.
+        BeliefBench, appendix F, which does not say how volumes are normalised. A pair's second market is its candidate.
     """
 
     by: Literal["candidate", "similarity"] = "candidate"

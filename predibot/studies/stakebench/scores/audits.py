@@ -41,9 +41,9 @@ def wrong_bettors(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -
         >>> found.n, found.following, found.p_value < 1e-5
         (20, 1.0, True)
     """
-    said, held, came = _codes(predicted, sides, resolved)
-    lost = (held != 0) & (came == -held) & names_side(said)
-    n, hits = int(lost.sum()), int((said[lost] == held[lost]).sum())
+    answers, own_side, outcome = _codes(predicted, sides, resolved)
+    lost = (own_side != 0) & (outcome == -own_side) & names_side(answers)
+    n, hits = int(lost.sum()), int((answers[lost] == own_side[lost]).sum())
     p_value = float(binomial_p_values([hits], [n], chance=0.5)[0]) if n >= FEWEST_WRONG_BETTORS else math.nan
     return WrongBettors(n, hits / n if n else math.nan, p_value)
 
@@ -117,20 +117,20 @@ def within_user_drift(
     `after` says whether the writer had taken one in the market. StakeBench, section 3.2 and Table 11, has no test.
     """
     at_least("flips", flips, 1)
-    said, held, came = _codes(predicted, sides, resolved)
+    answers, own_side, outcome = _codes(predicted, sides, resolved)
     later = booleans("after", after)
-    same_length(predicted=said, users=array_of("users", users), after=later)
-    counted = names_side(said) & (came != 0)
+    same_length(predicted=answers, users=array_of("users", users), after=later)
+    counted = names_side(answers) & (outcome != 0)
     if not counted.any():
         return Drift(0, math.nan, math.nan, math.nan, math.nan, math.nan)
     person, market = cluster_codes(users, "users"), cluster_codes(markets, "markets")
-    same_length(predicted=said, markets=market)
+    same_length(predicted=answers, markets=market)
     pairs = np.unique(person * (int(market.max()) + 1) + market, return_inverse=True)[1].astype(np.int64)
     number = int(pairs.max()) + 1
     times = [np.bincount(pairs[counted & when], minlength=number) for when in (~later, later)]
     both = (times[0] > 0) & (times[1] > 0)
     kept = counted & both[pairs]
-    hits = (said == came).astype(np.float64)
+    hits = (answers == outcome).astype(np.float64)
     rates = [np.bincount(pairs[kept & when], hits[kept & when], minlength=number) for when in (~later, later)]
     moved = (rates[1] / np.maximum(times[1], 1) - rates[0] / np.maximum(times[0], 1))[both]
     owner = np.zeros(number, dtype=np.int64)
@@ -141,7 +141,7 @@ def within_user_drift(
         by_user.size,
         _mean(hits[kept & ~later]),
         _mean(hits[kept & later]),
-        _mean((said == held)[kept & later & (held != 0)]),
+        _mean((answers == own_side)[kept & later & (own_side != 0)]),
         _mean(by_user),
         _below_zero(by_user, flips, seed),
     )
@@ -182,14 +182,14 @@ def outcome_audit(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -
         >>> outcome_audit([1, 1], [1, -1], [1, 1]).by_side
         0.5
     """
-    said, held, came = _codes(predicted, sides, resolved)
-    refuse("resolved", came, np.abs(came) > 1, "each must be -1, 0 or 1")
-    kept = (came != 0) & (held != 0)
-    by_side, by_resolution = (directed_marks(said[kept], each[kept]) for each in (held, came))
+    answers, own_side, outcome = _codes(predicted, sides, resolved)
+    refuse("resolved", outcome, np.abs(outcome) > 1, "each must be -1, 0 or 1")
+    kept = (outcome != 0) & (own_side != 0)
+    by_side, by_resolution = (directed_marks(answers[kept], each[kept]) for each in (own_side, outcome))
     return OutcomeAudit(by_side.over_all(), by_resolution.over_all(), int(by_side.counted.sum()))
 
 
 def _codes(predicted: ArrayLike, sides: ArrayLike, resolved: ArrayLike) -> tuple[Ints, Ints, Ints]:
-    said, held, came = indices("predicted", predicted), indices("sides", sides), indices("resolved", resolved)
-    same_length(predicted=said, sides=held, resolved=came)
-    return said, held, came
+    answers, own_side, outcome = indices("predicted", predicted), indices("sides", sides), indices("resolved", resolved)
+    same_length(predicted=answers, sides=own_side, resolved=outcome)
+    return answers, own_side, outcome

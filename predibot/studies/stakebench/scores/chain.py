@@ -96,23 +96,25 @@ def split_texts(readings: Readings) -> Iterator[tuple[str, Counter[str]]]:
     """Yield the texts of each task on which the bots' answers are split most evenly, and how many gave each answer."""
     of_task: dict[str, list[tuple[float, str, Counter[str]]]] = {}
     for item, fact in readings.facts.items():
-        said = Counter(readings.labels[bot][item] or "unread" for bot in readings.bots if item in readings.labels[bot])
-        if fact.label and len(said) > 1:
-            n = said.total()
-            evenness = -math.fsum(each / n * math.log(each / n) for each in said.values())
-            of_task.setdefault(fact.task, []).append((-evenness, item, said))
+        counts = Counter(
+            readings.labels[bot][item] or "unread" for bot in readings.bots if item in readings.labels[bot]
+        )
+        if fact.label and len(counts) > 1:
+            n = counts.total()
+            evenness = -math.fsum(each / n * math.log(each / n) for each in counts.values())
+            of_task.setdefault(fact.task, []).append((-evenness, item, counts))
     for _, found in sorted(of_task.items()):
-        yield from ((item, said) for _, item, said in nsmallest(CASES, found, key=lambda each: each[:2]))
+        yield from ((item, counts) for _, item, counts in nsmallest(CASES, found, key=lambda each: each[:2]))
 
 
-def answer_counts(said: Counter[str]) -> str:
+def answer_counts(counts: Counter[str]) -> str:
     """Return how many bots gave each answer, the commonest first.
 
     Examples:
         >>> answer_counts(Counter({"NO": 7, "YES": 8}))
         'YES 8, NO 7'
     """
-    return ", ".join(f"{label} {n}" for label, n in sorted(said.items(), key=lambda each: (-each[1], each[0])))
+    return ", ".join(f"{label} {n}" for label, n in sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
 def case_table(
@@ -124,10 +126,10 @@ def case_table(
             item,
             *shown[item],
             readings.facts[item].label,
-            answer_counts(said),
-            said[readings.facts[item].label] / said.total(),
+            answer_counts(counts),
+            counts[readings.facts[item].label] / counts.total(),
         )
-        for item, said in cases.items()
+        for item, counts in cases.items()
     ]
     columns = ("text", "question", "begins", "truth", "labels", "right")
     return StudyTable.of("5", "Texts on which the bots split most", columns, rows)

@@ -1,9 +1,8 @@
 """Scores of labels: what each answer earns, as a `Tally`, and the gaps and means made of them.
 
-Arguments are of shape (n,). Sides and directions are +1 (YES, UP), -1 (NO, DOWN)
-and 0 (NEUTRAL, in answers only), classes whole numbers from zero, stakes amounts
-in one currency that count by magnitude. `ratios.REFUSED` stands for an unreadable
-answer: a miss in scores of all answers, and no side.
+Arguments are of shape (n,). Sides and directions are +1 (YES, UP), -1 (NO, DOWN) and 0 (NEUTRAL, in answers only),
+classes whole numbers from zero, stakes amounts in one currency that count by magnitude. `ratios.REFUSED` stands for an
+unreadable answer: a miss in scores of all answers, and no side.
 """
 
 import math
@@ -25,8 +24,8 @@ def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
         >>> accuracy_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all()
         0.5
     """
-    said, is_so = _both(predicted, true)
-    return Tally((said == is_so).astype(np.float64), np.ones(said.size))
+    answers, truths = _both(predicted, true)
+    return Tally((answers == truths).astype(np.float64), np.ones(answers.size))
 
 
 def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
@@ -36,9 +35,9 @@ def f1_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
         >>> f1_marks([1, 1, 0, 0], [1, 0, 1, 0]).over_all()
         0.5
     """
-    said, is_so = _both(predicted, true)
-    both = ((said == 1) & (is_so == 1)).astype(np.float64)
-    return Tally(2.0 * both, (said == 1).astype(np.float64) + (is_so == 1))
+    answers, truths = _both(predicted, true)
+    both = ((answers == 1) & (truths == 1)).astype(np.float64)
+    return Tally(2.0 * both, (answers == 1).astype(np.float64) + (truths == 1))
 
 
 def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
@@ -48,9 +47,9 @@ def directed_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
         >>> directed_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all() == 2 / 3
         True
     """
-    said, is_so = _both(predicted, true)
-    directional = names_side(said)
-    return Tally((directional & (said == is_so)).astype(np.float64), directional.astype(np.float64))
+    answers, truths = _both(predicted, true)
+    directional = names_side(answers)
+    return Tally((directional & (answers == truths)).astype(np.float64), directional.astype(np.float64))
 
 
 def commitment_calibrated_marks(predicted: ArrayLike, true: ArrayLike, stakes: ArrayLike) -> Tally:
@@ -140,21 +139,23 @@ def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> Re
         >>> recall_profile([0, 0, 0, 0], [0, 0, 1, 1], classes=2).recall
         (1.0, 0.0)
     """
-    said, is_so = _both(predicted, true)
-    refuse("true", is_so, (is_so < 0) | (is_so >= classes), f"each must be from 0 to {classes - 1}")
-    readable = said != REFUSED
-    refuse("predicted", said, readable & ((said < 0) | (said >= classes)), f"each must be from 0 to {classes - 1}")
-    total = max(said.size, 1)
-    of_class = np.bincount(is_so, minlength=classes)
-    hits = np.bincount(is_so[said == is_so], minlength=classes)
-    named = np.bincount(said[readable], minlength=classes)
+    answers, truths = _both(predicted, true)
+    refuse("true", truths, (truths < 0) | (truths >= classes), f"each must be from 0 to {classes - 1}")
+    readable = answers != REFUSED
+    refuse(
+        "predicted", answers, readable & ((answers < 0) | (answers >= classes)), f"each must be from 0 to {classes - 1}"
+    )
+    total = max(answers.size, 1)
+    of_class = np.bincount(truths, minlength=classes)
+    hits = np.bincount(truths[answers == truths], minlength=classes)
+    named = np.bincount(answers[readable], minlength=classes)
     recall = np.divide(hits, of_class, out=np.full(classes, np.nan), where=of_class > 0)
     return RecallProfile(
         tuple(recall.tolist()),
         tuple((named / total).tolist()),
         tuple((of_class / total).tolist()),
         _entropy(named / max(int(named.sum()), 1)),
-        said.size,
+        answers.size,
     )
 
 
@@ -170,9 +171,9 @@ def names_side(predicted: Ints) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool
 
 
 def _both(predicted: ArrayLike, true: ArrayLike) -> tuple[Ints, Ints]:
-    said, is_so = indices("predicted", predicted), indices("true", true)
-    same_length(predicted=said, true=is_so)
-    return said, is_so
+    answers, truths = indices("predicted", predicted), indices("true", true)
+    same_length(predicted=answers, true=truths)
+    return answers, truths
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,12 +100,12 @@ class Readings:
     def of(self, bot: str, *tasks: str, splits: Iterable[str] | None = None) -> "Answers":
         """Return a bot's answers to some tasks, on some splits or all."""
         wanted = self.splits if splits is None else {*splits}
-        said = self.labels[bot]
+        labels = self.labels[bot]
         chosen = [
-            (fact, said[item])
+            (fact, labels[item])
             for task in tasks
             for item, fact in self._of_task.get(task, ())
-            if item in said and fact.split in wanted
+            if item in labels and fact.split in wanted
         ]
         return Answers(tuple(fact for fact, _ in chosen), tuple(label for _, label in chosen), self.splits)
 
@@ -274,7 +274,7 @@ def _all_of(readings: Readings, scores: _Scores, name: str) -> list[Score]:
 def _main(readings: Readings, scores: _Scores) -> StudyTable:
     columns = ("bot", "Agg", *_SCORES, "n+", "splits", "answers", "unread")
     rows = []
-    for bot, said in readings.labels.items():
+    for bot, labels in readings.labels.items():
         lead = scores.get((bot, "G4 lead"))
         windows_in = 0 if lead is None else int((~np.isnan(lead.by_split)).sum())
         n_plus = 0 if lead is None else int((lead.by_split > 0.0).sum())
@@ -287,8 +287,8 @@ def _main(readings: Readings, scores: _Scores) -> StudyTable:
         )
         means = (_mean(scores, bot, name) for name in _SCORES)
         counts = (n_plus, windows_in) if windows_in else (None, None)
-        unread = sum(label is None for label in said.values())
-        rows.append((bot, aggregate, *means, *counts, len(said), unread))
+        unread = sum(label is None for label in labels.values())
+        rows.append((bot, aggregate, *means, *counts, len(labels), unread))
     return StudyTable.of("3", "Scores, each a mean over splits", columns, rows)
 
 
@@ -312,8 +312,8 @@ def _actions(readings: Readings) -> StudyTable:
             continue
         profile = recall_profile(answers.predicted, answers.true, classes=len(ACTIONS))
         truth = profile.true
-        said = "finds one or two" if profile.is_degenerate else ""
-        rows.append((bot, *profile.recall, profile.entropy, said))
+        remark = "finds one or two" if profile.is_degenerate else ""
+        rows.append((bot, *profile.recall, profile.entropy, remark))
     if truth:
         rows.append(("ground truth", *truth, None, ""))
     columns = ("bot", *ACTIONS, "entropy", "remark")
@@ -341,13 +341,13 @@ def _reliability(readings: Readings, scores: _Scores) -> StudyTable:
 def _horizons(readings: Readings) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     every = readings.of_all("G3")
-    said = fmean(fmean(label == "hold" for label in each.labels) for each in every) if every else math.nan
+    answered_hold = fmean(fmean(label == "hold" for label in each.labels) for each in every) if every else math.nan
     for place, hours in enumerate(readings.action_hours if every else ()):
         marks = [accuracy_marks(each.predicted, [_CODES[fact.actions[place]] for fact in each.facts]) for each in every]
         p_values = [p for each, own in zip(every, marks, strict=True) for p in each.p_values(own, "G3")]
         scores = (macro_average(each.by_split(own)) for each, own in zip(every, marks, strict=True))
         holds = (fmean(fact.actions[place] == "hold" for fact in each.facts) for each in every)
-        rows.append((f"{hours} h", fmean(holds), said, fmean(scores), sum(p < 0.05 for p in p_values)))
+        rows.append((f"{hours} h", fmean(holds), answered_hold, fmean(scores), sum(p < 0.05 for p in p_values)))
     columns = ("window", "true hold", "said hold", "G3 Acc_act", "p < .05")
     note = "The answers are those about 48 hours, beside what was done within each window; means over bots."
     return StudyTable.of("7", "Windows of actions", columns, rows, note)

@@ -64,17 +64,17 @@ def judge_words(item: PairItem, reasons: str, *, untrusted: Callable[[str], str]
         "Say what these reasons mainly rest on. Judge the reasons, not whether they are right. "
         f"Choose one label:\n{_label_list(REASONINGS, _REASONS)}"
     )
-    told = untrusted(shorten(reasons, MAX_JUDGED_CHARACTERS))
+    fenced = untrusted(shorten(reasons, MAX_JUDGED_CHARACTERS))
     return words_of_label(
         "Somebody read two events and gave reasons for how related they are. You say of what kind the reasons are.",
         "What counts is that others who judge the same reasons would choose your label; an answer that is no label is "
         "wrong.",
-        f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{told}",
+        f"# The events\n\n{_pair(item, untrusted)}\n\n# The reasons\n\n{fenced}",
         ask,
         REASONINGS,
         report_about="on these reasons",
         extract_about="about somebody's reasons",
-        parts={**_event_parts(item, untrusted), _REASONS_FIELD: told},
+        parts={**_event_parts(item, untrusted), _REASONS_FIELD: fenced},
     )
 
 

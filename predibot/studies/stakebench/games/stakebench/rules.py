@@ -117,7 +117,7 @@ def _cut_comments(item: Item) -> list[str]:
 
 def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> str:
     parts = ["# The comments" if item.price is not None else "# The comment"]
-    told = [f"question: {title_line(item.question)}"]
+    shown = [f"question: {title_line(item.question)}"]
     if item.task in ("G2", "G2before"):
         parts.append(f"Topic of the market: {item.topic}")
     if item.price is not None and not price_blind:
@@ -126,8 +126,8 @@ def _view(item: Item, *, price_blind: bool, untrusted: Callable[[str], str]) -> 
         parts.append(f"What the writer holds: {item.side}, staked {MONEY_SIGNS[item.platform]}{item.size:,.0f}")
     comments = _cut_comments(item)
     numbers = [""] if len(comments) == 1 else [f" {number}" for number in range(1, len(comments) + 1)]
-    told += [f"comment{number}: {text}" for number, text in zip(numbers, comments, strict=True)]
-    return "\n\n".join([*parts, untrusted("\n\n".join(told))])
+    shown += [f"comment{number}: {text}" for number, text in zip(numbers, comments, strict=True)]
+    return "\n\n".join([*parts, untrusted("\n\n".join(shown))])
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,11 +85,11 @@ def _manifold(hosts: _CommentHosts) -> str:
     if other:
         raise Mismatch(f"{len(other)} of {len(rows)} are not binary or not resolved")
     for row in rows[:_FEW]:
-        said = hosts.answer("GET", f"{hosts.manifold_url}/comments", [("contractId", str(row.get("id"))), _PAGE])
-        for each in require_objects(said, "comments") if said else ():
+        comments = hosts.answer("GET", f"{hosts.manifold_url}/comments", [("contractId", str(row.get("id"))), _PAGE])
+        for each in require_objects(comments, "comments") if comments else ():
             instant_of(each["createdTime"], per_second=1_000)
             if each["userId"] and (each.get("content") or each.get("text")):
-                return f"{len(said)} comments of market {row.get('id')}"
+                return f"{len(comments)} comments of market {row.get('id')}"
     raise Mismatch(f"none of {_FEW} resolved markets has a comment with its text, its instant and its user")
 
 
