@@ -66,7 +66,7 @@ def parse_executor(text: str) -> ExecutorSpec:
 
 
 def calls_go_on(seconds: float) -> bool:
-    """Return whether abandoned calls still run after so many seconds to end by themselves."""
+    """Return whether abandoned calls still run, after waiting `seconds` for them to end by themselves."""
     calls = [thread for thread in threading.enumerate() if isinstance(thread, CallThread)]
     until = time.monotonic() + seconds
     for thread in calls:

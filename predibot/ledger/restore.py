@@ -107,7 +107,7 @@ class Restorer:
     _rows: dict[str, dict[Key, int]] = field(default_factory=lambda: {name: {} for name in _TABLES})
     """Row numbers by table and natural key; 0 for a decision that this ledger has not finished."""
     _here: set[tuple[str, int]] = field(default_factory=set)
-    """Rows the ledger already had; parts of such decisions and accounts stay as they are."""
+    """Rows that the ledger had before; parts of such decisions and accounts stay as they are."""
     _venues: dict[tuple[str, int], str] = field(default_factory=dict)
     _money: dict[int, _Money] = field(default_factory=dict)
     _outcome_of: dict[int, tuple[int | None, str | None]] = field(default_factory=dict)

@@ -26,7 +26,7 @@ _CUT_AT = 4.0
 _NEAR, _WIDE = 1.5, 3.0
 """The scale reaches this many times farther for the last values of lines, and for the leading line's interval."""
 _SAME = 1.5
-"""Lines that are nowhere farther apart hide each other."""
+"""Largest distance of lines that hide each other, if they stay within it everywhere."""
 _DOT = 9.0
 _STEPS_DAYS = (1, 2, 7, 14, 28, 91, 182, 365, 730, 1_825, 3_650)
 _MOST_TICKS = 8

@@ -22,7 +22,7 @@ from predibot.web.cache import LedgerCache
 COLOURS = 8
 """Bots with a colour of their own; `c1` to `c8` are classes of the style, and `c0` is grey."""
 _STALE = timedelta(days=8)
-"""A weekly schedule that missed no slot is never older."""
+"""The data of a weekly schedule that missed no slot is never older."""
 _GREY = "c0"
 _cohorts = table_of(CohortRow)
 

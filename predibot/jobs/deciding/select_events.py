@@ -40,13 +40,13 @@ MIN_TELLING_EVENTS = 10
 MOST_TRADED_EVENTS = 100
 """So many events from the top of the list normally have every field; untraded ones have no volume."""
 NOTED_SHARE = 0.1
-"""From this share on a note warns, before the other share stops runs."""
+"""Share from which on a note warns; runs are stopped at the other share only."""
 MAX_UNRANKED_SHARE = 0.5
 """The share of the most traded events without any volume above which the ranking means nothing."""
 _LOOK_AT_IT = f"; look at it from {NOTED_SHARE:.0%} on, above "
 _SHOWN_REASONS = 5
 _SPARE = 3
-"""So many times the events of a run are read where some may be passed over for their prices."""
+"""If some events may be passed over for their prices, this many times the events of a run are read."""
 MAX_NOTED_SKIPS = 1_000
 """A run stores its notes, and a replay those of all runs; further unreadable things are counted."""
 _NO_CLOSED = "it does not say whether it is closed"
@@ -82,7 +82,7 @@ class Choice:
     skipped: tuple[Skip, ...]
     complete: bool
     unreadable: tuple[str, ...] = ()
-    """One reason for each event that could not be read or lacks a field that all playable ones have."""
+    """One reason for each event that could not be read, or lacks a field that every playable event has."""
     doubts: tuple[Doubt, ...] = ()
     remarks: tuple[str, ...] = ()
     """The venue's own remarks on its list, and rules it cannot follow."""

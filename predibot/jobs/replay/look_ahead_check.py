@@ -89,7 +89,7 @@ class DecisionDifference:
     stored: object
     without_future: object
     with_future: object
-    """The value when nothing is removed; if it differs from the stored one too, the cause is chance or the code."""
+    """The value with the future in place; if it differs from the stored one too, the cause is chance or the code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Installation:
     """Its URL; None for the one in the folder."""
     grace_seconds: int = 60
     trusted: str = ""
-    """The digest of a folder that the user trusted, for another machine; empty if the folder needs no trust."""
+    """The digest of a folder that the user trusts, for another machine; empty if the folder needs no trust."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """What this machine's environment has to hold, such as where the user's own strategies are."""
 

@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 _TICK_SECONDS = 0.2
 """Pause between two looks at the pool, and before a job that another process has claimed is tried again."""
 _MOST_UNDER_WAY = 300
-"""More than pools have threads: each look at a pool of processes passes all that are handed out."""
+"""More than the threads of a pool: each look at a pool of processes passes all calls that are handed out."""
 _MOST_LOSSES = 3
-"""A job is handed out so often if each time its process is lost without a claim."""
+"""How often a job is handed out if each time its process is lost without a claim."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Dispatch:
     listener: ProgressListener
     made: dict[JobKey, bool] = field(default_factory=dict)
     losses: Counter[JobKey] = field(default_factory=Counter)
-    """How often the process that did a job was lost."""
+    """Number of lost processes, by the job that they did."""
 
     def run(self) -> Mapping[JobKey, bool]:
         """Return for each bot and subject whether this call made its decision."""

@@ -35,7 +35,7 @@ class SlotResult:
     was_tried: bool = True
     """Whether it came to its end; False where it was stopped, and goes on with the next start."""
     may_be_idle: bool = False
-    """Whether there may be nothing to do: it is tried again like a failure, and then counts as done."""
+    """Whether there may be nothing to do: then it is tried again like a failure, and counts as done after that."""
 
 
 def is_alive(service: ServiceRow, is_gone: Callable[[str], bool], now: datetime) -> bool:

@@ -19,7 +19,7 @@ _COLOURS = {Finding.BEATS_THE_PRICE: GREEN, Finding.WORSE_THAN_THE_PRICE: RED}
 
 
 def card_note(row: LeaderboardRow) -> str:
-    """Return the line of a bot's card: its verdict, its edge and what that rests on."""
+    """Return the line of a bot's card: its verdict, its edge, and the number of events behind that."""
     edge = f"edge {figures.thousandths(row.edge)} thousandths" if row.edge is not None else "no edge yet"
     ends = "" if row.edge_low is None else f" ({figures.thousandths_interval(row.edge_low, row.edge_high)})"
     return f"{verdict_text(row)}: {edge}{ends}, {figures.things(row.events, 'event')}"

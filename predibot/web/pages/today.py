@@ -33,7 +33,7 @@ class SettledMarket:
     """The last forecast on it."""
     bots: int
     worst: Row[Any] | None
-    """The forecast farthest off; None if only baselines forecast, of which nobody expects knowledge."""
+    """The forecast farthest off; None if only baselines forecast, which need no knowledge."""
     has_page: bool
     """Whether somebody decided on its event, which has a page then."""
     dearest: float | None

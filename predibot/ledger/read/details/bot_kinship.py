@@ -74,6 +74,6 @@ def pairs_by_prompt(connection: Connection, venue_name: str, part: Part) -> tupl
 
 
 def names_of_pools(connection: Connection, names: Collection[str]) -> frozenset[str]:
-    """Return which of some bots are made of others in any run, as pools of samples or wrappers are."""
+    """Return which of these bots pool samples or wrap other bots in any run."""
     pooling = select(bots.c.name).where(bots.c.members_json.is_not(None), bots.c.members_json != "[]").distinct()
     return frozenset(names) & {split_replicate(name)[0] for name in connection.execute(pooling).scalars()}
