@@ -123,12 +123,12 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
 
 
 def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
-    """Return how the edge of each bot added up over its slots, in the order of the bots."""
+    """Return how the edge of each bot added up over its slots, in the order of the bots; empty without answers."""
     instance_of("bots", bots, Sequence)
     instance_of("found", found, Edges)
     curves = []
     for row, bot in enumerate(bots):
-        own = found.bot == row
+        own = (found.bot == row) & (found.answered[row] > 0)
         slots, slot = np.unique(found.slot[own], return_inverse=True)
         sums = np.cumsum(np.bincount(slot, found.value[own], slots.size))
         curves.append(EdgeCurve(bot, tuple(slots.tolist()), tuple(sums.tolist())))

@@ -55,6 +55,10 @@ def test_what_is_not_scored_moves_nothing() -> None:
     record = record_of(told, paid={3: Paid(3.5, 1.0)}, as_of=100.0)
     assert running_sums(record) == {"edge": {}, "mean_return": {}, "quote_mean_return": {}}
     assert running_sums(record_of([], as_of=1.0))[EDGE] == {}
+    bet_alone = record_of([Made("d", bets=(Bet(3, 1.0, 0.4),))], paid={3: Paid(3.5, 1.0)}, as_of=100.0)
+    (curve,) = edge_curves(bet_alone.bots, edges(bet_alone))
+    found = running_sums(bet_alone)
+    assert (found[EDGE], len(found[GAIN]["d"]), curve.cumulative) == ({}, 1, ())
 
 
 def test_an_account_ends_with_the_interval_of_its_growth() -> None:
