@@ -69,8 +69,13 @@ class Feed:
         return (
             f"<item><title>{_xml(line(f'{run.recipe}, {figures.instant(run.slot_at)}: {counts}'))}</title>{link}"
             f'<guid isPermaLink="false">{_xml(line(run.run))}</guid><pubDate>{format_datetime(run.slot_at)}</pubDate>'
-            f"<description>{_xml('; '.join([*lines, *more]))}</description></item>"
+            f"<description>{_xml(_paragraphs([*lines, *more]))}</description></item>"
         )
+
+
+def _paragraphs(texts: Iterable[str]) -> str:
+    """Return texts as HTML, which readers of RSS take a description for."""
+    return "".join(f"<p>{escape(each)}</p>" for each in texts)
 
 
 def _xml(text: str) -> str:

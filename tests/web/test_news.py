@@ -32,11 +32,12 @@ READ = Source("page", "https://pages.example/asked", "https://pages.example/foun
 
 @pytest.fixture
 def shown(store: Store) -> Store:
-    """Return a ledger with headlines of two markets, a page that one bot read, and a void run with both."""
+    """Return a ledger with headlines of two markets, a page that two bots read, and a void run with both."""
     one, two = event_of(1), event_of(2, 2)
     for key, is_void in (("v@2026-02-28T00:00Z", True), ("daily@2026-03-01T00:00Z", False)):
-        run = a_run(store, one, two, bots=("a",), key=key)
-        decide(store, run, "a", replace(finished_with(two, {"m2a": (0.5, 0.7)}), sources=(READ,)))
+        run = a_run(store, one, two, bots=("a", "b"), key=key)
+        for bot in ("a", "b"):
+            decide(store, run, bot, replace(finished_with(two, {"m2a": (0.5, 0.7)}), sources=(READ,)))
         hostile = NewsItem(HOSTILE, "told so", NOW - timedelta(hours=2), "javascript:alert(1)")
         plain = NewsItem("A headline", "", NOW - timedelta(hours=1), 'https://n.example/?a=1&b="2"')
         with store.write() as connection:
@@ -56,14 +57,16 @@ def test_headlines_are_of_a_market_and_pages_of_their_event_and_void_runs_have_n
         rows = list_shown(connection)
         assert [(each.asset, each.market_id, each.bot, each.name) for each in rows] == [
             ("Event 2", None, "a", "Read"),
+            ("Event 2", None, "b", "Read"),
             ("m1a?", "m1a", "", "A headline"),
             ("m1a?", "m1a", "", HOSTILE),
             ("m2a?", "m2a", "", "A headline"),
         ]
         assert [each.url for each in rows] == [
-            "https://pages.example/found", 'https://n.example/?a=1&b="2"', "javascript:alert(1)", "",
+            "https://pages.example/found", "https://pages.example/found",
+            'https://n.example/?a=1&b="2"', "javascript:alert(1)", "",
         ]  # fmt: skip
-        assert count_shown(connection) == 4
+        assert count_shown(connection) == 5
         assert [(each.market_id, each.shown) for each in list_shown_markets(connection)] == [("m1a", 2), ("m2a", 1)]
 
 
@@ -71,9 +74,9 @@ def test_a_list_is_cut_by_market_day_and_place(shown: Store) -> None:
     midnight = NOW.replace(hour=0)
     with shown.read() as connection:
         assert count_shown(connection, "m1a") == 2
-        assert count_shown(connection, since=midnight) == 4
+        assert count_shown(connection, since=midnight) == 5
         assert count_shown(connection, until=midnight) == count_shown(connection, "m1a", midnight + DAY) == 0
-        assert [each.name for each in list_shown(connection, first=1, most=2)] == ["A headline", HOSTILE]
+        assert [each.name for each in list_shown(connection, first=2, most=2)] == ["A headline", HOSTILE]
 
 
 def test_the_page_links_only_to_plain_addresses_and_shows_prices_around_the_news(shown: Store) -> None:
@@ -83,6 +86,12 @@ def test_the_page_links_only_to_plain_addresses_and_shows_prices_around_the_news
     assert links.scripts == ["/static/page.js"]
     assert "javascript:" not in "".join(links.found)
     assert re.findall(r'<td class="number" data-h="[^"]*">(.*?)</td>', text) == ["0.25", "–", "0.25", "0.50"]
+
+
+@ONE_DATABASE
+def test_a_page_that_several_bots_read_has_one_row_with_all_of_them(shown: Store) -> None:
+    read = [each for each in client_of(shown).get("/news").text.split("<tr>") if ">Read</a>" in each]
+    assert [re.findall(r"/bot\?name=(\w)", each) for each in read] == [["a", "b"]]
 
 
 @ONE_DATABASE

@@ -180,7 +180,10 @@ def test_the_feed_has_an_item_a_run_and_addresses_are_whole_where_one_is_known(w
     (item,) = channel.findall("item")
     assert (item.findtext("link") or "").removeprefix(home) in found
     assert "1 bot on 2 events" in (item.findtext("title") or "") and item.findtext("guid")
-    assert (item.findtext("description") or "").count("market_price 0.") >= 2
+    description = item.findtext("description") or ""
+    assert description.count("market_price 0.") >= 2
+    # Readers take it for HTML.
+    assert set(re.findall("<[^>]*>", description)) == {"<p>", "</p>"}
     assert parsedate_to_datetime(item.findtext("pubDate") or "") == datetime(2026, 1, 6, tzinfo=UTC)
     assert f'<meta property="og:url" content="{home}runs.html">'.encode() in found["runs.html"]
     for name in ("index.html", next(name for name in found if name.startswith("bot/"))):

@@ -11,7 +11,7 @@ from predibot.ledger.read.details.news import count_shown, list_shown, list_show
 from predibot.web.cache import LedgerCache
 from predibot.web.chart import Chart
 from predibot.web.pages.events import price_chart
-from predibot.web.pages.page import PAGE, WebPage, day_of, end_of_day, pagination, records
+from predibot.web.pages.page import PAGE, WebPage, alike, day_of, end_of_day, pagination, records
 
 _DAY = timedelta(days=1)
 _ASSETS = 100
@@ -31,7 +31,7 @@ def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str 
         "news",
         {
             **part,
-            "rows": [(each, *_prices_around(cache, each)) for each in rows],
+            "rows": [(same, *_prices_around(cache, same[0])) for same in alike(rows, _piece)],
             "market": market,
             "asset": next((each.asset for each in rows if each.market_id == market), market),
             "assets": () if market else cache.read(list_shown_markets, *asked[1:])[:_ASSETS],
@@ -40,6 +40,11 @@ def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str 
         },
         {"news": lambda: records(cache.read(list_shown, *asked))()},
     )
+
+
+def _piece(shown: Row[Any]) -> tuple[object, ...]:
+    """Return what is the same in all rows of a piece of news that several bots read."""
+    return shown.slot_at, shown.asset, shown.name, shown.url, shown.published_at
 
 
 def _prices_of(cache: LedgerCache, shown: Row[Any]) -> Prices:
