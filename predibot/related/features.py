@@ -59,7 +59,7 @@ class ScoreForm:
     words: Embed
     """For texts, where no other model is named."""
     by_subject: bool
-    """Whether change points count only as far as tags or words are common."""
+    """Whether change points count in proportion to common tags or words."""
 
 
 PAPER = ScoreForm(EQUAL, tf_idf, by_subject=False)

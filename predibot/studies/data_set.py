@@ -118,7 +118,7 @@ class DataSet(Venue):
 
     @cached_property
     def last_at(self) -> datetime:
-        """Return the last instant, as of which the data set is played."""
+        """Return the last instant; the data set is played as of then."""
         last = max(map(self.kind.instant_of, self.rows(self.kind.dated)), default=None)
         if last is None:
             where = self.folders[0] / f"{self.kind.dated}.jsonl"

@@ -49,7 +49,7 @@ class AccountConsistency:
 
     @classmethod
     def of(cls, bot: str, between: Between, pairs: Sequence["_Pair"], uncertainty: Uncertainty) -> Self:
-        """Return the consistency over pairs, of which there is at least one."""
+        """Return the consistency over one pair or more."""
         clusters = np.unique([pair.cluster for pair in pairs], return_inverse=True)[1].astype(np.int64)
         squares = [square for pair in pairs for square in pair.squares()]
         difference = estimate_share(np.array([pair.difference() for pair in pairs]), clusters, uncertainty)

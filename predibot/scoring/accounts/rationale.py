@@ -1,4 +1,4 @@
-"""Rationales: which of position, price history and news a bot says it decided by, told by rules."""
+"""Rationales: which of position, price history and news a bot names as its reasons, found by rules."""
 
 import re
 import reprlib

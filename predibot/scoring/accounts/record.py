@@ -133,7 +133,7 @@ class AccountsRecord:
     instrument stands by itself, also for the next two."""
     event: Ints | None = None
     group: Ints | None = None
-    """The group of instruments of which at most one pays, -1 for none, (i,)."""
+    """The group of instruments in which at most one pays, -1 for none, (i,)."""
     settled: NDArray[np.bool_] | None = None
     """Whether the price is the payout, (s, i); by default none is."""
     sectors: tuple[str, ...] | None = None

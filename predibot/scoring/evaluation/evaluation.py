@@ -221,7 +221,7 @@ class Evaluation:
 
 
 def evaluation_of(record: TrackRecord, as_of: datetime, asked: Question) -> Evaluation:
-    """Return everything that can be said of a record.
+    """Return all scores and findings of a record.
 
     If the record joins events, the result has each event by itself, and a second evaluation with events joined.
 
@@ -328,7 +328,7 @@ def _first_results_at(record: TrackRecord, cards: Sequence[Scorecard], asked: Qu
 
 
 def evaluation_of_forecasts(forecasts: Forecasts, asked: Question, remarks: Sequence[str] = ()) -> Evaluation:
-    """Return everything that can be said of forecasts from a file: nothing on decisions, bets and prices.
+    """Return all scores and findings of forecasts from a file, which has no decisions, bets and prices.
 
     Raises:
         ValueError: If an argument is of another class.

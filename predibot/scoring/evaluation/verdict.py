@@ -1,4 +1,4 @@
-"""Verdict: what may be said of a bot beside the price, and of two bots beside each other."""
+"""Verdict: the finding that evidence allows on a bot beside the price, or on two bots beside each other."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -54,7 +54,7 @@ class Verdict:
 
 
 def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: float | None, events: int) -> Verdict:
-    """Return what may be said of a bot beside the price.
+    """Return the finding that evidence allows on a bot beside the price.
 
     Both claims rest on e-values, which are valid on any day; the interval of the edge is for one look, at a time fixed
     beforehand. It may even lie below zero before anything is known: open markets count at their price, as if that were
@@ -99,7 +99,7 @@ def verdict(evidence: BettingEvidence, *, edge: float | None, standard_error: fl
 
 
 def pair_verdict(pair: Pair) -> Verdict:
-    """Return what may be said of two bots beside each other, on a day fixed beforehand.
+    """Return the finding that evidence allows on two bots beside each other, on a day fixed beforehand.
 
     Raises:
         ValueError: If the argument is of another class.

@@ -55,7 +55,7 @@ class MarketObservations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exclusion:
-    """Groups of holdings of which at most one market pays YES, with their instants."""
+    """Groups of holdings in which at most one market pays YES, with their instants."""
 
     group: Ints
     """(k,), by the holding's market; -1 for none."""

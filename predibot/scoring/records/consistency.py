@@ -39,7 +39,7 @@ class Consistency:
 
     @classmethod
     def of(cls, bot: str, between: Between, pairs: "_Pairs", uncertainty: Uncertainty) -> Self:
-        """Return the consistency over pairs, of which there is at least one."""
+        """Return the consistency over one pair or more."""
         apart, bets = np.abs(np.diff(pairs.probability, axis=0)[0]), pairs.bet_usd
         alike = (np.sign(bets[0]) == np.sign(bets[1])).astype(np.float64)
         difference = estimate_share(apart, pairs.cluster, uncertainty)

@@ -70,7 +70,7 @@ def record_marks(record: TrackRecord) -> Marks:
 def daily_marks(payouts: Floats, settled_at: Floats, market: Ints, at: Floats, prices: Floats, as_of: float) -> Marks:
     """Return the last price of each market by each midnight, if one was seen since the midnight before.
 
-    The day of `as_of` counts too, as far as it has come. Payouts and their instants, (m,) each, are NaN for
+    The day of `as_of` counts too, up to that instant. Payouts and their instants, (m,) each, are NaN for
     open markets; markets, instants and prices of YES have a row for each observation, (o,).
     """
     paid = np.flatnonzero(settled_at <= as_of)

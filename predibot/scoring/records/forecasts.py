@@ -44,7 +44,7 @@ class Forecasts:
     made_at: Floats | None = None
     """In seconds, (n,): by default all were made at once."""
     exclusive: Ints | None = None
-    """The group of markets of which at most one pays YES, (n,), -1 for none. By default none excludes another."""
+    """The group of markets in which at most one pays YES, (n,), -1 for none. By default none excludes another."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""

@@ -69,7 +69,7 @@ class TrackRecord:
     counted: Literal["clean", "unknown"] = "clean"
     """The knowledge of decisions that count; those with models without a known cutoff are scored apart (`apart`)."""
     decision_slot: Floats | None = None
-    """The instant of the run's slot, (n_d,), by which decisions are compared. By default the date's start."""
+    """The instant of the run's slot, (n_d,): decisions are compared by it. By default the date's start."""
     decision_run: Ints | None = None
     """The same number for all decisions of a run, (n_d,). By default there is only one run."""
     decision_replicate: Ints | None = None
@@ -105,7 +105,7 @@ class TrackRecord:
     asked_market: Ints | None = None
     """The row of the market that was asked, (n_a,), once a decision."""
     market_exclusive: Ints | None = None
-    """The group of markets of which at most one pays YES, (n_m,), -1 for none. By default none excludes another."""
+    """The group of markets in which at most one pays YES, (n_m,), -1 for none. By default none excludes another."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not belong together."""
