@@ -288,8 +288,8 @@ class Settings(BaseSettings):
 
 
 def load_settings() -> Settings:
-    """Return the settings in force. Raises `UsageError` that names a setting whose value does not fit, and `NotTrusted`
-    if the current folder sets what needs its user's trust, and does not have it.
+    """Return the settings in force. Raises `UsageError` for a setting with a wrong value, and `NotTrusted` if the
+    current folder's settings need a trust that it does not have.
     """
     try:
         settings = Settings()

@@ -1,9 +1,8 @@
 """Trust in folders: the settings and recipes that only a folder's user may allow.
 
 A folder may come from anybody. Its `predibot.toml` may send keys and texts elsewhere, start a program, or write files,
-and a recipe may start a program or load the code of a model. These powers count after `predibot trust`, which stores
-the folder's path with a digest of its `predibot.toml` and of every such recipe, or where `PREDIBOT_TRUST` lists that
-digest.
+and a recipe may start a program or load the code of a model. `predibot trust` allows these powers: it stores the
+folder's path with a digest of its `predibot.toml` and of every such recipe. So does the digest in `PREDIBOT_TRUST`.
 """
 
 import hashlib

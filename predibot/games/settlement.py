@@ -27,8 +27,8 @@ def settle(
 
     If an instrument was paid by an older revision, that payment is reversed and the instrument is settled again. All
     shares are settled, whenever they were bought. Unresolved instruments, also those with an unknown winner, give no
-    row. Of a resolution, `payout_yes` is the payout of a share of its instrument, for the NO side that of
-    `Resolution.of_outcome(1)`; None pays back what the position cost.
+    row. A resolution's `payout_yes` is the payout of a share of its instrument, on the NO side after
+    `Resolution.of_outcome(1)`. None pays back what the position cost.
     """
     positions, standing = journal.account.positions, _standing(journal.rows)
     written: list[SettlementRow] = []

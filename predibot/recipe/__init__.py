@@ -1,1 +1,1 @@
-"""Recipes: TOML files that say what is played, where, how often, by which rules and by which bots."""
+"""Recipes: TOML files with the events, the game, the rules and the bots of a run."""

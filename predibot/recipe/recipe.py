@@ -1,4 +1,4 @@
-"""Recipes: what is played, where, how often, by which rules and by which bots."""
+"""A recipe: the events, the game, the rules and the bots of a run, and how often it is played."""
 
 import hashlib
 import json

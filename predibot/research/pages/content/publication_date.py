@@ -78,9 +78,9 @@ def date_of_html(html: str, url: str, text: str | None = None) -> PageDate:
     """Return the date of an HTML page: from its article's data or its address, else a guess.
 
     The latest of several dates counts. Neighbours' dates (a teaser's, a comment's, a table row's) are not the page's.
-    The date is no proof if the text names a later day that it does not announce, if it says that it was changed on one,
-    or if the page's data have a date that cannot be parsed. `url` often contains the day; `text` is the shown text,
-    None extracts it.
+    The date is no proof in three cases: the text names a later day without announcing it, or says that it was changed
+    on one, or the page's data have an unreadable date. `url` often contains the day; `text` is the shown text, None
+    extracts it.
     """
     tree = tree_of(html)
     if tree is None:
