@@ -174,11 +174,11 @@ def code_digest() -> str:
 
 
 def _make_room(folder: Path) -> None:
-    # Leave other programs' files alone.
-    own = (each for each in folder.glob("*") if _NAME.fullmatch(each.name) and each.is_file())
-    found = sorted(((each.stat(), each) for each in own), key=lambda pair: -pair[0].st_mtime)
+    with os.scandir(folder) as found:
+        # Leave other programs' files alone.
+        own = [(each.stat(), each.path) for each in found if _NAME.fullmatch(each.name) and each.is_file()]
     total = 0
-    for stat, file in found:
+    for stat, path in sorted(own, key=lambda pair: -pair[0].st_mtime):
         total += stat.st_size
         if total > MOST_BYTES:
-            file.unlink(missing_ok=True)
+            Path(path).unlink(missing_ok=True)
