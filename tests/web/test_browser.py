@@ -173,6 +173,20 @@ def test_a_chart_tells_all_its_lines_at_the_day_that_is_pointed_at(chromium: Bro
     assert tip.count() == 0
 
 
+def test_a_long_list_is_searched_as_words_are_typed(chromium: Browser, address: str) -> None:
+    page = chromium.new_page()
+    page.goto(f"{address}/decisions")
+    rows, words = page.locator("tbody tr:visible"), page.get_by_label(re.compile("^Search these"))
+    every = rows.count()
+    words.fill("script_sharp")
+    assert 0 < rows.count() < every
+    assert all("script_sharp" in each for each in rows.all_inner_texts())
+    words.fill("no such words")
+    assert rows.count() == 0
+    words.fill("")
+    assert rows.count() == every
+
+
 @pytest.mark.parametrize("reader", ["away", "reading", "has stopped it"])
 def test_today_looks_again_by_itself_unless_it_is_read_or_stopped(chromium: Browser, address: str, reader: str) -> None:
     with chromium.new_context() as context:

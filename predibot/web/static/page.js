@@ -1,4 +1,4 @@
-// Nothing needs this: it adds the reader's own time to instants, tells values of charts, and looks again at a page of what is new.
+// Nothing needs this: it adds the reader's own time to instants, searches rows, tells values of charts, and looks again at a page of what is new.
 "use strict";
 
 for (const each of document.querySelectorAll("time[datetime]")) {
@@ -24,6 +24,23 @@ if (fresh) {
   label.append(box, said);
   fresh.append(" ", label);
   show();
+}
+
+// The rows of a long list that do not have all the words that are typed are hidden.
+for (const list of document.querySelectorAll(".wide.cards")) {
+  const rows = [...list.querySelectorAll("tbody tr")], texts = rows.map((row) => row.textContent.toLowerCase());
+  if (rows.length < 12 || list.querySelectorAll("tbody").length > 1) continue;
+  const label = document.createElement("label"), words = document.createElement("input"), count = document.createElement("span");
+  words.type = "search";
+  count.setAttribute("role", "status");
+  words.addEventListener("input", () => {
+    const asked = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const [number, row] of rows.entries()) row.hidden = !asked.every((word) => texts[number].includes(word));
+    count.textContent = asked.length ? ` ${rows.filter((row) => !row.hidden).length} found` : "";
+  });
+  label.className = "sift";
+  label.append(`Search these ${rows.length} rows `, words, count);
+  list.before(label);
 }
 
 // A chart tells in a box what all its lines were at the instant that is nearest to the pointer, or chosen by arrow keys.
