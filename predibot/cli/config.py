@@ -1,4 +1,4 @@
-"""`predibot config`: the settings of a recipe after all have had their say, each with its source."""
+"""`predibot config`: the settings of a recipe from its defaults, file and command line, each with its source."""
 
 from dataclasses import replace
 from datetime import date
@@ -43,7 +43,7 @@ def config(
         stated = [{"bot": bot, "variables": list(names), "set": is_set} for bot, names, is_set in variables]
         output.print_document({"recipe": found.label, "settings": settings, "keys": stated})
         return
-    lines = [f"# {found.label}, over it what the command line says, below it the defaults."]
+    lines = [f"# {found.label}: the command line overrides it, and defaults fill what it leaves out."]
     for bot, names, is_set in variables:
         lines.append(
             f"# The key of {bot} is {' or '.join(names)} of the environment, {'' if is_set else 'not '}set here."

@@ -6,8 +6,8 @@ from typing import Literal
 LimitLevel = Literal["decision", "bot", "run", "day"]
 LIMIT_LEVELS: tuple[LimitLevel, ...] = ("decision", "bot", "run", "day")
 LEAST_SHARE = 1e-3
-"""The share of a known price below which a stated cost is not believed, or no limit would hold. Real discounts leave 1
-%.
+"""A stated cost below this share of the known price is not believed: a provider that states almost nothing would defeat
+every limit. Even the largest real discounts leave 1 % of the price.
 """
 
 

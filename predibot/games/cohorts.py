@@ -11,7 +11,7 @@ COHORT = "cohort"
 """The subject kind of cohorts; the subject's id is the cohort's name."""
 WEEK = timedelta(weeks=1)
 DECIDES_AFTER = timedelta(minutes=5)
-"""Decisions are due from Sunday 00:05 UTC on, so long after the week starts."""
+"""How long after the week starts decisions are due: from Sunday 00:05 UTC on."""
 _STARTS_WITHIN = timedelta(hours=1)
 
 

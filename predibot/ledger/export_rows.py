@@ -1,4 +1,4 @@
-"""Rows of an export: each cell is checked and gets its type; a wrong one is refused with its place."""
+"""Rows read back from an export: each cell is checked and gets its type; a wrong one is refused with its place."""
 
 import math
 import re
@@ -119,7 +119,7 @@ def _parse_cell(column: _Column, cell: Any) -> Any:
         raise ValueError("it must be a text")
     if column.kind is Instant:
         instant = parse_instant(cell)
-        # A page may be older than computers.
+        # A page may be dated before 1970.
         if column.name != "published_at" and not FIRST_INSTANT <= instant < LAST_INSTANT:
             raise ValueError("it must be in the years 1970 to 2999")
         return instant

@@ -1,4 +1,4 @@
-"""The settings of a recipe after all have had their say: each key with its value and where that comes from."""
+"""The settings of a recipe from its defaults, file and command line: each key with its value and its source."""
 
 import json
 import re

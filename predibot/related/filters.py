@@ -32,7 +32,7 @@ class FilterResult:
     flat: int
     """Markets that traded enough, but moved too little or have no whole window."""
     volume_unknown: int
-    """Markets that are kept although their venue states no volume."""
+    """Markets without a stated volume, which is no reason to leave them out; some may be flat."""
 
 
 def apply_filters(beliefs: Beliefs, filters: Filters) -> FilterResult:

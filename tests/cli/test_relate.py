@@ -58,8 +58,8 @@ def test_the_screen_names_the_neighbours_and_the_dates_of_their_jumps(related: P
 
 def test_the_filters_say_what_they_leave_out(related: Predibot) -> None:
     said = related("relate", "1", *AS_OF)
-    assert "Not compared: 4 of the quarter that traded least in their category" in said.out
-    assert "All markets of this event are among them." in said.out
+    assert "Left out: 4 of the quarter that traded least in their category" in said.out
+    assert "All markets of this event were left out." in said.out
 
 
 def test_an_archive_is_compared_as_a_ledger_is(related: Predibot, folder: Path) -> None:

@@ -15,7 +15,7 @@ UPDATE_BELIEF = "update_belief"
 ERROR = "error:"
 """Tells the model that a call failed."""
 MAX_WORDS_CHARACTERS = 600
-"""Of the words for, against, and of the open questions, each."""
+"""The most characters of each of `evidence_for`, `evidence_against` and `open_questions`."""
 MAX_MARKETS = 60
 MAX_ID_CHARACTERS = 100
 
@@ -32,8 +32,10 @@ class Belief:
 
     @classmethod
     def of(cls, arguments: Mapping[str, object]) -> Self:
-        """Return the belief in the arguments of a call, its words on one line each and cut to their length. Raises
-        `AnswerError` if a part is missing or of a wrong kind; the message says what to write.
+        """Return the belief in the arguments of a call, each text on one line and cut to `MAX_WORDS_CHARACTERS`.
+
+        Open questions and one kind of evidence may be missing. Raises `AnswerError` if another part is missing or of a
+        wrong kind; the message says what to write.
         """
         rows = arguments.get("probabilities")
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not 1 <= len(rows) <= MAX_MARKETS:
@@ -47,8 +49,8 @@ class Belief:
         return cls(tuple(map(_probability, rows)), *words)
 
     def require_markets(self, market_ids: Collection[str]) -> None:
-        """Raise `AnswerComplaint` if a market is named twice, or is none of the known ones; the message says what to
-        write.
+        """Raise `AnswerComplaint` if a market is named twice, or is none of the known ones, where any are known; the
+        message says what to write.
         """
         names = [market_id for market_id, _ in self.probabilities]
         for market_id in names:

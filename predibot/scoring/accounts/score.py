@@ -69,13 +69,13 @@ class AccountScore(AccountState):
     implied: ImpliedRisk = field(default_factory=ImpliedRisk)
     days: int = 0
     repeats: str = ""
-    """The baseline with nearly the same weights; mostly empty."""
+    """The name of a baseline with nearly the same weights, or empty."""
     replicates: AccountReplicates | None = None
     """The spread of its replicates; this account is their mean. None for a bot without replicates."""
 
     @property
     def dates(self) -> int:
-        """Return the number of its returns."""
+        """Return the number of its returns, one for each date after its first value."""
         return len(self.values) - 1
 
     @property
@@ -90,7 +90,7 @@ class AccountScore(AccountState):
 
     @property
     def told(self) -> float:
-        """Return log growth over half its interval, a measure of how sure it is; 0 without an interval.
+        """Return log growth divided by the width of the upper half of its interval; 0 without an interval.
 
         Minus infinity for an account that lost everything or owes.
         """
@@ -118,7 +118,7 @@ class CurveColumn:
 
 
 def is_curve(values: Floats) -> bool:
-    """Return whether returns can be taken: values are never below zero, and stay at zero."""
+    """Return whether values have returns: the first is above zero, none is below, and after a zero all are zero."""
     gone = np.maximum.accumulate(values == 0.0)
     return bool(values[0] > 0.0 and (values >= 0.0).all() and not (gone & (values > 0.0)).any())
 
@@ -158,7 +158,7 @@ def account_score(
 
 
 def _replicates(record: AccountsRecord, account: AccountRecord, convention: Convention) -> AccountReplicates:
-    # Over the slots of their mean, as a longer life of one is no difference between them.
+    # Only slots that the mean has, so that a replicate that ran longer does not look different.
     at, own = [record.at[n] for n in account.slot], account.replicates
     found = [_equity(at, each.value_usd[np.searchsorted(each.slot, account.slot)], convention)[0] for each in own]
 

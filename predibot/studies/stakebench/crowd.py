@@ -14,7 +14,7 @@ LASTS_DAYS = 60
 PLACED_BEFORE = 3_600
 """Seconds from a limit order to its first fill."""
 _TRADES_AFTER = 0.6
-"""How often a comment is followed by a trade within two days, so that about half of all holders change nothing."""
+"""The chance that a user who trades acts within two days of a comment: about half of all holders change nothing."""
 LONG_THREAD = 760
 """Comments of a thread that is longer than the venue serves."""
 
@@ -40,10 +40,10 @@ class CrowdTrade:
     at: int
     kind: Kind
     yes: int
-    """Negative where they leave."""
+    """Change of YES shares, negative for shares given up; `no` is that of NO."""
     no: int
     paid: int
-    """Paid less received, in the venue's currency."""
+    """Paid less received, in the venue's currency; 0 for all but trades and limit fills."""
     order: int = 0
     """The limit order that a fill belongs to, counted from 1."""
 
@@ -85,7 +85,7 @@ class CrowdMarket:
 
 
 def crowd(seed: int, *, manifold: bool, markets: int = 16, comments: int = 2_000) -> tuple[CrowdMarket, ...]:
-    """Return a crowd with about so many comments, counting each thread for every market that shows it.
+    """Return a crowd with about `comments` comments, counting each thread for every market that shows it.
 
     On Polymarket the markets 0 to 2 share a thread, and market 3 has more comments than the venue serves.
     """

@@ -36,7 +36,8 @@ def print_relations(console: Console, relations: Relations, *, every_row: bool) 
         print_line(console, line)
     shown = found.neighbours if every_row else found.neighbours[:_SHOWN]
     if not shown:
-        print_line(console, "No other event that is compared was open on the same days.")
+        if found.own_markets:
+            print_line(console, "No other event that is compared was open on the same days.")
         return
     columns = (
         _SCORE,
@@ -88,12 +89,12 @@ def _left_out_lines(relations: Relations) -> tuple[str, ...]:
     if left_out is None:
         return ()
     lines = [
-        f"Not compared: {left_out.little_traded:,} of the quarter that traded least in their category, "
-        f"{left_out.flat:,} that hardly moved; {left_out.volume_unknown:,} state no volume and passed. "
+        f"Left out: {left_out.little_traded:,} of the quarter that traded least in their category, "
+        f"{left_out.flat:,} that hardly moved; {left_out.volume_unknown:,} state no volume, which leaves none out. "
         "--no-filters compares all."
     ]
     if not relations.found.own_markets:
-        lines.append("All markets of this event are among them.")
+        lines.append("All markets of this event were left out.")
     return tuple(lines)
 
 

@@ -62,7 +62,10 @@ def is_public(address: IPAddress) -> bool:
 
 
 def parse_ip_address(text: str) -> IPAddress | None:
-    """Return the IP address in a text, or None. Decimal, octal, hexadecimal and shortened IPv4 forms are refused."""
+    """Return the IP address that a text is, or None.
+
+    IPv4 is four decimal numbers with dots: `2130706433`, `0177.0.0.1`, `0x7f.1` and `127.1` give None.
+    """
     try:
         return ip_address(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Walls: pages shown in place of an article, to be paid, agreed to or passed by a person."""
+"""Walls: pages shown in place of an article, such as an offer to pay, a question of consent or a check for robots."""
 
 import re
 from itertools import accumulate
@@ -109,15 +109,15 @@ _TITLES = {
     ),
     Obstacle.CONSENT: _any(r"before you continue(?: to .{1,40})?"),
 }  # fmt: skip
-"""Whole titles that only walls have."""
+"""Whole titles of walls; a page of `_TITLED_WORDS` is none, whatever its title."""
 _TITLED_WORDS = 200
 _WAITING = re.compile(r"\W*(?:loading|please wait|redirecting)\b.{0,30}", re.IGNORECASE)
 _WAITING_WORDS, _CELLS = 10, 4
-"""A page with so many cells of a table shows something."""
+"""A page with this many cells of a table shows something."""
 _LOCKED = _any(r"isAccessibleForFree\W{1,12}false", r"content_tier[\"'\s]+content=[\"']locked")
 _SUBSCRIBE = _any(r"subscri(?:be|ption)", r"abonn", r"suscr[ií]", r"assine", r"подпис")
 _TEASER_WORDS, _LOCKED_WORDS = 100, 60
-"""On a page that its data call not free, shorter texts are teasers: 100 words with an offer, 60 without."""
+"""If a page's data say that it is not free, fewer words are a teaser: 100 beside an offer to subscribe, else 60."""
 _CONSENT = _any(
     r"cookies?\b", r"\bconsent", r"privacy", r"personal data", r"personali[sz]ed", r"our partners", r"\bvendors\b",
     r"legitimate interest", r"einwillig", r"zustimm", r"datenschutz", r"consentement", r"vie privée", r"consentimiento",
