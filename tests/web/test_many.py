@@ -96,7 +96,7 @@ def test_an_event_of_many_markets_is_a_page_of_bounded_length_and_cancelled_ones
 def test_the_leaderboard_names_a_band_only_where_one_is_drawn(
     many: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, said = "/?bots=bot_1,bot_2", "the band is the 95 % interval of bot_"
+    path, said = "/?bots=bot_1,bot_2", "the band is the 95&nbsp;% interval of bot_"
     page = many.get(path).text
     assert page.count(said) == page.count('<polygon class="lead"') == 1
     monkeypatch.setattr(chart, "_is_wide", lambda _: False)
