@@ -32,7 +32,7 @@ def reliability_lines(bins: CalibrationBins) -> Iterator[str]:
         >>> from predibot.scoring import calibration_bins
         >>> for line in reliability_lines(calibration_bins([0.1, 0.1, 0.1, 0.1], [0, 0, 0, 1])):
         ...     print(line.rstrip())
-                    0%        25%       50%       75%      100%   said   n
+                    0%        25%       50%       75%      100%   mean   n
         0.1 to 0.2  |  ──◇─────●──────────────────            |   0.10   4
     """
     yield f"{'':12}{_axis()}  {'mean':>5} {'n':>3}"
