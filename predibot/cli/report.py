@@ -182,8 +182,9 @@ def report(
         "--mode": part.mode is not None,
     }
     is_closeup = asked.is_given(beside)
-    # First of all, as what shows a ledger takes longer to load than to say that there is none.
-    prepare_url(ledger, create=False)
+    if not is_closeup and not any(beside.values()) and part == options.PartOptions():
+        # What shows a ledger takes longer to load than to say that there is none; other options are checked first.
+        prepare_url(ledger, create=False)
     scores = output.read_outside(tables)
     if is_closeup:
         named = part.read()

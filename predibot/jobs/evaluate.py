@@ -63,14 +63,10 @@ def evaluate(
     as_of: datetime,
     part: Part = EVERYTHING,
     question: Question | None = None,
-    record: TrackRecord | None = None,
 ) -> Evaluation:
     """Return how good the bots were by what is stored; nothing is fetched.
 
     Accounts are evaluated only with their whole history, so not for a part with dates or a category.
-
-    Args:
-        record: That of the part without joined events, where the caller has it.
 
     Raises:
         UsageError: If no event has the category of the part.
@@ -95,8 +91,7 @@ def evaluate(
                     from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 
                     join = cluster_ledger_events(connection, venue_name, as_of)
-                if record is None or join is not None:
-                    record = track_record(connection, venue_name, as_of, part, join=join)
+                record = track_record(connection, venue_name, as_of, part, join=join)
                 kept = account_records(connection, venue_name, as_of, part)
                 cohorts = cohort_records(connection, venue_name, as_of, part, archived=question.archived)
         except ROW_ERRORS as error:

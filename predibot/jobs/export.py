@@ -83,10 +83,10 @@ def _write_jsonl(file: BinaryIO, columns: Columns, rows: Rows) -> int:
 
 
 def _write_parquet_rows(file: BinaryIO, columns: Columns, rows: Rows) -> int:
-    return write_parquet(file, columns, (list(zip(*group, strict=True)) for group in _groups(rows)))
+    return write_parquet(file, columns, (zip(*group, strict=True) for group in _groups(rows)))
 
 
-def write_parquet(file: BinaryIO, columns: Columns, batches: Iterable[Sequence[Sequence[Any]]]) -> int:
+def write_parquet(file: BinaryIO, columns: Columns, batches: Iterable[Iterable[Sequence[Any]]]) -> int:
     """Write batches of rows, each as its columns, as Parquet, and return how many rows there are."""
     # Imported here: pyarrow costs 0.1 s and 100 MB.
     import pyarrow as pa

@@ -20,6 +20,7 @@ from sqlalchemy import create_engine, make_url, text
 from predibot.domain.event import Tag
 from predibot.errors import LedgerUnusable
 from predibot.jobs.evaluate import evaluate, evaluation_from_text, evaluation_to_text
+from predibot.jobs.histories.snapshot import take_snapshot
 from predibot.ledger import cache
 from predibot.ledger.store import Store
 from predibot.ledger.write.runs import read_runs, void_run
@@ -460,6 +461,10 @@ UNCHECKED = {
         "UPDATE orders SET instrument_row = instrument_row + 1000",
         "instrument_row names a row of",
     ),
+    "another market": (
+        "UPDATE orders SET instrument_row = (SELECT max(id) FROM instruments)",
+        "asked_market lacks a market that a bet is on",
+    ),
     "a payout": ("UPDATE resolutions SET payout_yes = 7", "payout_yes >= 0 AND payout_yes <= 1 does not hold"),
     "a probability": ("UPDATE forecasts SET probability = 7", "probability >= 0 AND probability <= 1 does not hold"),
     "an event": ("UPDATE run_events SET event_json = '[]'", "holds what predibot does not write"),
@@ -480,3 +485,5 @@ def test_a_file_whose_maker_left_out_our_constraints_is_one_sentence(tmp_path: P
         run_sql(address, "PRAGMA ignore_check_constraints = ON", statement)
         with pytest.raises(LedgerUnusable, match=said):
             document(store)
+        with pytest.raises(LedgerUnusable, match=said):
+            take_snapshot(store, ("evidence",), clock=lambda: NOW + 9 * DAY)

@@ -81,12 +81,13 @@ def take_snapshot(
     """
     there = locate(store, part, clock)
     part, venue, at = there.part, there.venue_name, there.as_of
+    question = Question(wanted=wanted, archived=archived)
+    # First, as it names rows that contradict each other, and keeps what it found for the state in which it read them.
+    evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question)
     with store.read() as connection, store.blame_rows():
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
         markets = list_markets(connection, venue)
-    question = Question(wanted=wanted, archived=archived)
-    evaluation = evaluate(store=store, venue_name=venue, as_of=at, part=part, question=question, record=record)
     return Snapshot(there, record, evaluation, kept, markets)
 
 

@@ -125,7 +125,7 @@ def track_record(
         baselines=baselines,
         event_names={number: played[row].title for number, row in enumerate(event_rows.tolist()) if row in played},
         bet_confidence=bet["confidence"].copy(),
-        # A bid of 0 and an ask of 1 say that nobody offers anything, as Polymarket lists a book without asks.
+        # A bid of 0 and an ask of 1 say that nobody offers anything: some venues list an empty side of a book so.
         bet_bid_yes=np.where(bet["bid"] > 0.0, bet["bid"], np.nan),
         bet_ask_yes=np.where(bet["ask"] < 1.0, bet["ask"], np.nan),
         bet_fee_rate=fee_rate,

@@ -46,7 +46,9 @@ def test_a_place_that_may_surprise_is_explained() -> None:
     certain = replace(
         PRICE, edge=replace(PRICE.edge, interval=replace(PRICE.edge.interval, cluster_standard_error=0.0))
     )
-    broken = replace(PRICE, bot="broken", baseline=False, edge=replace(PRICE.edge, answered=0))
+    broken = replace(
+        PRICE, bot="broken", baseline=False, edge=replace(PRICE.edge, edge=None, interval=None, answered=0)
+    )
     copy = replace(LAZY, bot="copy", edge=replace(LAZY.edge, distance=0.0049))
     lines = board(certain, LAZY, broken, copy, how=ScreenOptions(explain=True))
     head = next(place for place, line in enumerate(lines) if line.startswith("# bot"))
