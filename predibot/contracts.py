@@ -208,9 +208,10 @@ def untrusted_mark() -> str:
 
 
 def complete_plugin(plugin_object: _T, base: type) -> _T:
-    """Return a plug-in's object with its base's defaults for all members it leaves out; it need not inherit the base. A
-    member of its own counts, also one set on the object or answered by `__getattr__`. Raises `PluginError` if its class
-    takes no new members.
+    """Return a plug-in's object with its base's defaults for all members it leaves out; it need not inherit the base.
+
+    A member of its own counts, also one set on the object or answered by `__getattr__`. Raises `PluginError` if its
+    class takes no new members.
     """
     own: Any = type(plugin_object)
     if base in own.__mro__:
@@ -314,8 +315,9 @@ class Context:
 
     @property
     def event(self) -> Event:
-        """Return the event to decide on, with the run's markets and quotes; raise `PluginError` if the game is not on
-        one event.
+        """Return the event to decide on, with the run's markets and quotes.
+
+        Raises `PluginError` if the game is not on one event.
         """
         return self._event_view.event
 
@@ -336,8 +338,9 @@ class Context:
         return form.reasoned() if self.rationale_first and isinstance(form, ReasonedForm) else form
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
-        """Return the orders for bets by market id: a positive bet buys YES, a negative one NO, zero nothing. Raises
-        `PluginError` if a market is not of the event, or the game is not on one event.
+        """Return the orders for bets by market id: a positive bet buys YES, a negative one NO, zero nothing.
+
+        Raises `PluginError` if a market is not of the event, or the game is not on one event.
         """
         return self._event_view.orders(bets_usd)
 
@@ -358,9 +361,10 @@ MOST_ANSWER_TOKENS = 32_000
 
 @dataclass(frozen=True, slots=True)
 class ModelNeed:
-    """One conversation with a model, and its most in one decision; declared twice, there are two conversations. Only
-    declared models can be opened. The other fields are for the estimate of `decide --dry-run`; limits hold whatever
-    they say.
+    """One conversation with a model, and its most in one decision; declared twice, there are two conversations.
+
+    Only declared models can be opened. The other fields are for the estimate of `decide --dry-run`; limits hold
+    whatever they say.
     """
 
     name: str
@@ -445,8 +449,10 @@ class Strategy(Protocol):
     """
 
     def decide(self, context: Context) -> Decision | Abstention:
-        """Return the decision on the context's view. Raises `NoAnswer` if its model gave no usable answer: a failure
-        that is only tried again on request. Any other `PredibotError` is recorded as a failure.
+        """Return the decision on the context's view.
+
+        Raises `NoAnswer` if its model gave no usable answer: a failure that is only tried again on request. Any other
+        `PredibotError` is recorded as a failure.
         """
 
 
@@ -477,8 +483,10 @@ class EventSource(Protocol):
         """
 
     def event(self, event_id: str, as_of: datetime) -> Event:
-        """Return one event, whatever its state. Raises `UsageError` if there is no such event, `VenueUnavailable` if
-        the venue did not answer, and `VenueChanged` if the event cannot be read.
+        """Return one event, whatever its state.
+
+        Raises `UsageError` if there is no such event, `VenueUnavailable` if the venue did not answer, and
+        `VenueChanged` if the event cannot be read.
         """
 
 
@@ -488,8 +496,9 @@ class PriceSource(Protocol):
     __slots__ = ()
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return the recorded prices with start < at <= until, oldest first. Raises `VenueUnavailable` if they could
-        not be read whole, and `VenueChanged` if the answer breaks the contract.
+        """Return the recorded prices with start < at <= until, oldest first.
+
+        Raises `VenueUnavailable` if they could not be read whole, and `VenueChanged` if the answer breaks the contract.
         """
         return PricePath(instrument)
 
@@ -500,8 +509,9 @@ class ResolutionSource(Protocol):
     __slots__ = ()
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return what these markets paid, as known at the instant; an unsettled market is absent. Raises as
-        `price_path` does.
+        """Return what these markets paid, as known at the instant; an unsettled market is absent.
+
+        Raises `VenueUnavailable` if they could not be read whole, and `VenueChanged` if the answer breaks the contract.
         """
         return ResolutionPage({})
 
@@ -654,8 +664,9 @@ class VenueRequest:
     """The ids of the only events that a recipe plays; empty where it takes any, or is not known."""
 
     def live_instant(self) -> datetime:
-        """Return the instant at which a live venue is looked at. Raises `UsageError` if it is to come, or is not now
-        when deciding.
+        """Return the instant at which a live venue is looked at.
+
+        Raises `UsageError` if it is to come, or is not now when deciding.
         """
         now = self.clock()
         if self.as_of is None:
@@ -772,7 +783,7 @@ class VenuePlugin:
     """What predibot knows of a venue before it is opened; doctor and lists import it, so it should import little."""
 
     open: Callable[[VenueRequest], OpenVenue]
-    """Raises UsageError if it cannot answer for the instant."""
+    """Raises `UsageError` if it cannot answer for the instant."""
     live: bool
     """Whether it answers for now only; no model can have known then how a decision would turn out."""
     invented: bool = False
@@ -781,7 +792,7 @@ class VenuePlugin:
     """Its spelling with its argument, such as `archive:FOLDER`; empty where it takes none."""
     needs_argument: bool = False
     check: Callable[[str], str] = str
-    """Takes its argument and returns it as runs store it; raises UsageError for a wrong one."""
+    """Takes its argument and returns it as runs store it; raises `UsageError` for a wrong one."""
     past: Callable[[VenueRequest], Past] | None = None
     """Opens it to be replayed; None where it cannot answer for the past."""
     ends_at: datetime | None = None

@@ -55,8 +55,9 @@ class Folder:
 
     @classmethod
     def read(cls, path: Path, known: Mapping[str, str] | None = None) -> "Folder":
-        """Return a folder as it is now, with `known` texts by file name in place of what its files say. Raises
-        `UsageError` if it holds too many recipes, or too long ones.
+        """Return a folder as it is now, with `known` texts by file name in place of what its files say.
+
+        Raises `UsageError` if it holds too many recipes, or too long ones.
         """
         whole = path.resolve()
         files = [whole / SETTINGS_FILE, *sorted(whole.glob("*.toml")), *sorted((whole / _RUNS).glob("*.toml"))]
@@ -81,7 +82,7 @@ class Folder:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def trust(self) -> None:
-        """Store the user's trust in this folder as it is; raise UsageError if it cannot be stored."""
+        """Store the user's trust in this folder as it is; raise `UsageError` if it cannot be stored."""
         path = _trust_file(self.path)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

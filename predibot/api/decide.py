@@ -63,8 +63,8 @@ def decide(
     """Choose or resume the run of the slot, make every missing decision, and yield the report.
 
     While the caller shows it, a malformed row of the ledger is reported as that row's fault. `venue` None is the
-    recipe's, `executor` None as for `decide_with`. `watching` opens a listener for progress and one for what each bot
-    does.
+    recipe's, `as_of` None is now, `executor` None as for `decide_with`. `watching` opens a listener for progress and
+    one for what each bot does.
     """
     settings = caller.settings()
     spec, only = venue or request.recipe.venue, request.recipe.selection.only

@@ -27,7 +27,7 @@ class CopyReport:
 
 
 def copy(caller: Caller, *, source: str, target: str) -> CopyReport:
-    """Copy a ledger into an empty one, of either kind of database; raise UsageError if the target has rows."""
+    """Copy a ledger into an empty one, of either kind of database; raise `UsageError` if the target has rows."""
     with Store.open_to_read(source) as before, Store.open(target) as after:
         with caller.following(before) as listener:
             copied = copy_ledger(before, after, listener)
@@ -49,7 +49,7 @@ def back_up(caller: Caller, *, ledger: str, place: Path) -> CopyReport:
 
 
 def restore(caller: Caller, *, backup: Path, ledger: str) -> CopyReport:
-    """Copy a backup into an empty ledger; raise UsageError if the ledger has rows."""
+    """Copy a backup into an empty ledger; raise `UsageError` if the ledger has rows."""
     if not backup.is_file():
         raise UsageError(f"there is no backup {backup}. Name a file that `predibot ledger backup FOLDER` wrote")
     with Store.open_to_read(sqlite_address(backup)) as kept:

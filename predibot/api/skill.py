@@ -41,9 +41,10 @@ def skill_in_ledger(store: Store, part: Part, caller: Caller, uncertainty: Uncer
 
 
 def skill_in_file(table: InputTable, layout: Layout | None, uncertainty: Uncertainty) -> tuple[Skill, ForecastFile]:
-    """Return what the forecasts of a file would have scored, and the file with its bad rows. A file does not say when a
-    question settled: its outcome counts as known on every later date. Raises `FileRefused` if no row is a settled
-    forecast with a price.
+    """Return what the forecasts of a file would have scored, and the file with its bad rows.
+
+    A file does not say when a question settled: its outcome counts as known on every later date. Raises `FileRefused`
+    if no row is a settled forecast with a price.
     """
     found = read_forecasts(table, layout)
     forecasts = found.to_arrays()

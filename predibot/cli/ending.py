@@ -131,7 +131,10 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
 
 
 def code_of_decisions(statuses: "Mapping[Status, int]", *, undecided: int = 0) -> int:
-    """Return the exit code of a command that decides, from the ledger's decisions at its end, whoever made them."""
+    """Return the exit code of a command that decides, from the ledger's decisions at its end, whoever made them.
+
+    `statuses` counts decisions by status, `undecided` those that are missing.
+    """
     if not undecided and not statuses.get("failed", 0):
         return DONE
     return PARTLY if statuses.get("recorded", 0) else NOTHING

@@ -14,9 +14,11 @@ ROUNDING_USD = 1e-9
 """Cash no further below zero than this counts as zero."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 MarkState = Literal["quoted", "stale", "closed", "settled"]
-"""How a position is priced when its account is valued. `quoted`: the venue shows a price. `stale`: it shows none, or no
-longer knows the market. `closed`: nobody can trade it, and it has not paid yet. `settled`: its payout is known.
-All but `quoted` take the last known price, or the payout."""
+"""How a position is priced when its account is valued.
+
+`quoted`: the venue shows a price. `stale`: it shows none, or no longer knows the market. `closed`: nobody can trade it,
+and it has not paid yet. `settled`: its payout is known. All but `quoted` take the last known price, or the payout.
+"""
 MARK_STATES: tuple[MarkState, ...] = get_args(MarkState)
 ACCOUNT_SUBJECTS = ("portfolio", "cohort")
 """The kinds of subjects for which a bot has an account; a decision on any other books into none."""

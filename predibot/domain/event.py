@@ -210,7 +210,7 @@ class EventView:
         return market.ref.instrument(self.venue, side)
 
     def orders(self, bets_usd: Mapping[str, float]) -> tuple[Order, ...]:
-        """Return the orders for bets by market id: positive buys YES, negative NO; PluginError if unknown."""
+        """Return the orders for bets by market id: positive buys YES, negative NO; raise `PluginError` if unknown."""
         markets = {market.id: market for market in self.event.markets}
         if unknown := [market_id for market_id in bets_usd if market_id not in markets]:
             raise PluginError(f"a bet is on market {str(unknown[0])[:80]!r}, which is not one of event {self.event.id}")

@@ -16,7 +16,7 @@ SETTLING = ("settlement", "refund")
 
 
 def account_of(journal: Iterable[JournalRow]) -> Account:
-    """Return the account of a journal in its order; ValueError for malformed rows or missing shares."""
+    """Return the account of a journal in its order; raise `ValueError` for malformed rows or missing shares."""
     return Journal().with_rows(journal).account
 
 
@@ -37,7 +37,10 @@ def journal_of_fills(fills: Iterable[Fill], at: datetime, follows_from: str = ""
 
 
 def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
-    """Return an account's cash plus positions at the mid; ValueError if one has no price, as its worth is unknown."""
+    """Return an account's cash plus positions at the mid.
+
+    Raises `ValueError` if one has no price, as its worth is unknown.
+    """
     unpriced = [instrument.id for instrument in account.positions if instrument not in prices]
     if unpriced:
         raise ValueError(f"no price of {', '.join(unpriced)}, which the account holds")

@@ -133,7 +133,7 @@ def is_placeholder(name: object, value: object, schema: Mapping[str, object]) ->
 
 
 def abstention_of(answer: object) -> str | None:
-    """Return why an answer abstains, else None; AnswerError if it also decides, or gives no reason."""
+    """Return why an answer abstains, else None; raise `AnswerError` if it also decides, or gives no reason."""
     if not isinstance(answer, Mapping) or ABSTAIN not in answer:
         return None
     if any(each not in ([], {}) for name, each in answer.items() if name != ABSTAIN):
@@ -173,8 +173,9 @@ def read_json(text: str, fields: Collection[str]) -> object:
 
 
 def read_object(answer: object, fields: Collection[str], wanted: str) -> Mapping[Any, Any]:
-    """Return the object that an answer is, or that its JSON text is; the text also shows repeated fields. Raises
-    `AnswerError` if it is no object; the message asks for one with the wanted fields.
+    """Return the object that an answer is, or that its JSON text is; the text also shows repeated fields.
+
+    Raises `AnswerError` if it is no object; the message asks for one with the wanted fields.
     """
     found = read_json(answer, fields) if isinstance(answer, str) else answer
     if not isinstance(found, Mapping):

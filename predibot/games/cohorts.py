@@ -115,7 +115,7 @@ def cohort_name(start: datetime) -> str:
 
 
 def cohort_start(name: str) -> datetime:
-    """Return the start of the cohort with a name; UsageError if the name is not a Sunday's date."""
+    """Return the start of the cohort with a name; raise `UsageError` if the name is not a Sunday's date."""
     try:
         start = datetime.strptime(name, "%Y-%m-%d").replace(tzinfo=UTC)
         sunday = week_of(start)

@@ -19,9 +19,10 @@ class FillModel(Protocol):
         """Return the name stored with each fill."""
 
     def fill(self, order: Order, price: Price) -> Fill | None:
-        """Return the fill of an order of dollars or shares at a price, None where nothing can be filled. Dollars are
-        before the fee. A fill may be smaller than its order. A sale that would bring less than its fee is not filled.
-        Raises `ValueError` if the order is a weight, or its amount is not above 0.
+        """Return the fill of an order of dollars or shares at a price, None where nothing can be filled.
+
+        Dollars are before the fee. A fill may be smaller than its order. A sale that would bring less than its fee is
+        not filled. Raises `ValueError` if the order is a weight, or its amount is not above 0.
         """
 
 
@@ -107,7 +108,7 @@ class CostedFills:
 
 
 def fill_model(name: str, *, fee_bps: float = 0.0, spread_bps: float = 0.0) -> FillModel:
-    """Return the fill model with a name, with any costs added; UsageError if there is none."""
+    """Return the fill model with a name, with any costs added; raise `UsageError` if there is none."""
     if name not in FILL_MODELS:
         raise UsageError(f"{name!r} is no fill model; take one of {', '.join(FILL_MODELS)}")
     model = FILL_MODELS[name]

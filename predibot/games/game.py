@@ -50,8 +50,9 @@ class AnswerForm(Protocol):
         """
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer, an object or its JSON text, if it keeps the rules of the game. Raises
-        `AnswerError` with every complaint and what to fix.
+        """Return the decision of an answer, an object or its JSON text, if it keeps the rules of the game.
+
+        Raises `AnswerError` with every complaint and what to fix.
         """
 
     @property
@@ -160,9 +161,10 @@ class Game(Protocol):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of an unchecked answer. `account` is that of the view; `quotes` are current prices, which
-        may be later than the view's. Raises `AnswerError` with every complaint and what to fix, if the answer breaks a
-        rule.
+        """Return the booking of an unchecked answer.
+
+        `account` is that of the view; `quotes` are current prices, which may be later than the view's. Raises
+        `AnswerError` with every complaint and what to fix, if the answer breaks a rule.
         """
 
     @property
@@ -205,8 +207,9 @@ class Game(Protocol):
         return None
 
     def given_up(self, complaint: str) -> Decision:
-        """Return the decision in place of the last of `repairs` answers, refused for this reason; raise `AnswerError`
-        without one.
+        """Return the decision in place of the last of `repairs` answers, refused for this reason.
+
+        Raises `AnswerError` without one.
         """
         raise AnswerError(complaint)
 
@@ -250,7 +253,7 @@ class Game(Protocol):
         return self.methodology
 
     def by_methodology(self, key: str) -> "Game":
-        """Return the game by the rules that a ledger stores under this name; UsageError if it has none."""
+        """Return the game by the rules that a ledger stores under this name; raise `UsageError` if it has none."""
         try:
             return cast(Game, replace(cast(Any, self), methodology=key))
         except TypeError:

@@ -23,7 +23,7 @@ class SettlementRow:
 def settle(
     journal: Journal, resolutions: Mapping[Instrument, Revisions], *, as_of: datetime
 ) -> tuple[SettlementRow, ...]:
-    """Return the rows of resolutions known at `as_of`, their instant, that the journal does not have yet.
+    """Return the journal rows, dated `as_of`, of resolutions known then and not booked; later revisions are not seen.
 
     If an instrument was paid by an older revision, that payment is reversed and the instrument is settled again. All
     shares are settled, whenever they were bought. Unresolved instruments, also those with an unknown winner, give no

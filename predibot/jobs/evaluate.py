@@ -272,7 +272,10 @@ def evaluation_to_text(evaluation: Evaluation) -> str:
 
 
 def evaluation_from_text(text: str) -> Evaluation:
-    """Return the evaluation in a text, of classes of scoring that check themselves; raise ValueError for any other."""
+    """Return the evaluation in a text, of classes of scoring that check themselves.
+
+    Raises `ValueError` for any other.
+    """
     try:
         found = _from_plain(json.loads(text))
     except (AttributeError, KeyError, TypeError) as error:

@@ -40,7 +40,7 @@ def export_lines(store: Store, tables: Sequence[str], *, canonical: bool) -> Ite
 def export_files(
     store: Store, folder: Path, tables: Sequence[str], file_format: Format, *, canonical: bool
 ) -> dict[Path, int]:
-    """Write one file a table, and return how many rows each holds; raise UsageError if the folder cannot be written.
+    """Write one file a table, and return how many rows each holds; raise `UsageError` if the folder cannot be written.
 
     A file appears under its name when it is whole. Text in CSV is one line without control characters and never a
     formula; the other formats hold it as it is stored.

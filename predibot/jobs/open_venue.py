@@ -40,7 +40,7 @@ def open_venue(
 
 
 def open_past(spec: str, settings: "Settings", clock: Clock) -> Past:
-    """Open the past of a venue; raise UsageError if there is none, or it is live and cannot answer for its past."""
+    """Open the past of a venue; raise `UsageError` if there is none, or it is live and cannot answer for its past."""
     found = parse_venue_spec(spec)[0]
     past = found.past
     if past is None and not found.live:

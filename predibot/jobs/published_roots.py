@@ -106,7 +106,10 @@ class Publication:
 def verify_against(
     store: Store, file: Path, key: str | None = None
 ) -> tuple[tuple[VerifiedRun, ...], LedgerVerification | None]:
-    """Verify the runs in a file of roots, or the run of a key, and the ledger; UsageError if the file lacks them."""
+    """Verify the runs in a file of roots, or the run of a key, and the ledger.
+
+    Raises `UsageError` if the file lacks them.
+    """
     published = _RootsFile(_read_lines(file))
     with store.read() as connection:
         known = {(run.key, format_instant(run.created_at)): run for run in list_runs_with_receipts(connection, key)}
@@ -328,7 +331,10 @@ def _line_type(line: bytes) -> type[_RootLine]:
 
 @contextmanager
 def _open_to_append(file: Path) -> Iterator[tuple[list[_RootLine], Callable[[Sequence[_RootLine]], None]]]:
-    """Yield a file's lines and a function that appends some, under a lock; UsageError if it cannot be written."""
+    """Yield a file's lines and a function that appends some, under a lock.
+
+    Raises `UsageError` if it cannot be written.
+    """
     # The target of a link is replaced, not the link.
     file = file.resolve()
     try:

@@ -84,7 +84,7 @@ class UsageReport:
 
 
 def read_trace(store: Store, asked: str) -> DecisionTrace:
-    """Return the trace of a decision that `find_decision` finds; raise UsageError if there is no readable one."""
+    """Return the trace of a decision that `find_decision` finds; raise `UsageError` if there is no readable one."""
     decision = find_decision(store, asked)
     if decision.trace_sha256 is None:
         raise UsageError(f"{decision.name} has no trace: its bot talks to no model, or got no answer")

@@ -102,7 +102,10 @@ def make_receipt(store: Store, run_id: int, clock: Callable[[], datetime]) -> tu
 
 
 def receipt_of_ledger(store: Store, now: datetime) -> None:
-    """Store a receipt of all new rows, if there are any; raise LedgerUnusable if that fails: the next call does it."""
+    """Store a receipt of all new rows, if there are any.
+
+    Raises `LedgerUnusable` if that fails: the next call does it.
+    """
     if store.run_read(is_behind):
         store.run_write(lambda connection: add_ledger_receipt(connection, now=now))
 
@@ -151,7 +154,10 @@ def verify_runs(store: Store, key: str | None = None) -> tuple[VerifiedRun, ...]
 
 
 def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
-    """Return the proof that a run's last receipt has a decision; raise UsageError if it has not, or the run differs."""
+    """Return the proof that a run's last receipt has a decision.
+
+    Raises `UsageError` if it has not, or the run differs.
+    """
     with store.read() as connection:
         run = run_of_key(connection, key)
         last = _last_receipt(connection, run.id)
@@ -168,7 +174,7 @@ def prove(store: Store, key: str, bot: str, subject_id: str) -> Proof:
 
 
 def run_of_key(connection: Connection, key: str) -> Row[Any]:
-    """Return the run with a key, or the void one that had it last; raise UsageError if no run has or had it."""
+    """Return the run with a key, or the void one that had it last; raise `UsageError` if no run has or had it."""
     runs = list_runs_with_receipts(connection, key)
     if not runs:
         raise UsageError(f"there is no run {key[:100]!r} in this ledger. `predibot runs` lists them")

@@ -120,7 +120,10 @@ def track(
 
 
 def track_resolutions(store: Store, opened: OpenVenue) -> None:
-    """Store how markets of runs on this very venue ended, if that is new, no prices; errors are those of `track`."""
+    """Store how markets of runs on this very venue ended, if that is new, but no prices.
+
+    Raises `VenueUnavailable` or `VenueChanged` as `track` does.
+    """
     _track_resolutions(store, opened, own_runs=True)
 
 

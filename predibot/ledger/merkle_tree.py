@@ -44,7 +44,10 @@ def inclusion_path(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
 
 
 def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
-    """Return the root of a leaf, at an index from 0, and its path; ValueError if no tree of this size has that path."""
+    """Return the root of a leaf, at an index from 0, and its path.
+
+    Raises `ValueError` if no tree of this size has that path.
+    """
     if not 0 <= index < size:
         raise ValueError(f"leaf {index} is none of a tree of {size}")
     if size == 1:

@@ -47,7 +47,10 @@ class PrivateCopy:
     """A copy of one state of a SQLite file, in a temporary folder that only this user can read."""
 
     def __init__(self, file: Path) -> None:
-        """Copy a file with its log, again if it changed meanwhile; LedgerUnusable if too large or never at rest."""
+        """Copy a file with its log, again if it changed meanwhile.
+
+        Raises `LedgerUnusable` if too large or never at rest.
+        """
         self._folder = TemporaryDirectory(prefix="predibot-read-")
         self.file = Path(self._folder.name, "ledger.db")
         try:

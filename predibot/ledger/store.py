@@ -99,7 +99,10 @@ class Store:
 
     @classmethod
     def open_to_read(cls, address: str, *, reconnect_seconds: float = RECONNECT_SECONDS) -> Self:
-        """Open an existing ledger to read; LedgerUnusable if it is missing, of another version, or out of reach."""
+        """Open an existing ledger to read.
+
+        Raises `LedgerUnusable` if it is missing, of another version, or out of reach.
+        """
         url = prepare_url(address, create=False)
         try:
             return cls(url, read_only=True)._start(reconnect_seconds)
@@ -183,7 +186,7 @@ class Store:
             return self._retry(once)
 
     def check(self) -> None:
-        """Read a row over a connection of its own, however many are in use; raise LedgerUnusable if that fails."""
+        """Read a row over a connection of its own, however many are in use; raise `LedgerUnusable` if that fails."""
         alone = _engine(self._engine.url, read_only=True)
         try:
             with self._translate_errors(), alone.connect() as connection:
@@ -192,7 +195,7 @@ class Store:
             alone.dispose()
 
     def require_whole(self) -> None:
-        """Have SQLite check every page and index of a file, and raise LedgerUnusable if one is damaged."""
+        """Have SQLite check every page and index of a file, and raise `LedgerUnusable` if one is damaged."""
         if self._file is None:
             return
         found = self.run_read(
@@ -209,7 +212,10 @@ class Store:
             raise LedgerUnusable(f"the ledger {self.address} is damaged: {problem}. Restore it from a copy")
 
     def give_back_room(self) -> None:
-        """Rewrite the database without unused room while others wait; LedgerUnusable if it is busy or the disk full."""
+        """Rewrite the database without unused room while others wait.
+
+        Raises `LedgerUnusable` if it is busy or the disk full.
+        """
         self._check_writable()
         with self._translate_errors():
             if self._file is None:

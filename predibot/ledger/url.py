@@ -18,7 +18,7 @@ _SECRET_WORDS = ("password", "passwd", "pwd", "secret", "token", "key")
 
 
 def parse_ledger_url(text: str) -> URL:
-    """Return the URL of a ledger with our driver; raise UsageError unless it is of a SQLite file or of PostgreSQL."""
+    """Return the URL of a ledger with our driver; raise `UsageError` unless it is of a SQLite file or of PostgreSQL."""
     if not text.isprintable():
         # Also a path that is no UTF-8, which no database takes.
         raise UsageError(f"the ledger's address has characters that cannot be read: {ascii(text)[:100]}. {TAKEN}")

@@ -155,9 +155,10 @@ class ApiKeys:
         return Key(name, self.values[name])
 
     def of_provider(self, provider: str, name: str | None) -> Key | None:
-        """Return the key for one of litellm's providers, at the address that litellm or the operator knows. `name` is
-        the setting in a recipe; raises `UsageError` if it is not set or is another provider's. None looks up the usual
-        names, and returns None if no key is set.
+        """Return the key for one of litellm's providers, at the address that litellm or the operator knows.
+
+        `name` is the setting in a recipe; raises `UsageError` if it is not set or is another provider's. None looks up
+        the usual names, and returns None if no key is set.
         """
         usual = key_names(provider)
         if name is None:

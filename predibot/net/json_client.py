@@ -100,7 +100,7 @@ class HttpAnswer:
 
     def json(self, loads: Callable[[bytes], object] = json.loads) -> object:
         """Return the decoded JSON, with the key masked if the server repeats it. Raises `LostAnswer` if it breaks off,
-        and `BadAnswer` for other errors, which `loads` raises as `ValueError` or `RecursionError`.
+        and `BadAnswer` if it is no JSON, for which `loads` raises `ValueError` or `RecursionError`.
         """
         try:
             require_shallow(self.body)

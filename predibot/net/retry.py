@@ -40,8 +40,10 @@ class RetryPolicy:
     rng: random.Random = field(default_factory=random.Random)
 
     def call(self, once: Callable[[], T], *, deadline: float, given_up: Callable[[str], Exception]) -> T:
-        """Return the first answer, or raise the error that `given_up` makes of the last message. `once` makes one try,
-        and raises `TryAgain` if another may help. `deadline` is an instant of `monotonic`.
+        """Return the first answer, or raise the error that `given_up` makes of the last message.
+
+        `once` makes one try, and raises `TryAgain` if another may help; all tries and waits end by `deadline`, an
+        instant of `monotonic`.
         """
         started = self.monotonic()
         failures: list[TryAgain] = []

@@ -81,7 +81,7 @@ def find_mistakes(found: Plugin, arguments: Mapping[str, object]) -> tuple[Compl
 
 
 def make_object(found: Plugin, arguments: Mapping[str, object]) -> Any:
-    """Return an object of a plug-in; raise PluginError if it does not take the arguments."""
+    """Return an object of a plug-in; raise `PluginError` if it does not take the arguments."""
     if complaints := find_mistakes(found, arguments):
         raise PluginError(f"{found.noun} {found.name!r}: {'; '.join(complaint.text for complaint in complaints)}")
     hints = _hints(found)

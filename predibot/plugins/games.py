@@ -34,9 +34,10 @@ def make_game(name: str, **options: Argument) -> Game:
 
 
 def load_stored_game(name: str, recipe_json: str, methodology: str | None = None) -> Game | None:
-    """Return a game as it was played; None where it is not installed any more. Options of the stored recipe that
-    today's game does not take are dropped. `methodology` is that of its accounts, None the recipe's; raises
-    `UsageError` if the game has no such methodology.
+    """Return a game as it was played; None where it is not installed any more.
+
+    Options of the stored recipe that today's game does not take are dropped. `methodology` is that of its accounts,
+    None the recipe's; raises `UsageError` if the game has no such methodology.
     """
     if name not in game_names():
         return None

@@ -1,6 +1,7 @@
-"""The registry of plug-ins: which there are of each kind, and each by its name. A plug-in is a module of predibot's own
-package of its kind, a file in a folder that the user named, or an entry point of an installed package. It is imported
-when its name is needed; packages are searched last.
+"""The registry of plug-ins: which there are of each kind, and each by its name.
+
+A plug-in is a module of predibot's own package of its kind, a file in a folder that the user named, or an entry point
+of an installed package. It is imported when its name is needed; packages are searched last.
 """
 
 import hashlib
@@ -80,8 +81,9 @@ class Plugin:
 
 @contextmanager
 def own_code(what: str) -> Iterator[None]:
-    """Turn any error of a plug-in's own code, while it is imported or made, into a `PluginError` of one sentence. The
-    translation wraps just that code, so mistakes of ours are not taken for the plug-in's. Errors of ours and Ctrl-C
+    """Turn any error of a plug-in's own code, while it is imported or made, into a `PluginError` of one sentence.
+
+    The translation wraps just that code, so mistakes of ours are not taken for the plug-in's. Errors of ours and Ctrl-C
     pass.
     """
     try:
@@ -123,8 +125,9 @@ def _dotted_name(kind: Kind, name: str) -> str:
 
 
 def find(kind: Kind, name: str) -> Plugin:
-    """Return a plug-in by its name; one in a folder wins over one of a package. Raises `PluginError` if there is none,
-    several packages have one, or it does not load.
+    """Return a plug-in by its name; one in a folder wins over one of a package.
+
+    Raises `PluginError` if there is none, several packages have one, or it does not load.
     """
     if name not in kind.own:
         if _is_in_folder(kind, name):

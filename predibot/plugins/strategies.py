@@ -40,7 +40,7 @@ class StrategySpec:
     """The games it declared when the spec was made, not compared either."""
 
     def playing(self, game: str) -> "StrategySpec":
-        """Return the spec if the strategy plays the game; raise PluginError if it does not."""
+        """Return the spec if the strategy plays the game; raise `PluginError` if it does not."""
         if self.games != ANY_GAME and game not in self.games:
             raise PluginError(
                 f"strategy {self.name!r} plays {', '.join(self.games)}, and not game {game!r}. "
@@ -73,13 +73,15 @@ def list_strategies() -> tuple[StrategyInfo, ...]:
 
 
 def describe_strategy(name: str) -> StrategyInfo:
-    """Return a strategy with its arguments; raise PluginError if there is none or it does not load."""
+    """Return a strategy with its arguments; raise `PluginError` if there is none or it does not load."""
     return _strategy_info(_find_strategy(name))
 
 
 def spec_of(name: str, arguments: Mapping[str, object] | None = None) -> StrategySpec:
-    """Return the spec of a strategy, after making it once as a check. Raises `PluginError` if there is no such
-    strategy, it does not load or does not take the arguments, or its `needs` is no `Needs`.
+    """Return the spec of a strategy, after making it once as a check.
+
+    Raises `PluginError` if there is no such strategy, it does not load or does not take the arguments, or its `needs`
+    is no `Needs`.
     """
     given = dict(arguments or {})
     found = _find_strategy(name)

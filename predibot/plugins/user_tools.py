@@ -43,8 +43,9 @@ class _Calls:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run_to_end(self, call: Callable[[], object], seconds: float) -> "Future[object]":
-        """Run a call in a thread of its own, where no Ctrl-C arrives, and return its finished future. Raises
-        `TimeoutError` if it has to be abandoned, and `_TooManyAbandoned` if too many calls were.
+        """Run a call in a thread of its own, where no Ctrl-C arrives, and return its finished future.
+
+        Raises `TimeoutError` if it has to be abandoned, and `_TooManyAbandoned` if too many calls were.
         """
         with self.lock:
             self.abandoned = {each for each in self.abandoned if not each.done()}
@@ -162,9 +163,10 @@ class UserSearch:
 
 
 def user_search(name: str, *, given: Mapping[str, object], hidden: Callable[[str], str]) -> SearchProvider:
-    """Return a user's own search provider. Of `clock`, `key`, `base_url` and `usd_per_call` it is `given` those that it
-    takes and that are not None. Raises `PluginError` if there is none of that name, it cannot be made, or declares
-    impossible values.
+    """Return a user's own search provider.
+
+    Of `clock`, `key`, `base_url` and `usd_per_call` it is `given` those that it takes and that are not None. Raises
+    `PluginError` if there is none of that name, it cannot be made, or declares impossible values.
     """
     cls = search_class(name)
     takes = getattr(cls, "__dataclass_fields__", {})

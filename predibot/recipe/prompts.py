@@ -75,7 +75,7 @@ def list_prompts() -> PromptCatalogue:
 
 
 def packaged_text(name: str) -> str:
-    """Return the text of a packaged prompt; raise UsageError if there is none of that name."""
+    """Return the text of a packaged prompt; raise `UsageError` if there is none of that name."""
     if name not in PROMPTS:
         raise UsageError(f"there is no packaged prompt {name[:40]!r}. {did_you_mean(name, PROMPTS)}")
     return packaged_prompt(name)

@@ -161,7 +161,7 @@ class Recipe:
             min_hours_left: The least time to an event's end; `any` allows it to be past.
             bots: Names of the recipe's bots or of strategies, in the wanted order. A strategy's name stands for a bot
                 with default arguments; a bot of the recipe wins.
-            models: Adds a bot of its name for each: an agent, or a model asked once in games without tools.
+            models: Adds a bot for each model, named like it: an agent, or a model asked once in games without tools.
 
         Raises:
             UsageError: If a rule is out of range or changes nothing in this game, or a bot's or model's name is bad.
@@ -232,9 +232,10 @@ class Recipe:
 
 
 def in_order(members: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """Yield the names of bots, by name with their members, whose members have all come before, until all have come. A
-    member that is no bot itself counts as come. Raises `CycleError`, whose second argument names bots that wait for
-    each other.
+    """Yield bots so that each comes after its members: at a time the names of all whose members have come.
+
+    `members` are by name of a bot. A member that is no bot itself counts as come. Raises `CycleError`, whose second
+    argument names bots that wait for each other.
     """
     order = TopologicalSorter({name: [each for each in of if each in members] for name, of in members.items()})
     order.prepare()

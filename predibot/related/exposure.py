@@ -42,7 +42,7 @@ def exposures(
 ) -> Exposures:
     """Return a bot's stakes by groups of related events, as of the record's instant.
 
-    Stakes on both sides of one market add up, as each was at risk. A ValueError if the record has other markets.
+    Stakes on both sides of one market add up, as each was at risk. Raises `ValueError` if the record has other markets.
     """
     instance_of("record", record, TrackRecord)
     if len(event_of_market) != record.payout_yes.size:

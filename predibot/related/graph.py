@@ -68,7 +68,7 @@ class BeliefGraph:
     def chain(self, first: str, second: str) -> tuple[str, ...]:
         """Return the shortest path over 1 - S between two events, both included; empty if they are not connected.
 
-        A ValueError if one is not in the graph.
+        Raises `ValueError` if one is not in the graph.
         """
         for each in (first, second):
             if each not in self.events:
@@ -93,7 +93,7 @@ def graph_of(
     Args:
         filters: Which markets are compared; None for all.
         embed: Turns texts into vectors; left out, by the words of their subjects.
-        at_least: The least S of an edge, in (0, 1], else a ValueError.
+        at_least: The least S of an edge; raises `ValueError` if it is not in (0, 1].
     """
     if not 0.0 < at_least <= 1.0:
         raise ValueError(f"an edge is from S = {at_least:g} on; it must be above 0, and 1 at most")

@@ -58,7 +58,7 @@ def neighbours_of(
 ) -> Neighbourhood:
     """Return every event that was open at the same time, sorted by S of the most alike markets.
 
-    A ValueError if there is no such event.
+    Raises `ValueError` if there is no such event.
     """
     if event_id not in beliefs.event_ids:
         raise ValueError(f"there is no event {event_id!r}")

@@ -34,7 +34,7 @@ def fit_weights(features: ArrayLike, labels: ArrayLike) -> FittedWeights:
 
     Args:
         features: In the order of `FEATURES`, (n, 4), each in [0, 1] or NaN.
-        labels: How related each pair is, (n,), each in [0, 1]. A ValueError if no pair is left.
+        labels: How related each pair is, (n,), each in [0, 1]. Raises `ValueError` if no pair is left.
 
     Examples:
         >>> found = fit_weights([[0, 0, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]], [0.5, 1.0, 0.5])

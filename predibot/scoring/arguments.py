@@ -22,7 +22,7 @@ MOST_EXACT = 2**53
 
 
 def within_floats(score: Callable[_Asked, _Found]) -> Callable[_Asked, _Found]:
-    """Return the score with a ValueError for numbers that are too large, or too far apart, for floats."""
+    """Return the score; it raises `ValueError` if numbers are too large, or too far apart, for floats."""
 
     @functools.wraps(score)
     def wrapper(*args: _Asked.args, **kwargs: _Asked.kwargs) -> _Found:
@@ -36,7 +36,7 @@ def within_floats(score: Callable[_Asked, _Found]) -> Callable[_Asked, _Found]:
 
 
 def instance_of(name: str, value: object, wanted: type) -> None:
-    """Refuse an object of another class with a ValueError."""
+    """Raise `ValueError` for an object of another class."""
     if not isinstance(value, wanted):
         raise ValueError(f"{name} is {reprlib.repr(value)}; give a {wanted.__name__}")
 
@@ -64,7 +64,7 @@ def column(name: str, array: object) -> None:
 def scalar(name: str, number: object) -> float:
     """Return one real number, which may be NaN or infinite; a whole number beyond all floats is infinite.
 
-    A ValueError if it is anything else, such as a text, a truth value or an array.
+    Raises `ValueError` if it is anything else, such as a text, a truth value or an array.
     """
     # numpy counts a timedelta64 among the whole numbers.
     if isinstance(number, bool | np.timedelta64) or not isinstance(number, kinds.Real):
@@ -78,7 +78,7 @@ def scalar(name: str, number: object) -> float:
 def array_of(name: str, values: object) -> NDArray[Any]:
     """Return values as an array without a mask; masked numbers become NaN.
 
-    A ValueError if they make no array, or something else than a number is masked.
+    Raises `ValueError` if they make no array, or something else than a number is masked.
     """
     if isinstance(values, np.ma.MaskedArray):
         if not np.ma.is_masked(values):
@@ -104,7 +104,7 @@ def _hides(values: object) -> bool:
 def floats(name: str, values: ArrayLike) -> Floats:
     """Return numbers of any shape and size, which may be NaN or infinite; masked ones become NaN.
 
-    A ValueError if they are not real numbers; texts that read like numbers are none.
+    Raises `ValueError` if they are not real numbers; texts that read like numbers are none.
     """
     array = array_of(name, values)
     worded = array.dtype.kind == "O" and any(isinstance(each, str | bytes | complex) for each in array.flat)

@@ -26,7 +26,7 @@ _Name = TypeVar("_Name")
 
 
 def places(ends: Mapping[_Name, tuple[Knowledge, float]]) -> Mapping[_Name, int]:
-    """Return ranks by a lower end, equals alike; each kind of knowledge is ranked by itself."""
+    """Return ranks from 1, the highest of the lower `ends` first, equals alike; each kind of knowledge by itself."""
     return {
         name: 1 + sum(other == known and end > low + _ALIKE for other, end in ends.values())
         for name, (known, low) in ends.items()

@@ -39,8 +39,8 @@ class DataSetKind:
     def folders(self, argument: str) -> tuple[Path, ...]:
         """Return the absolute folders of a data set, so that one folder, or a set of them, is one venue.
 
-        `argument` is a folder, or several with commas between them. A VenueMissing if one is none, a UsageError if
-        one is named twice.
+        `argument` is a folder, or several with commas between them. Raises `VenueMissing` if one is none, and
+        `UsageError` if one is named twice.
         """
         found, rest = list[Path](), argument.split(",")
         while rest:

@@ -41,7 +41,10 @@ class LabelItem:
     @classmethod
     @abstractmethod
     def from_json(cls, text: str) -> Self:
-        """Return the item that `as_json` wrote, with its truth if that is still there; a ValueError if it is none."""
+        """Return the item that `as_json` wrote, with its truth if that is still there.
+
+        Raises `ValueError` if it is none.
+        """
 
     @classmethod
     def public_json(cls, text: str) -> str:
@@ -86,7 +89,7 @@ class ItemReferences:
     _made: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def find_item(self, subject_id: str) -> Any:
-        """Return an item of the run; a UsageError if there is no such item."""
+        """Return an item of the run; raise `UsageError` if there is no such item."""
         item = self.items.get(subject_id)
         if item is None or getattr(item, self.needs) is None:
             raise UsageError(

@@ -1,6 +1,7 @@
-"""The forms in which venues write values: numbers as text, lists inside strings, many shapes of time. Each function
-takes a field's JSON and returns one plain value, or raises a `ValueError` with what was seen. Absent, null and "" mean
-"not stated"; anything else that cannot be read is refused, never guessed.
+"""The forms in which venues write values: numbers as text, lists inside strings, many shapes of time.
+
+Each function takes a field's JSON and returns one plain value, or raises a `ValueError` with what was seen. Absent,
+null and "" mean "not stated"; anything else that cannot be read is refused, never guessed.
 """
 
 import json
@@ -35,8 +36,9 @@ _DECODER = json.JSONDecoder(parse_constant=str)
 
 
 def loads(text: str | bytes) -> object:
-    """Return the value of a JSON text, NaN and Infinity as text. Raises `ValueError` if it is not JSON, not UTF-8, or
-    nested too deeply.
+    """Return the value of a JSON text, NaN and Infinity as text.
+
+    Raises `ValueError` if it is not JSON, not UTF-8, or nested too deeply.
     """
     try:
         value: object = _DECODER.decode(text) if isinstance(text, str) else json.loads(text, parse_constant=str)

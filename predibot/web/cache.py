@@ -104,6 +104,9 @@ class LedgerCache:
             asked: What else the value depends on.
             part: Without a venue, it is at that of the newest run if there are several.
             more: Further arguments, which follow from the ledger.
+
+        Raises:
+            UsageError: If the ledger has no such recipe or venue.
         """
         part = self._resolve_part(part)
         key = (work.__name__, asked, part, self._now())
@@ -114,7 +117,7 @@ class LedgerCache:
         return self.store.run_read(lambda connection: decision_details(connection, run, bot, subject))
 
     def trace_lines(self, digest: str) -> TraceLines:
-        """Return where the lines of a trace are, cached until its file changes; errors are those of `trace_lines`."""
+        """Return where the lines of a trace are, cached until its file changes; raise `UsageError` as `trace_lines`."""
         files = Traces(self.store).files
         return self._cached(
             ("trace", digest), lambda: trace_lines(files, digest), state=lambda: str(state_of(files, digest))
@@ -159,13 +162,13 @@ class LedgerCache:
         return self.read(_categories, name)
 
     def evaluation(self, question: Question, part: Part = EVERYTHING) -> Evaluation:
-        """Return the evaluation of a part of the ledger as of now, cached for ten minutes."""
+        """Return the evaluation of a part of the ledger as of now, as `compute_on_part`."""
         part = self._resolve_part(part)
         key = ("evaluation", part, question.wanted, self._now())
         return self._cached(key, lambda: evaluate_stored(self.store, part, question, clock=self.clock))
 
     def bot(self, name: str, part: Part = EVERYTHING) -> BotHistory:
-        """Return the history of a bot."""
+        """Return the history of a bot, as `compute_on_part`."""
         # Computed before: a thread that holds the lock of one value must not wait for that of another.
         together = self.compute_on_part(_related_events, part=Part(venue=self._resolve_part(part).venue))
         return self.compute_on_part(bot_history, name, part=part, related=together)
@@ -179,7 +182,10 @@ class LedgerCache:
         return self._cached((name, asked, self._now()), work)
 
     def _resolve_part(self, part: Part) -> Part:
-        """Return the part with its venue, else the newest run's; refuse others: an address may name no file here."""
+        """Return the part with its venue, where none is named the newest run's of several, and None for the only one.
+
+        Raises `UsageError` if no run is of its recipe or venue: an address may name no file here.
+        """
         every = self.runs()
         return self._cached(("part", part), lambda: _resolve(part, every))
 

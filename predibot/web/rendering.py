@@ -80,7 +80,10 @@ class Templates:
     def render(
         self, template: str, shown: Mapping[str, Any], *, path: str, asked: Mapping[str, str], ledger: str
     ) -> str:
-        """Return a page as HTML; the menu marks its `path`, and `ledger` says where the numbers come from."""
+        """Return a page as HTML; the menu marks its `path`, and `ledger` says where the numbers come from.
+
+        `asked` are the parameters of its address, which links to its files keep.
+        """
         return self._environment.get_template(f"{template}.html").render(path=path, query=asked, ledger=ledger, **shown)
 
 

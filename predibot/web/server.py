@@ -81,7 +81,7 @@ class _BoundedConnection(H11Protocol):
 
 
 def serve_app(app: FastAPI, *, host: str, port: int, say: Callable[[str], None]) -> None:
-    """Serve an app until Ctrl-C or SIGTERM; raise UsageError if nobody may listen there."""
+    """Serve an app until Ctrl-C or SIGTERM; raise `UsageError` if nobody may listen there."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -129,7 +129,7 @@ _HEADERS = {
 
 
 def guard(app: FastAPI, *, host: str, token: str) -> None:
-    """Make an app answer only requests that name this machine and carry the token, for which it gets a page.
+    """Make an app answer only requests that name this machine and carry the token; without it a page leads to a form.
 
     Args:
         host: Address that the app listens at; requests may name it, or a local name.

@@ -58,7 +58,10 @@ class SiteFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Return the folder with its manifest, locked until closed; UsageError if it is foreign, damaged or locked."""
+        """Return the folder with its manifest, locked until closed.
+
+        Raises `UsageError` if it is foreign, damaged or locked.
+        """
         folder = cls(path, {})
         try:
             if path.is_dir():
@@ -70,7 +73,7 @@ class SiteFolder:
         return folder
 
     def lock(self) -> None:
-        """Lock the folder; raise UsageError if another call writes it."""
+        """Lock the folder; raise `UsageError` if another call writes it."""
         self.descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -225,7 +228,7 @@ def _link_error(link: Path) -> UsageError:
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest in a folder, empty for a new or empty one; raise UsageError for any other content."""
+    """Return the manifest in a folder, empty for a new or empty one; raise `UsageError` for any other content."""
     if (folder / MANIFEST).is_symlink():
         raise _link_error(folder / MANIFEST)
     nothing: dict[str, Any] = {"key": "", "files": {}, "sizes": {}, "events": {}}

@@ -40,9 +40,10 @@ class BudgetHeld(ModelUnavailable):
 
 
 class Budget:
-    """A `Meter` over nested accounts: an amount is set aside at every level or at none. All budgets of a family share
-    one lock. A failed reservation is undone before the lock is released, so it refuses nobody else. Waiting releases
-    the lock.
+    """A `Meter` over nested accounts: an amount is set aside at every level or at none.
+
+    All budgets of a family share one lock. A failed reservation is undone before the lock is released, so it refuses
+    nobody else. Waiting releases the lock.
     """
 
     def __init__(

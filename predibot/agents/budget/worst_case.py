@@ -62,9 +62,10 @@ def count_request(request: ChatRequest, usage: Usage, before: CountedRequest | N
 def worst_case(
     request: ChatRequest, price: TokenPrice | None, *, deadline_seconds: float, before: CountedRequest | None = None
 ) -> Spending:
-    """Return the most one answer to a request can cost. A model that searches by itself pays for its whole context
-    after each search, and once more for its report. Without a price no dollars are set aside, so the budget must have
-    no limit in dollars (see `require_price`).
+    """Return the most one answer to a request can cost.
+
+    A model that searches by itself pays for its whole context after each search, and once more for its report. Without
+    a price no dollars are set aside, so the budget must have no limit in dollars (see `require_price`).
     """
     input_tokens = input_tokens_bound(request, before)
     searches = request.max_searches or 0

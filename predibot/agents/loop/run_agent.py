@@ -28,9 +28,11 @@ def run_agent(
     container: Callable[[Parameters], ContainerSpec] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
-    """Return the model's decision after it has used its tools. The model is metered, so that a limit shows as
-    `BudgetSpent`. In a `container` it calls its tools by writing Python, which `container_worker` runs there. Raises
-    `ModelError` if it could not be reached, or its provider refuses for good.
+    """Return the model's decision after it has used its tools.
+
+    The model is metered, so that a limit shows as `BudgetSpent`. In a `container` it calls its tools by writing Python,
+    which `container_worker` runs there. Raises `ModelError` if it could not be reached, or its provider refuses for
+    good.
     """
     load_smolagents()
     # Imports smolagents, so only bots that use it pay for that.

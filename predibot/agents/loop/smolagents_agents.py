@@ -1,6 +1,7 @@
-"""smolagents' agents with our models and tools: smolagents runs the steps and keeps the memory. Importing this module
-imports smolagents, which takes 0.3 s, so only a running loop does. smolagents' own local executor is no sandbox and is
-never used.
+"""smolagents' agents with our models and tools: smolagents runs the steps and keeps the memory.
+
+Importing this module imports smolagents, which takes 0.3 s, so only a running loop does. smolagents' own local executor
+is no sandbox and is never used.
 """
 
 from collections.abc import Callable, Iterator, Mapping

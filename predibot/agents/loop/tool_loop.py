@@ -76,9 +76,10 @@ class Talk(ModelDialogue):
         self.research.board.question, self.research.board.market_ids = self.form.question, self.form.market_ids
 
     def next_turn(self, turns: Sequence[ModelTurn]) -> ModelTurn:
-        """Ask the model for its next turn: calls, or a complaint why none of them is made. Raises `LoopEnded` if a
-        limit is reached or too many turns were unusable, `BudgetSpent` if not even the answer fits the budget, and
-        `ModelError` as `ChatModel.chat` does.
+        """Ask the model for its next turn: calls, or a complaint why none of them is made.
+
+        Raises `LoopEnded` if a limit is reached or too many turns were unusable, `BudgetSpent` if not even the answer
+        fits the budget, and `ModelError` as `ChatModel.chat` does.
         """
         last = turns[-1] if turns else None
         if last is not None and not last.complaint:
@@ -102,8 +103,9 @@ class Talk(ModelDialogue):
         return ModelTurn(replace(answer.message, tool_calls=()), complaint=refused)
 
     def take_answer(self, answer: Mapping[str, object]) -> bool:
-        """Take a valid answer that comes after enough research; return True. Raises `AnswerError` if more research is
-        needed or the answer may be mended, else `LoopEnd`.
+        """Take a valid answer that comes after enough research; return True.
+
+        Raises `AnswerError` if more research is needed or the answer may be mended, else `LoopEnd`.
         """
         began, counted = self.clock(), self.repairs + self.early
         try:

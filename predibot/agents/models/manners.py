@@ -1,6 +1,7 @@
-"""Manners: which parameters and roles one model accepts, learned from its provider's refusals. If a refusal names
-something that can be changed, that is learned and the request is made again. Each lesson is learned once, so a model
-that refuses everything soon gets its refusal passed on.
+"""Manners: which parameters and roles one model accepts, learned from its provider's refusals.
+
+If a refusal names something that can be changed, that is learned and the request is made again. Each lesson is learned
+once, so a model that refuses everything soon gets its refusal passed on.
 """
 
 import json

@@ -68,9 +68,10 @@ class Destination:
 def model_destination(
     name: str, *, keys: ApiKeys, base_url: str | None, key_name: str | None, client: ClientName
 ) -> Destination:
-    """Return the host of a model's requests and their key; nothing is sent. Raises `UsageError` if the
-    named key is not set or may not be sent there, and `ModelRefused` if the key is malformed or the model's provider is
-    unknown.
+    """Return the host of a model's requests and their key; nothing is sent.
+
+    Raises `UsageError` if the named key is not set or may not be sent there, and `ModelRefused` if the key is malformed
+    or the model's provider is unknown.
     """
     if base_url is not None:
         return Destination(host_of(base_url), key_name, _light_key(keys, base_url, key_name) is not None)

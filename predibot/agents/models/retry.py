@@ -46,9 +46,10 @@ class Retry:
     gates: Gates = field(default_factory=Gates)
 
     def call(self, once: Callable[[float], ChatReply], *, provider: str, deadline_seconds: float) -> ChatReply:
-        """Return the first answer, with the seconds, retries and lost tries it took. `once` makes one try within so
-        many seconds, and raises `TryAgain` or `ModelRefused`. The call raises `GivenUp` if no answer came, and
-        `BudgetSpent` if a further try cannot be paid for; see `report_tries_to`.
+        """Return the first answer, with the seconds, retries and lost tries it took.
+
+        `once` makes one try within so many seconds, and raises `TryAgain` or `ModelRefused`. The call raises `GivenUp`
+        if no answer came, and `BudgetSpent` if a further try cannot be paid for; see `report_tries_to`.
         """
         tries = _TRIES.get()
         started = self.policy.monotonic()

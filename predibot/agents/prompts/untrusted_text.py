@@ -91,9 +91,10 @@ class Fence:
 
 
 def complaint_for_model(error: AnswerError, fence: Fence) -> str:
-    """Return a complaint for a model; every word that it quotes is inside the fence. A page can put words into an
-    answer, names of fields included, and a venue may call a market an order. A quotation without letters, such as most
-    ids and numbers, stays as it is.
+    """Return a complaint for a model; every word that it quotes is inside the fence.
+
+    A page can put words into an answer, names of fields included, and a venue may call a market an order. A quotation
+    without letters, such as most ids and numbers, stays as it is.
     """
     if not isinstance(error, AnswerComplaint):
         return fence.remove_marks(str(error))

@@ -112,6 +112,7 @@ class _Answer(_Wire):
 
 def parse_answer(answer: object, view: EventView) -> Decision:
     """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
+
     Raises `AnswerError` if anything is missing, unknown, of a wrong kind or out of range, or a market is not answered
     exactly once; the message names each and says what to fix. The game checks the stakes.
     """
@@ -238,7 +239,7 @@ class EventForm(AnswerForm):
         return decision
 
     def check(self, decision: Decision) -> None:
-        """Raise AnswerError for a decision that breaks a rule; for a price-blind bot the message has no prices."""
+        """Raise `AnswerError` for a decision that breaks a rule; for a price-blind bot the message has no prices."""
         try:
             self.rules(decision, self.seen, self.seen.prices)
         except AnswerError:

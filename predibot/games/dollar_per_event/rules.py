@@ -69,9 +69,10 @@ class DollarPerEvent(Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of a decision: one order a bet, filled whole. A market without a quote and without a bet
-        is recorded at the price of the view. Raises `AnswerError` if the decision breaks a rule; the message names
-        every complaint and what to fix.
+        """Return the booking of a decision: one order a bet, filled whole.
+
+        A market without a quote and without a bet is recorded at the price of the view. Raises `AnswerError` if the
+        decision breaks a rule; the message names every complaint and what to fix.
         """
         event, lines = view.event, _lines(answer, view)
         prices = {market.id: price for market in event.markets if (price := _price(market, view, quotes)) is not None}

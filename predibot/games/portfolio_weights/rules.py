@@ -114,9 +114,10 @@ class PortfolioWeights(PortfolioTerms, Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of a decision: pending orders, or with `fill = "same"` their trades. An order in weight
-        holds or sells an asset; no order at all leaves every share as it is. Raises `AnswerError` if the decision
-        breaks a rule; the message names every complaint and what to fix.
+        """Return the booking of a decision: pending orders, or with `fill = "same"` their trades.
+
+        An order in weight holds or sells an asset; no order at all leaves every share as it is. Raises `AnswerError` if
+        the decision breaks a rule; the message names every complaint and what to fix.
         """
         account = view.account if account is None else account
         orders, scale = self._apply_rules(answer, view)

@@ -110,7 +110,7 @@ class PortfolioView:
         }
 
     def order_benchmark(self, ticker: str) -> tuple[Order, ...]:
-        """Return the order that puts the whole account into an index fund, or raise PluginError if it is unknown."""
+        """Return the order that puts the whole account into an index fund, or raise `PluginError` if it is unknown."""
         if ticker not in self.benchmarks:
             known = ", ".join(self.benchmarks) or "none"
             raise PluginError(f"no index fund {ticker[:40]!r} is traded now; the game's benchmarks are {known}")

@@ -22,7 +22,7 @@ _SAME_SHARES = 1e-12
 
 
 def check(decision: Decision, view: CohortView) -> None:
-    """Raise AnswerError for a decision that breaks a rule, whatever prices become; it names every complaint."""
+    """Raise `AnswerError` for a decision that breaks a rule, whatever prices become; it names every complaint."""
     if complaints := list(_complaints(decision, view)):
         raise AnswerComplaint(join_complaints(complaints))
 
@@ -51,9 +51,10 @@ def execute(
     *,
     at: datetime,
 ) -> Booking:
-    """Return the booking of a decision that keeps the rules, with journal rows of the instant `at`. Raises
-    `MarketClosed` if nothing could be filled, or only part of a batch that is booked whole or not at all. This is a
-    failure that may be tried again, not a decision.
+    """Return the booking of a decision that keeps the rules, with journal rows of the instant `at`.
+
+    Raises `MarketClosed` if nothing could be filled, or only part of a batch that is booked whole or not at all. This
+    is a failure that may be tried again, not a decision.
     """
     if not decision.orders:
         return Booking(unallocated_usd=account.cash_usd)

@@ -36,8 +36,9 @@ _LISTED_SIDES = 12
 
 
 def parse_answer(answer: object, view: CohortView) -> Decision:
-    """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice. A
-    second sale of a position is a part of what the first one leaves. Raises `AnswerError` if it is wrong or breaks a
+    """Return the decision of an answer: an object, or its JSON text, which also shows a field that is given twice.
+
+    A second sale of a position is a part of what the first one leaves. Raises `AnswerError` if it is wrong or breaks a
     rule at the view's prices; the message says what to fix.
     """
     data = read_object(answer, FIELDS, f"{ACTION} and {REASONING}")

@@ -96,7 +96,7 @@ def methodology_of(
 
 
 def stored_methodology(key: str) -> Methodology:
-    """Return the methodology with the name that a ledger stores; UsageError if there is none.
+    """Return the methodology with the name that a ledger stores; raise `UsageError` if there is none.
 
     Examples:
         >>> [stored_methodology(key).universe for key in ("v1", "v1 weeks=12", "v2", "v2 universe=fresh fees=no")]

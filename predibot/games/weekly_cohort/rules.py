@@ -169,9 +169,10 @@ class WeeklyCohort(Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return the booking of a decision; raise `AnswerError` that names every broken rule. Raises `MarketClosed`,
-        and writes nothing, if nothing can be filled, or only part of what is booked whole or not at all: the decision
-        may be tried again.
+        """Return the booking of a decision; raise `AnswerError` that names every broken rule.
+
+        Raises `MarketClosed`, and writes nothing, if nothing can be filled, or only part of what is booked whole or not
+        at all: the decision may be tried again.
         """
         check(answer, view)
         return execute(answer, view, view.account if account is None else account, quotes, fills, at=view.at)

@@ -64,7 +64,10 @@ class RationaleJudge:
 
 
 def open_judge(model: str, *, most_usd: float, settings: Settings) -> RationaleJudge:
-    """Return a judge by a model as litellm names it; raise UsageError if its price is unknown: no limit would hold."""
+    """Return a judge by a model as litellm names it.
+
+    Raises `UsageError` if its price is unknown: no limit would hold.
+    """
     price = worst_price(model, price=None)
     if price is None:
         raise UsageError(f"--judge {model}: what it costs is unknown, so that no limit holds. Take one with a price")

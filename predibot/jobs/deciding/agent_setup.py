@@ -195,7 +195,10 @@ class AgentSetup:
         return _searches_itself(need) and not is_told and (price is None or not price.free)
 
     def model_destinations(self, bot: BotSpec) -> Mapping[str, Destination]:
-        """Return each of a bot's models with its host and key; raise UsageError for a key or provider that is unfit."""
+        """Return each of a bot's models with its host and key.
+
+        Raises `UsageError` for a key or provider that is unfit.
+        """
         try:
             return {
                 name: model_destination(

@@ -168,7 +168,10 @@ def _line_up(connection: Connection, cohort: StoredCohort, now: Sequence[BotSpec
 
 
 def _frozen_bots(connection: Connection, run_id: int, now: Sequence[BotSpec]) -> Mapping[str, BotSpec]:
-    """Return a run's frozen bots by name; NotTrusted for one that starts programs where no bot of the recipe does."""
+    """Return a run's frozen bots by name.
+
+    Raises `NotTrusted` for one that starts programs where no bot of the recipe does.
+    """
     allowed = {each for bot in now for each in bot.programs}
     text = connection.execute(select(runs.c.recipe_json).where(runs.c.id == run_id)).scalar_one()
     recipe, found = Recipe.from_json(text), dict[str, BotSpec]()

@@ -408,7 +408,9 @@ def _read_flat_markets(
     until: datetime,
     listener: ProgressListener,
 ) -> Mapping[str, str | None]:
-    """Return why markets are not played for their prices, or None, beside `known`; VenueUnavailable if any is unread.
+    """Return why markets are not played for their prices, or None, beside `known`.
+
+    Raises `VenueUnavailable` if any is unread.
 
     A choice must not depend on which history could be read.
     """

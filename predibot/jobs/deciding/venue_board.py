@@ -41,7 +41,7 @@ class VenueBoard:
         self._places: dict[tuple[str, ...], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
 
     def open_event(self, event: Event, *, after: datetime | None = None) -> Event:
-        """Return an event with the quotes of now; unchanged if the venue is not live.
+        """Return an event with the quotes of now, asked for not before `after`; unchanged if the venue is not live.
 
         Raises:
             MarketClosed: If one of its markets is closed or not quoted any more.

@@ -140,7 +140,7 @@ class BotHistory:
     accounts: tuple[AccountHistory, ...]
     cohorts: tuple[CohortsHistory, ...]
     evaluation: Evaluation
-    """The evaluation of this bot alone."""
+    """Of this bot alone, or of all bots of the snapshot."""
     best: tuple[WorstDecision, ...]
     worst: tuple[WorstDecision, ...]
     markets: tuple[MarketHistory, ...]

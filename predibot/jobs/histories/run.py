@@ -50,7 +50,10 @@ class RunHistory:
 
 
 def run_history(store: Store, asked: str) -> RunHistory:
-    """Return what a ledger holds of a run, by its number or its key (the run that counts); UsageError for none."""
+    """Return what a ledger holds of a run, by its number or its key (the run that counts).
+
+    Raises `UsageError` for none.
+    """
     with store.read() as connection, store.blame_rows():
         runs = select_runs(connection)
         found = [run for run in runs if asked in (str(run.number), run.run)]

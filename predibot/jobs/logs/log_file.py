@@ -85,9 +85,10 @@ class LogFile(logging.Handler):
     """Writes whole lines into a file that several programs share; a full file becomes the first of its backups."""
 
     def __init__(self, file: Path, told: Callable[[str], None], *, most_bytes: int, backups: int) -> None:
-        """Open the file once, so that a mistake is reported before anything is done: UsageError if it is not writable.
+        """Open the file once, so that a mistake is reported before anything is done.
 
-        `told` is called once if it cannot be written later on; nothing fails because of a log.
+        `told` is called once if it cannot be written later on; nothing fails because of a log. Raises `UsageError` if
+        the file is not writable now.
         """
         super().__init__()
         self._file, self._told, self._most_bytes = file.absolute(), told, most_bytes

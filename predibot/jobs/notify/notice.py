@@ -106,6 +106,7 @@ def notice_of_slot(
 
     Args:
         slot_at: The instant that the schedule names.
+        is_good: Whether it tells that the slots are well again.
         reason: Why not every decision was made. It may quote others, so the notice names only the class of the error.
         outcomes: Count of decisions by `outcome_of`; empty if no run was made.
         next_try_at: When failed decisions are tried again; None for never.
@@ -221,7 +222,7 @@ def notice_of_day(
         leaderboard: Its first lines.
         slots: Count of slots by status.
         outcomes: Count of their decisions by `outcome_of`.
-        cost_usd: The known part of the cost.
+        cost_usd: The known part of the cost; all of it if `is_cost_known`.
         troubles: Keys of the troubles that go on.
     """
     done, all_slots = slots.get("done", 0), sum(slots.values())

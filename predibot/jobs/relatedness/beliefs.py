@@ -68,7 +68,10 @@ def beliefs_of_venue(venue: Venue, as_of: datetime) -> LabelledBeliefs:
 
 
 def beliefs_of_events(venue: Venue, events: Sequence[Event], as_of: datetime) -> LabelledBeliefs:
-    """Return the markets of some events of a past venue, with prices of three years; errors as `beliefs_of_venue`."""
+    """Return the markets of some events of a past venue, with prices of three years.
+
+    Raises `VenueError` if its prices or its resolutions could not be read.
+    """
     listed = _comparable(events)
     known = venue.resolutions([market.ref for _, market in listed], as_of=as_of)
     settled_at = np.full(len(listed), np.nan)

@@ -24,7 +24,7 @@ class Relations:
 
 
 def relations_of(event_id: str, known: LabelledBeliefs, *, filters: Filters | None, model: str | None) -> Relations:
-    """Return the neighbours of an event; raise UsageError if nothing is known of it, or the model is not here."""
+    """Return the neighbours of an event; raise `UsageError` if nothing is known of it, or the model is not here."""
     embed = None if model is None else open_embedding(model)
     require_event(event_id, list(known.titles))
     found = neighbours_of(event_id, known.beliefs, filters=filters, embed=embed)

@@ -43,7 +43,7 @@ class Installation:
     """What this machine's environment has to hold, such as where the user's own strategies are."""
 
     def __post_init__(self) -> None:
-        """Raise UsageError if the ledger's URL has a password, or a word holds a control character."""
+        """Raise `UsageError` if the ledger's URL has a password, or a word holds a control character."""
         if self.ledger is not None and _PASSWORD.search(self.ledger):
             raise UsageError(
                 "the URL of the ledger holds a password, and so would what is written. Leave it out of the URL, and "

@@ -58,7 +58,10 @@ class ScheduledRecipe:
 
     @classmethod
     def read(cls, argument: str) -> "ScheduledRecipe":
-        """Return the recipe of a file or name; raise RecipeError if it is none, UsageError if it has no schedule."""
+        """Return the recipe of a file or name.
+
+        Raises `RecipeError` if it is none, and `UsageError` if it has no schedule.
+        """
         # Imported here: `predibot status` is quick where there is no schedule.
         from predibot.jobs.deciding.open_run import RunRequest
 

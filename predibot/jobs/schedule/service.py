@@ -69,7 +69,10 @@ class ScheduleService:
         start: Start,
         on_slot: OnSlot = lambda _: None,
     ) -> None:
-        """Read the recipes of files or names; errors are those of `ScheduledRecipe.read`, and two of one name."""
+        """Read the recipes of files or names.
+
+        Raises `RecipeError` or `UsageError` as `ScheduledRecipe.read`, and `UsageError` for two of one name.
+        """
         self._store, self._clock, self._start, self._on_slot = store, clock, start, on_slot
         self._running: dict[str, _RecipeProcess] = {}
         """By the name of the recipe, which does one thing at a time."""

@@ -57,7 +57,7 @@ class EquityFile:
 
 
 def read_equity(table: InputTable) -> EquityFile:
-    """Return the content of an equity file; bad rows are reported, never fixed. Errors are as in `read_forecasts`."""
+    """Return the content of an equity file; bad rows are reported. Raises `UsageError` as `read_forecasts`."""
     points: list[Point] = []
     file = FileRows(table.label, table.place)
     for row in table.rows(COLUMNS):

@@ -213,7 +213,7 @@ def _table_of_objects(
 
 
 def unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the JSON object of these pairs; raise ValueError if a name occurs twice."""
+    """Return the JSON object of these pairs; raise `ValueError` if a name occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)

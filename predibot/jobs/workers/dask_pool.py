@@ -80,7 +80,10 @@ class DaskPool(Pool):
     def __init__(
         self, spec: WorkerSpec, worker: Worker, executor: ExecutorSpec, environment: Mapping[str, str]
     ) -> None:
-        """Connect to a cluster or start one, with more variables for workers; UsageError if no scheduler answers."""
+        """Connect to a cluster or start one, with more variables for workers.
+
+        Raises `UsageError` if no scheduler answers.
+        """
         super().__init__(worker)
         self.grace_seconds = min(_GRACE_SECONDS, 2 * worker.settings.decision_deadline_seconds)
         self._lease_seconds = worker.claimant.lease / timedelta(seconds=1)

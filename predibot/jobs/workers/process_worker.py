@@ -80,7 +80,10 @@ class WorkerSpec:
     """The process that orders the work."""
 
     def open(self, closing: ExitStack, *, holder: str, watch: Watch) -> Worker:
-        """Return the worker, which reserves amounts of limits as the holder; raise PredibotError if it cannot open."""
+        """Return the worker, which reserves amounts of limits as the holder.
+
+        Raises `PredibotError` if it cannot open.
+        """
         # The process that starts this one has reached the ledger: a server that is away just now comes back.
         store = closing.enter_context(Store.open(self.ledger, create=False, was_reached=True))
         opened = open_venue(

@@ -77,7 +77,7 @@ class ContentStore:
             ) from error
 
     def read(self, digest: str) -> bytes:
-        """Return an artefact's content; raise ArtefactPruned if it was pruned, UsageError if missing or altered."""
+        """Return an artefact's content; raise `ArtefactPruned` if pruned, `UsageError` if missing or altered."""
         self._check_digest(digest)
         place, data = self._locate(digest)
         if data is None:
@@ -115,7 +115,7 @@ class ContentStore:
         return older if older.exists() else None
 
     def read_packed(self, digest: str) -> bytes:
-        """Return the compressed content of an artefact's row; errors are those of `read`."""
+        """Return the compressed content of an artefact's row; raise `ArtefactPruned` or `UsageError` as `read` does."""
         self._check_digest(digest)
         content = self._content(digest)
         if content is None:
@@ -168,7 +168,7 @@ class Pages:
         return self.files.keep(text.encode("utf-8", "surrogatepass"))
 
     def text(self, digest: str) -> str:
-        """Return a page's text; raise UsageError if there is none, or its content does not have the hash."""
+        """Return a page's text; raise `UsageError` if there is none, or its content does not have the hash."""
         return self.files.read(digest).decode("utf-8", "surrogatepass")
 
     @property

@@ -100,7 +100,7 @@ class _Stop:
 
 
 def trace_lines(files: ContentStore, digest: str) -> TraceLines:
-    """Return the lines of a trace, which is read once, never held whole; errors are those of `ContentStore.read`."""
+    """Return the lines of a trace, which is read once, never held whole; raise `UsageError` as `ContentStore.read`."""
     state = state_of(files, digest)
     hashed, ends, at = hashlib.sha256(), array("q"), 0
     stops = list[_Stop]()

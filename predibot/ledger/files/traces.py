@@ -99,7 +99,7 @@ class Traces:
         return self.files.keep(trace.text.encode("utf-8", "backslashreplace"))
 
     def read(self, digest: str) -> StoredTrace:
-        """Return a trace, which may hold anything; raise UsageError if it is missing, altered or without steps."""
+        """Return a trace, which may hold anything; raise `UsageError` if it is missing, altered or without steps."""
         data = self.files.read(digest)
         try:
             if has_too_many_values(data):

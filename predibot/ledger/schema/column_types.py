@@ -64,7 +64,7 @@ class StoredText(TypeDecorator[str]):
         return str
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Return the stored text; raise TypeError for anything else, so that `Store` finds its row."""
+        """Return the stored text; raise `TypeError` for anything else, so that `Store` finds its row."""
         if value is not None and type(value) is not str:
             raise TypeError(f"a text in the ledger is of type {type(value).__name__}")
         return value

@@ -51,7 +51,7 @@ def make_current(connection: Connection) -> Upgrade | None:
     """Bring the tables to this version, and return the upgrade; None where they are of this version.
 
     The connection's transaction is exclusive: if two processes open the same new file, one makes the tables, and the
-    other finds them. Errors are those of `read_version`.
+    other finds them. Raises `LedgerUnusable` as `read_version` does.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
@@ -69,7 +69,7 @@ def make_current(connection: Connection) -> Upgrade | None:
 
 
 def read_version(connection: Connection) -> str | None:
-    """Return the version of the tables, None where there are no tables; raise LedgerUnusable for unusable ones.
+    """Return the version of the tables, None where there are no tables; raise `LedgerUnusable` for unusable ones.
 
     Unusable are tables that are newer, from before the base, or not predibot's.
     """

@@ -181,7 +181,7 @@ def add_to_journal(
     resolution: tuple[int, int] | None = None,
     known: Journal | None = None,
 ) -> None:
-    """Add rows to an account's journal; raise ValueError if it cannot do that, such as sell what it does not hold.
+    """Add rows to an account's journal; raise `ValueError` if it cannot do that, such as sell what it does not hold.
 
     Args:
         decision_id: The decision that they follow from.
@@ -266,7 +266,7 @@ def last_prices(connection: Connection, account_id: int) -> Mapping[Instrument, 
 def add_valuations(
     connection: Connection, account_id: int, worths: Sequence[AccountValue], *, interval: timedelta
 ) -> None:
-    """Store an account's value at some instants, each once; raise ValueError if a holding has no price.
+    """Store an account's value at some instants, each once; raise `ValueError` if a holding has no price.
 
     Args:
         worths: Oldest first, each in an interval of its own.

@@ -395,7 +395,7 @@ def depth_json(quote: Quote) -> str | None:
 
 
 def depth_from_json(text: str | None) -> Depth | None:
-    """Return the order book in a column, None for none; raise ValueError if `depth_json` did not write it."""
+    """Return the order book in a column, None for none; raise `ValueError` if `depth_json` did not write it."""
     if text is None:
         return None
     try:

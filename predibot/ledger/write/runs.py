@@ -194,7 +194,7 @@ def add_bots(connection: Connection, run: StoredRun, wanted: Sequence[BotPlan]) 
 
 
 def whole_arguments(arguments_json: str, bot: str, recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a bot's stored arguments with its `BASE_URL`; where an old row lacks it, it is that of the recipe."""
+    """Return a bot's stored arguments with its `BASE_URL`; where an old row lacks it, that of the recipe."""
     known = dict[str, Any]()
     for each in recipe.get("bots", ()):
         match each:

@@ -121,7 +121,7 @@ class LedgerAccount:
         return self._store.run_write(add, durable=True)
 
     def replace(self, added: Spending, by: Spending, *, kept: bool = False) -> None:
-        """Take back a reservation and settle the true amount instead, whatever the limits say."""
+        """Take back the reservation `added` and settle the true amount `by` instead, whatever the limits say."""
         before, after = Exact.of(added), Exact.of(by)
 
         def settle(connection: Connection) -> None:

@@ -156,7 +156,11 @@ def coherence_of(
     counts, also those of models that may know what happened. Probabilities count as stated, before they are normalised.
 
     Args:
+        questions: The text of each market of the record, in its order.
         known: A cache of groups, for several calls with the same questions.
+
+    Raises:
+        ValueError: If it is no record.
     """
     instance_of("record", record, TrackRecord)
     if bot not in record.bots:

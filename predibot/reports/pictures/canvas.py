@@ -53,7 +53,7 @@ _REFERENCE = re.compile(r'(\bid="|url\(#|href="#)')
 
 
 def require_matplotlib() -> None:
-    """Raise UsageError if matplotlib is not installed."""
+    """Raise `UsageError` if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

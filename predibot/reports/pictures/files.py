@@ -18,13 +18,16 @@ from predibot.whole_file import whole_file
 
 
 def write_pictures(history: LedgerHistory, folder: Path, agreements: Sequence[Agreement] = ()) -> list[Path]:
-    """Draw the pictures of a ledger, and of its agreements with scores from outside, by `draw_files`."""
+    """Draw pictures of a ledger, and of its agreements with scores from outside; raise `OSError` as `draw_files`."""
     with figures.in_currency(history.evaluation.currency):
         return draw_files(chain(ledger_pictures(history), agreement_pictures(agreements)), folder)
 
 
 def draw_files(pictures: Iterable[tuple[str, Picture]], folder: Path) -> list[Path]:
-    """Draw pictures into a folder, created if missing, and return the files; raise OSError if it cannot be written."""
+    """Draw pictures into a folder, created if missing, and return the files.
+
+    Raises `OSError` if it cannot be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for name, picture in pictures:
@@ -39,7 +42,7 @@ def draw_files(pictures: Iterable[tuple[str, Picture]], folder: Path) -> list[Pa
 
 
 def write_svgs(pictures: Iterable[StudyPicture], folder: Path) -> list[Path]:
-    """Write an SVG file for each picture, and return the files; raise UsageError if the folder cannot be written."""
+    """Write an SVG file for each picture, and return the files; raise `UsageError` if the folder cannot be written."""
     found = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -91,7 +91,10 @@ def required_parts(shown: ScreenOptions, grouping: str | None = None) -> tuple[s
 
 
 def print_evaluation(console: Console, evaluation: Evaluation, shown: ScreenOptions | None = None) -> None:
-    """Print what `shown` names, else the summary and the tables of options such as `--by`; ValueError for no table."""
+    """Print what `shown` names, else the summary and the tables of options such as `--by`.
+
+    Raises `ValueError` for no table.
+    """
     shown = shown or ScreenOptions()
     if shown.table is not None:
         print_line(console, _method_line(evaluation))

@@ -48,7 +48,7 @@ def tables_document(found: StudyTables) -> dict[str, Any]:
 
 
 def write_tables(found: StudyTables, folder: Path) -> Iterator[Path]:
-    """Write a CSV file for each table, and yield its path; raise UsageError if the folder cannot be written."""
+    """Write a CSV file for each table, and yield its path; raise `UsageError` if the folder cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for table in found.tables:

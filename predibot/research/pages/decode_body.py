@@ -56,9 +56,10 @@ _SAMPLE_BYTES = 20_000
 
 
 def decompress(pieces: Iterable[bytes], encoding: str, *, max_bytes: int) -> bytes:
-    """Return a whole body, decompressed by its Content-Encoding (empty for none). No piece is ever decompressed beyond
-    `max_bytes`, so a small bomb costs little memory. Raises `PageUnreadable` if the body is larger, breaks off, or is
-    compressed otherwise.
+    """Return a whole body, decompressed by its Content-Encoding (empty for none).
+
+    No piece is ever decompressed beyond `max_bytes`, so a small bomb costs little memory. Raises `PageUnreadable` if
+    the body is larger, breaks off, or is compressed otherwise.
     """
     known = encoding.strip().lower()
     if known not in _UNPACKED:

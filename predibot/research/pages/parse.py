@@ -88,9 +88,10 @@ def _shorten(title: str, text: str, date: PageDate) -> ParsedPage:
 
 
 def pdf_text(body: bytes, deadline: Deadline) -> str:
-    """Return the text of a PDF's first pages, with a note if pages were left out. The deadline is checked between
-    pages; a single page may pass it. Raises `PageUnreadable` for a file that is no PDF, is locked, or has no text, and
-    `MemoryError` for one that needs too much memory.
+    """Return the text of a PDF's first pages, with a note if pages were left out.
+
+    The deadline is checked between pages; a single page may pass it. Raises `PageUnreadable` for a file that is no PDF,
+    is locked, or has no text, and `MemoryError` for one that needs too much memory.
     """
     # Costs 0.2 s to import, and few pages are PDF.
     from pypdf.errors import PyPdfError

@@ -74,9 +74,10 @@ def _set_limit(name: str, most: int, *, for_good: bool = True) -> None:
 
 @contextmanager
 def _ended_with_the_parent(questions: int) -> Iterator[None]:
-    """Have the kernel end this process with its parent: a parser deep in C notices it in no other way. Not by
-    `PR_SET_PDEATHSIG`, which means the *thread* that started us. On macOS the signal does nothing, and the limit of CPU
-    ends a hanging parser.
+    """Have the kernel end this process with its parent: a parser deep in C notices it in no other way.
+
+    Not by `PR_SET_PDEATHSIG`, which means the *thread* that started us. On macOS the signal does nothing, and the limit
+    of CPU ends a hanging parser.
     """
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     quiet = fcntl.fcntl(questions, fcntl.F_GETFL)

@@ -16,9 +16,10 @@ _PATIENT_SECONDS = 0.3
 
 
 class ParserPool:
-    """A few parsers, started when needed and used again while they behave; thread-safe. Nothing is ever parsed in this
-    process: if no parser can be started, no page can be read. On Linux the kernel enforces the limit of memory. On
-    macOS parsers are watched every 50 ms, and may overshoot.
+    """A few parsers, started when needed and used again while they behave; thread-safe.
+
+    Nothing is ever parsed in this process: if no parser can be started, no page can be read. On Linux the kernel
+    enforces the limit of memory. On macOS parsers are watched every 50 ms, and may overshoot.
     """
 
     def __init__(self, limits: ParserLimits | None = None) -> None:
@@ -43,9 +44,10 @@ class ParserPool:
                     self._idle.append(self._start())
 
     def parse(self, source: PageSource, deadline: Deadline) -> ParsedPage:
-        """Return the parsed page; the deadline includes the wait for a parser. Raises `PageUnreadable` if the page
-        cannot be parsed, or takes too much time or memory; `PageWalled` if it shows a wall in place of its text;
-        `PageUnavailable` if no parser is available.
+        """Return the parsed page; the deadline includes the wait for a parser.
+
+        Raises `PageUnreadable` if the page cannot be parsed, or takes too much time or memory; `PageWalled` if it shows
+        a wall in place of its text; `PageUnavailable` if no parser is available.
         """
         try:
             answer = self._answer(source, deadline)

@@ -111,9 +111,10 @@ class ParserProcess:
         return self._resident_bytes() <= self.limits.kept_bytes
 
     def answer(self, source: PageSource, deadline: Deadline) -> ParsedPage | Obstacle:
-        """Return the answer for a page. If this raises, the process must not be used again. Raises `PageUnreadable` if
-        the page takes too much time or memory, `ParserDied` if it breaks the parser, and `PageUnavailable` if the
-        parser does not start.
+        """Return the answer for a page.
+
+        If this raises, the process must not be used again. Raises `PageUnreadable` if the page takes too much time or
+        memory, `ParserDied` if it breaks the parser, and `PageUnavailable` if the parser does not start.
         """
         try:
             answer = parse_answer(next(self.answers(source, deadline)))
@@ -129,9 +130,10 @@ class ParserProcess:
     def answers(
         self, source: PageSource, deadline: Deadline, max_bytes: int = MAX_ANSWER_BYTES
     ) -> Iterator[tuple[bytes, ...]]:
-        """Yield one answer after another, as fields, for as long as the caller asks for more. Raises `TimeoutError` if
-        no answer comes in time, `PageUnreadable` if it takes too much memory, `ParserDied` if the process ends or its
-        answer is too long, and `PageUnavailable` if the process does not start.
+        """Yield one answer after another, as fields, for as long as the caller asks for more.
+
+        Raises `TimeoutError` if no answer comes in time, `PageUnreadable` if it takes too much memory, `ParserDied` if
+        the process ends or its answer is too long, and `PageUnavailable` if the process does not start.
         """
         self._await_ready(deadline)
         self._pages += 1

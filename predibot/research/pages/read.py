@@ -33,7 +33,10 @@ class Reading:
 
 
 def reading_of(page: Page, parsers: ParserPool = PARSERS) -> Reading:
-    """Return a fetched page as text; this process looks at none of its bytes. Raises what `ParserPool.parse` does."""
+    """Return a fetched page as text; this process looks at none of its bytes.
+
+    Raises `PageUnavailable` and its kinds as `ParserPool.parse` does.
+    """
     deadline = Deadline.after(parsers.limits.seconds, time.monotonic)
     seconds = parsers.limits.seconds
     source = PageSource(page.content_type, page.charset, page.final_url, seconds, page.body, page.last_modified_at)

@@ -15,9 +15,10 @@ _WORD = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Every random number of a world, keyed by (seed, purpose, event, item), in any order. Each becomes known at a
-    minute. A copy with `altered_after_minute` has the same numbers up to then and others later, so that tests see
-    whether an answer looks ahead.
+    """Every random number of a world, keyed by (seed, purpose, event, item), in any order.
+
+    Each becomes known at a minute. A copy with `altered_after_minute` has the same numbers up to then and others later,
+    so that tests see whether an answer looks ahead.
     """
 
     seed: int

@@ -1,4 +1,5 @@
 """The scripted forecasters of the sandbox: they search, read and answer as agents do, and say that they are scripts.
+
 Each sees one conversation and nothing else. It draws at random from a digest of the prompt, so that the same
 conversation gets the same reply.
 """

@@ -52,9 +52,10 @@ def walk_of(draws: Draws, plan: EventPlan) -> Walk:
 
 
 def _uncertainty_by_hour(draws: Draws, plan: EventPlan) -> Floats:
-    """Return the share of uncertainty used up at each hour of an event, shape (hours + 1,), from 0 to 1. Some goes
-    steadily, some with news, some when an outcome is known. All of it is fixed at birth, so that a chance depends on
-    nothing later than its own hour.
+    """Return the share of uncertainty used up at each hour of an event, shape (hours + 1,), from 0 to 1.
+
+    Some goes steadily, some with news, some when an outcome is known. All of it is fixed at birth, so that a chance
+    depends on nothing later than its own hour.
     """
     hours = plan.decided_hour - plan.opens_hour
     steady = 1.0 - plan.news_share - plan.closing_share

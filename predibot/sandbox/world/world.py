@@ -158,9 +158,10 @@ class World:
         named: bool = False,
         altered_after: datetime | None = None,
     ) -> Self:
-        """Return the world of a seed, 0 or more, with about so many open `events` (60 by default) or `markets`. With
-        `named`, exclusive markets are one market with an outcome each; all else stays the same. `altered_after` is for
-        tests: draws that become known after this instant differ. Raises `ValueError` for an impossible number of
+        """Return the world of a seed, 0 or more, with about so many open `events` (60 by default) or `markets`.
+
+        With `named`, exclusive markets are one market with an outcome each; all else stays the same. `altered_after` is
+        for tests: draws that become known after this instant differ. Raises `ValueError` for an impossible number of
         events.
         """
         if events is None:

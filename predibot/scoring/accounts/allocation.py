@@ -94,7 +94,7 @@ def weights_held(prices: ArrayLike, shares: ArrayLike, cash_usd: ArrayLike) -> F
 def drawdowns(values: ArrayLike) -> Floats:
     """Return how far an account is below its highest value so far, as a share of that: 0 to -1, slot by slot.
 
-    A ValueError if a value is NaN or infinite, or the first is not above zero.
+    Raises `ValueError` if a value is NaN or infinite, or the first is not above zero.
 
     Examples:
         >>> drawdowns(np.array([100.0, 200.0, 150.0]))

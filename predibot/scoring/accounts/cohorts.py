@@ -87,8 +87,8 @@ def cohort_score(
     """Return the score of a bot over its cohorts, None without any.
 
     Args:
-        results: Of one bot and one methodology, in any order. A ValueError if a stake is not above zero, or two are of
-            one cohort.
+        results: Of one bot and one methodology, in any order. Raises `ValueError` if a stake is not above zero, or two
+            are of one cohort.
         archived: Whether archived cohorts count too.
         implied: The standard deviation of the mean return that prices imply.
     """

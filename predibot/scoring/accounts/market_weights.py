@@ -34,7 +34,9 @@ class MarketWeights:
 
 
 def market_weights(record: AccountsRecord, most: int) -> tuple[MarketWeights, ...]:
-    """Return the weights of the `most` markets that bots moved most; a ValueError if it is no record or `most` below 1.
+    """Return the weights of the `most` markets that bots moved most.
+
+    Raises `ValueError` if it is no record or `most` below 1.
 
     Markets that nobody had are left out.
     """

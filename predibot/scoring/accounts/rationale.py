@@ -189,8 +189,8 @@ class FactorShares:
 def factor_shares(read: Sequence[tuple[frozenset[Factor], frozenset[Factor] | None]]) -> FactorShares:
     """Return the shares of factors in rationales.
 
-    `read` has the factors of each rationale by rules, and by a model where one read it, else None. A ValueError for an
-    unknown factor.
+    `read` has the factors of each rationale by rules, and by a model where one read it, else None. Raises `ValueError`
+    for an unknown factor.
 
     Examples:
         >>> found = factor_shares([(frozenset({"news"}), frozenset({"news"})), (frozenset(), None)])

@@ -302,7 +302,7 @@ class PairQuestions:
 def match_questions(record: TrackRecord, first: str, second: str) -> PairQuestions:
     """Return the questions on which two bots are compared, unsettled ones too, matched as by `brier_pairs`.
 
-    A ValueError if it is no record, lacks one of the bots, or both are the same.
+    Raises `ValueError` if it is no record, lacks one of the bots, or both are the same.
     """
     instance_of("record", record, TrackRecord)
     for name in (first, second):

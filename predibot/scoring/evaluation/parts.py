@@ -44,7 +44,7 @@ def part_cards(
 ) -> tuple[PartCard, ...]:
     """Return a scorecard of each bot on each part in which it decided something, by bot and then by part.
 
-    A ValueError if there is no such grouping.
+    Raises `ValueError` if there is no such grouping.
     """
     split, parts = record_by(record, grouping)
     # An event is a single cluster, which has no interval.

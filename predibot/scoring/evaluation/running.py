@@ -51,8 +51,8 @@ def running_sums(
     at the record's instant. Its interval is that of the mean over these decisions times their number, for one look at
     this point; the intervals together are no band for the whole curve.
 
-    At most `most` points are returned, evenly spread over the slots, with the last. A ValueError if it is no record, or
-    an argument is out of range.
+    At most `most` points are returned, evenly spread over the slots, with the last. Raises `ValueError` if it is no
+    record, or an argument is out of range.
     """
     instance_of("record", record, TrackRecord)
     at_least("most", most, 2)

@@ -53,7 +53,7 @@ class HorizonScore:
     n_passed: int
     """Decisions whose horizon has passed; all for `now` and `settled`."""
     n_unpriced: int
-    """Decisions without a value that were neither refused nor failed."""
+    """Decisions past the horizon without a value, neither refused nor failed."""
     clusters: int = 0
     quote_mean_return: float | None = None
     """The mean if bets were carried out against the book, with fees: the headline."""
@@ -65,6 +65,7 @@ class HorizonScore:
     friction: float | None = None
     """The mean return at the mid less that at the quote, on exactly those."""
     net_mean_return: float | None = None
+    """The mean less the cost of the decisions."""
     n_net: int = 0
     drift: float | None = None
     """The mean move of prices toward the forecasts, in [-1, 1]; above zero the market came to agree."""
@@ -84,7 +85,8 @@ class EdgeScore:
     """How much closer a bot was to what happened than the prices; above zero it knew more than they did."""
 
     edge: float | None = None
-    """The mean over all events and slots it was asked about, in [-1, 1]; None without a price or an answer on any."""
+    """The mean over all events and slots it was asked about, in [-1, 1]. None if no question has a price, or it
+    answered none."""
     n: int = 0
     board_n: int = 0
     """Events and slots on which any bot of the board has an edge; the n are some of them."""

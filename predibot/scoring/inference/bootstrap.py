@@ -236,7 +236,7 @@ def studentised_distances(sums: ClusterSums, resamples: int, seed: int) -> Float
 def studentised_distances_of_each(many: Sequence[ClusterSums], resamples: int, seed: int) -> list[Floats]:
     """Return the distances of each ratio as if it were alone; all ratios share one set of draws.
 
-    A ValueError if they have different numbers of clusters.
+    Raises `ValueError` if they have different numbers of clusters.
     """
     rng, sizes = generator(seed), sorted({sums.clusters for sums in many})
     if len(sizes) > 1:
@@ -279,7 +279,7 @@ def finite_ends(low: float, high: float) -> tuple[float, float] | tuple[None, No
 
 
 def check_draws(resamples: int, confidence: float) -> float:
-    """Return a confidence that is a share; a ValueError if it needs more draws, or there are too many."""
+    """Return a confidence that is a share; raise `ValueError` if it needs more draws, or there are too many."""
     share = between_0_and_1("confidence", confidence)
     # With fewer draws, none would lie beyond the percentile.
     at_least("resamples", resamples, round(2.0 / (1.0 - share)))

@@ -81,7 +81,7 @@ def _exponent(values: Floats) -> int:
 def cluster_codes(clusters: ArrayLike, name: str = "clusters") -> Ints:
     """Return the cluster of each row as a number from zero, in the order of the labels, shape (n,).
 
-    A ValueError if there is none, or the labels are not words or whole numbers.
+    Raises `ValueError` if there is none, or the labels are not words or whole numbers.
 
     Examples:
         >>> cluster_codes(["rain", "snow", "rain"]).tolist()

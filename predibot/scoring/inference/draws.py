@@ -48,13 +48,13 @@ def is_whole(number: object) -> bool:
 
 
 def at_least(name: str, number: Any, least: int) -> None:
-    """Raise ValueError unless it is a whole number that is large enough."""
+    """Raise `ValueError` unless it is a whole number that is large enough."""
     if not is_whole(number) or number < least:
         raise ValueError(f"{name} is {number!r}; it must be a whole number of at least {least}")
 
 
 def at_most(name: str, number: int, most: int) -> None:
-    """Raise ValueError for a number that would fill the memory."""
+    """Raise `ValueError` for a number that would fill the memory."""
     if number > most:
         raise ValueError(f"{name} is {number:,}; it must be at most {most:,}")
 

@@ -6,7 +6,7 @@ import math
 def t_two_sided(t: float, degrees_of_freedom: float) -> float:
     """Return the chance of a value at least as far from zero as t, which may be infinite.
 
-    A ValueError if t is NaN, or the degrees of freedom, whole or not, are not above zero.
+    Raises `ValueError` if t is NaN, or the degrees of freedom, whole or not, are not above zero.
 
     Examples:
         >>> t_two_sided(0.0, 5), round(t_two_sided(2.0, 10), 6)
@@ -23,7 +23,8 @@ def t_two_sided(t: float, degrees_of_freedom: float) -> float:
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
     """Return the value below which Student's t falls with a probability.
 
-    A ValueError unless the probability is above 0 and below 1, and the degrees of freedom, whole or not, above zero.
+    Raises `ValueError` unless the probability is above 0 and below 1, and the degrees of freedom, whole or not, above
+    zero.
 
     Examples:
         >>> round(t_quantile(0.975, 29), 6), round(t_quantile(0.8, 29), 6)

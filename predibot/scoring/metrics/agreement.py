@@ -45,6 +45,9 @@ def linear_correlation(a: ArrayLike, b: ArrayLike) -> float:
     Raises:
         ValueError: If there is none, the lengths differ, or a value is NaN or infinite.
 
+    Source:
+        Pearson (1895), Proceedings of the Royal Society of London 58, 240-242.
+
     Examples:
         >>> linear_correlation([1, 2, 3], [5, 5, 5])
         nan

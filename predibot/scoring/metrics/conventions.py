@@ -39,7 +39,7 @@ class Convention:
     def periods_per_year(self, horizon_days: float) -> float | None:
         """Return how many returns over a horizon a year has, None where the convention does not say.
 
-        A ValueError if the horizon is not above zero.
+        Raises `ValueError` if the horizon is not above zero.
 
         Examples:
             >>> CONVENTIONS["predibench"].periods_per_year(7)

@@ -32,7 +32,7 @@ class Correlations:
 
 
 def correlations(one: Mapping[str, float], other: Mapping[str, float], *, confidence: float = 0.95) -> Correlations:
-    """Return Pearson's and Spearman's correlation of two finite figures by bot, over their common keys.
+    """Return Pearson's and Spearman's correlation of two figures by bot, finite each, over the bots that have both.
 
     The interval is for bots like these: it takes each bot as one draw, and
     does not know that bots played the same markets.

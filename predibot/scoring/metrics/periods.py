@@ -85,7 +85,7 @@ def infer_periods(instants: Sequence[datetime]) -> Periods:
 def spacing_days(instants: Sequence[datetime]) -> float:
     """Return the median number of days between neighbours, whole where only clock changes differ.
 
-    A ValueError if there are fewer than two, or they are out of order.
+    Raises `ValueError` if there are fewer than two, or they are out of order.
     """
     if len(instants) < 2:
         raise ValueError(f"spacing needs two instants, there are {len(instants)}; give the number of periods a year")

@@ -28,8 +28,8 @@ class BotGroup:
 def record_by(record: TrackRecord, grouping: str) -> tuple[TrackRecord, tuple[BotGroup, ...]]:
     """Return the record with each bot on each part as a bot of its own, and these bots.
 
-    Scored like any record, it gives a scorecard a part. Parts without decisions
-    are left out. A ValueError if `grouping` is not in `GROUPINGS`.
+    Scored like any record, it gives a scorecard a part. Parts without decisions are left out. Raises `ValueError` if
+    `grouping` is not in `GROUPINGS`.
     """
     codes, names = _groups(record, grouping)
     cells, part = np.unique(record.decision_bot * len(names) + codes, return_inverse=True)

@@ -37,8 +37,8 @@ class Loss:
 def largest_losses(record: TrackRecord, most: int) -> tuple[Loss, ...]:
     """Return the `most` bets with the largest losses, the largest first; of equals the earlier in the record.
 
-    Decisions that are ranked apart count too: a model's possible knowledge is no excuse for a loss. A ValueError if it
-    is no record, or `most` is below zero.
+    Decisions that are ranked apart count too: a model's possible knowledge is no excuse for a loss. Raises `ValueError`
+    if it is no record, or `most` is below zero.
     """
     return _largest(record, most, -1.0)
 
@@ -63,7 +63,7 @@ class DayGain:
 def daily_gains(record: TrackRecord, bot: str) -> tuple[DayGain, ...]:
     """Return a bot's gains by date, without dates without bets; decisions that are ranked apart count too.
 
-    A ValueError if it is no record.
+    Raises `ValueError` if it is no record.
     """
     instance_of("record", record, TrackRecord)
     found = dict[int, list[float]]()

@@ -50,7 +50,7 @@ class PairMarkets:
 def read_archive_markets(archive: Archive, as_of: datetime, listener: ProgressListener) -> PairMarkets:
     """Return all markets that an archive listed by an instant, each in its last listing.
 
-    A VenueError if a snapshot or the resolutions cannot be read.
+    Raises `VenueError` if a snapshot or the resolutions cannot be read.
     """
     listed: dict[str, Event] = {}
     instants = [instant for instant in archive.instants if instant <= as_of]
@@ -193,7 +193,7 @@ def write_pairs(
 ) -> About:
     """Compare markets, and write `about.jsonl`, `markets.jsonl` and `pairs.jsonl`.
 
-    A UsageError if no two markets can be compared, or the folder cannot be written.
+    Raises `UsageError` if no two markets can be compared, or the folder cannot be written.
     """
     filters, funnel = filters or Filters(), Counter(found.funnel)
     passed = apply_filters(found.known.beliefs, filters)

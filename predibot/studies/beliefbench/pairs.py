@@ -135,7 +135,10 @@ class PairItem(LabelItem):
 
     @classmethod
     def from_json(cls, text: str) -> "PairItem":
-        """Return the item that `as_json` wrote, with its truth if it is still there; a ValueError if it is none."""
+        """Return the item that `as_json` wrote, with its truth if it is still there.
+
+        Raises `ValueError` if it is none.
+        """
         try:
             data = json.loads(text)
             first, second = ((str(title), str(description)) for title, description in data["texts"])
@@ -154,8 +157,8 @@ def draw_pairs(
 ) -> tuple[tuple[PairItem, ...], tuple[str, ...]]:
     """Return the items of a run by domain, label and rank, and a note for each domain that lacks pairs of a label.
 
-    The rank of a pair depends only on the seed and the ids of both markets. A ValueError if there is no such domain, or
-    the rows do not go together.
+    The rank of a pair depends only on the seed and the ids of both markets. Raises `ValueError` if there is no such
+    domain, or the rows do not go together.
     """
     found: dict[str, dict[str, list[LabelledPair]]] = defaultdict(lambda: defaultdict(list))
     for pair in rows("pairs"):

@@ -64,7 +64,7 @@ def pair_tables(
 
 
 def read_run(store: Store, run_key: str | None) -> PairRun:
-    """Return a run over pairs, or the latest; a UsageError if there is none."""
+    """Return a run over pairs, or the latest; raise `UsageError` if there is none."""
     with store.blame_rows():
         return store.run_read(lambda connection: _read_run(connection, run_key))
 

@@ -19,8 +19,8 @@ PER_LABEL = 10
 def write_sheet(run: PairRun, path: Path) -> int:
     """Write a CSV sheet of pairs for people to label, and return its number of pairs.
 
-    It shows neither labels nor scores. Each rater fills in a copy; `read_ratings`
-    reads the copies one below the other. A UsageError if the file cannot be written.
+    It shows neither labels nor scores. Each rater fills in a copy; `read_ratings` reads the copies one below the other.
+    Raises `UsageError` if the file cannot be written.
     """
     pairs = [*_first_of_each_label(run.items[name] for name in sorted(run.items))]
     rows = [(item.id, *_texts_of(item), "", "") for item in pairs]
@@ -32,7 +32,7 @@ def write_reasons_sheet(run: PairRun, path: Path) -> int:
     """Write a CSV sheet of candidate reasons for people to vote on, and return its number of pairs.
 
     It shows neither writers nor labels nor scores. Each rater fills in a copy; `read_votes` reads the copies one below
-    the other. A UsageError if no pair has two different reasons, or the file cannot be written.
+    the other. Raises `UsageError` if no pair has two different reasons, or the file cannot be written.
     """
     candidates = candidates_of(run.readings)
     pairs = [*_first_of_each_label(run.items[name] for name in candidates)]

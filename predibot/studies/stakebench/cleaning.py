@@ -43,8 +43,8 @@ def parse_words(text: str) -> WordLists:
     """Return the words of a file of lines `name: word, phrase, ...`; `#` begins a comment.
 
     `english` are function words, `puzzles` words of markets that are left out, `splits.PLATFORM` the splits of a
-    platform. Every other name is a split. A name may have several lines. A ValueError if a line is none of these, or a
-    split or a platform has no words.
+    platform. Every other name is a split. A name may have several lines. Raises `ValueError` if a line is none of
+    these, or a split or a platform has no words.
     """
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), start=1):

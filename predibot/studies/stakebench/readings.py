@@ -71,7 +71,7 @@ def run_tables(
 def read_families(file: Path) -> dict[str, Family]:
     """Return the family of each bot in a CSV with the columns bot, family and billions.
 
-    A UsageError if it cannot be read, or a line is malformed.
+    Raises `UsageError` if it cannot be read, or a line is malformed.
     """
     try:
         rows = csv.DictReader(io.StringIO(plain_text(file, encoding="utf-8-sig", most=_MOST_BYTES), newline=""))
@@ -132,7 +132,7 @@ def _readings(
 
 
 def fact_of(item: Item) -> Fact:
-    """Return the facts that scores need of a text; a UsageError if its truth is not known."""
+    """Return the facts that scores need of a text; raise `UsageError` if its truth is not known."""
     truth = item.truth
     if truth is None:
         raise UsageError(f"the run has no truth of {item.subject_id[:60]!r}; it was altered after it was made")
@@ -160,7 +160,7 @@ def fact_of(item: Item) -> Fact:
 
 
 def show_item(payload: str) -> StudyItem:
-    """Return a text as a page shows it, with its truth; a ValueError if it is no text of a run."""
+    """Return a text as a page shows it, with its truth; raise `ValueError` if it is no text of a run."""
     item = Item.from_json(payload)
     money = MONEY_SIGNS.get(item.platform, "$")
     facts: dict[str, str | None] = {

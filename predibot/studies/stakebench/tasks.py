@@ -102,7 +102,10 @@ class Item(LabelItem):
 
     @classmethod
     def from_json(cls, text: str) -> "Item":
-        """Return the item that `as_json` wrote, with its truth if it is still there; a ValueError if it is none."""
+        """Return the item that `as_json` wrote, with its truth if it is still there.
+
+        Raises `ValueError` if it is none.
+        """
         try:
             data = json.loads(text)
             truth = data.pop("truth", None)
@@ -152,7 +155,7 @@ def draw_items(rows: Rows, *, tasks: Collection[str], per_split: int, seed: int)
 
     G1 has as many comments with a position as without. A split with fewer than twelve items is left out of a task, and
     a note says so. The files are read twice; only drawn items, the ids of markets and one market's comments are in
-    memory at once. A ValueError for a market, a comment or an item that is there more than once.
+    memory at once. Raises `ValueError` for a market, a comment or an item that is there more than once.
     """
     draw, crowds, known = _Draw(seed, per_split), dict[str, tuple[int, int]](), set[tuple[str, str]]()
     for key, market in groupby(rows("comments"), key=lambda row: (row.platform, row.market)):

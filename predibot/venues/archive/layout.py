@@ -78,7 +78,7 @@ def price_file(folder: Path, token_id: str) -> Path | None:
 
 
 def price_files(folder: Path) -> tuple[Path, ...]:
-    """Return the paths of all prices by name, without other files."""
+    """Return the paths of all prices by name, without other files; raise `VenueError` as `check_inside`."""
     return tuple(sorted(entry for entry in _list_folder(folder, PRICES) if price_file(folder, entry.stem) == entry))
 
 
@@ -93,7 +93,7 @@ def _list_folder(folder: Path, name: str) -> list[Path]:
 
 
 def file_key(folder: Path, path: Path) -> FileKey | None:
-    """Return the key of a file; None where there is no file."""
+    """Return the key of a file, None where there is no file; raise `VenueError` as `check_inside`."""
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
@@ -107,7 +107,7 @@ def file_key(folder: Path, path: Path) -> FileKey | None:
 
 
 def check_inside(folder: Path, path: Path) -> None:
-    """Refuse a path that a symbolic link leads out of the archive."""
+    """Raise `VenueChanged` for a path that a link leads out of the archive, `VenueUnavailable` if it is unreadable."""
     try:
         inside = path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError) as error:
@@ -117,7 +117,10 @@ def check_inside(folder: Path, path: Path) -> None:
 
 
 def read_json(folder: Path, path: Path) -> object | None:
-    """Return the content of a file; None where there is no file."""
+    """Return the content of a file, None where there is no file.
+
+    Raises `VenueUnavailable` if it cannot be read, and `VenueChanged` if it is malformed or outside of the archive.
+    """
     check_inside(folder, path)
     try:
         return fields.loads(_read_text(path))
@@ -157,7 +160,10 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def read_venue_name(folder: Path) -> str:
-    """Return the name of the recorded venue; archives of an older predibot do not state it."""
+    """Return the name of the recorded venue; archives of an older predibot do not state it.
+
+    Raises `VenueError` as `read_json`, and for a file that names no venue.
+    """
     said = read_json(folder, folder / VENUE_FILE)
     if said is None:
         return default_venue()
@@ -170,13 +176,19 @@ def read_venue_name(folder: Path) -> str:
 
 
 def snapshot_instants(folder: Path) -> tuple[datetime, ...]:
-    """Return when snapshots were taken, oldest first; unfinished ones have other names."""
+    """Return when snapshots were taken, oldest first; unfinished ones have other names.
+
+    Raises `VenueError` as `price_files`.
+    """
     instants = (snapshot_instant(entry.name) for entry in _list_folder(folder, SNAPSHOTS))
     return tuple(sorted(instant for instant in instants if instant is not None))
 
 
 def read_series(folder: Path, path: Path) -> Series:
-    """Return the rows of a price file by instant, unchecked; of two at one instant the last counts."""
+    """Return the rows of a price file by instant, unchecked; of two at one instant the last counts.
+
+    Raises `VenueError` as `read_json`, and for rows without readable times.
+    """
     payload = read_json(folder, path)
     if payload is None:
         return ()

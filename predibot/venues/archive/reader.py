@@ -1,6 +1,7 @@
-"""The archive venue: recorded snapshots, prices and resolutions, served strictly as of an instant. Law: nothing
-recorded after the instant changes any answer. Of later snapshots only names are seen; later price points and
-resolutions are not even checked.
+"""The archive venue: recorded snapshots, prices and resolutions, served strictly as of an instant.
+
+Law: nothing recorded after the instant changes any answer. Of later snapshots only names are seen; later price points
+and resolutions are not even checked.
 """
 
 import threading
@@ -75,8 +76,9 @@ class Archive(Venue):
             )
 
     def known_until(self) -> datetime:
-        """Return the instant of the last valid snapshot, price or resolution. Raises `VenueError` if the folder or
-        `resolutions.json` cannot be read.
+        """Return the instant of the last valid snapshot, price or resolution.
+
+        Raises `VenueError` if the folder or `resolutions.json` cannot be read.
         """
         return max(chain([self.instants[-1]], self._resolution_instants(), self._last_price_instants()))
 

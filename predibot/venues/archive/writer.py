@@ -1,6 +1,7 @@
-"""Writing a market archive: snapshots once and whole; histories and resolutions merge with earlier ones. Every file is
-written under another name and renamed when it is whole, so that a reader never sees half of one. One writer at a time:
-two would overwrite each other's merge.
+"""Writing a market archive: snapshots once and whole; histories and resolutions merge with earlier ones.
+
+Every file is written under another name and renamed when it is whole, so that a reader never sees half of one. One
+writer at a time: two would overwrite each other's merge.
 """
 
 import uuid
@@ -21,9 +22,10 @@ _UNFINISHED = ".unfinished-"
 
 
 def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]) -> Path:
-    """Write the events read at an instant, and return the snapshot's folder. Its name has whole seconds, rounded up: a
-    snapshot must not claim to have been known before it was. Raises `UsageError` if there is a snapshot of this
-    instant, or the folder cannot be written.
+    """Write the events read at an instant, and return the snapshot's folder.
+
+    Its name has whole seconds, rounded up: a snapshot must not claim to have been known before it was. Raises
+    `UsageError` if there is a snapshot of this instant, or the folder cannot be written.
     """
     whole = instant.replace(microsecond=0) + timedelta(seconds=1 if instant.microsecond else 0)
     place = layout.snapshot_file(folder, whole).parent
@@ -44,8 +46,9 @@ def write_snapshot(folder: Path, instant: datetime, raw_events: Iterable[object]
 
 
 def write_venue(folder: Path, name: str) -> None:
-    """Write the recorded venue's name, unless it is the default. Raises `UsageError` if the archive records another
-    venue, or cannot be written.
+    """Write the recorded venue's name, unless it is the default.
+
+    Raises `UsageError` if the archive records another venue, or cannot be written.
     """
     known = layout.read_venue_name(folder) if folder.is_dir() else default_venue()
     if known == name:
@@ -56,9 +59,10 @@ def write_venue(folder: Path, name: str) -> None:
 
 
 def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, object]]) -> int:
-    """Add points, `{"t": unix seconds, "p": price}`, to a token's prices, and return how many are new. A recorded point
-    is never replaced, so that a replay does not change. Raises `UsageError` if the id is no token id or the file cannot
-    be written, and `VenueChanged` if a point, or the present file, is malformed.
+    """Add points, `{"t": unix seconds, "p": price}`, to a token's prices, and return how many are new.
+
+    A recorded point is never replaced, so that a replay does not change. Raises `UsageError` if the id is no token id
+    or the file cannot be written, and `VenueChanged` if a point, or the present file, is malformed.
     """
     path = layout.price_file(folder, token_id)
     if path is None:
@@ -72,9 +76,11 @@ def merge_history(folder: Path, token_id: str, points: Sequence[Mapping[str, obj
 
 
 def merge_resolutions(folder: Path, rows: Mapping[str, Resolution], *, seen_at: datetime) -> int:
-    """Add resolutions by `resolution_key`, and return how many are new or corrected. A payout that differs from the
-    last one becomes a further revision, effective from `seen_at`; the earlier ones stay. Raises `UsageError` if a key
-    is none or the file cannot be written, and `VenueChanged` if the present file is malformed.
+    """Add resolutions by `resolution_key`, and return how many are new or corrected.
+
+    A payout that differs from the last one becomes a further revision, effective from `seen_at`; the earlier ones stay.
+    Raises `UsageError` if a key is none or the file cannot be written, and `VenueChanged` if the present file is
+    malformed.
     """
     path = folder / layout.RESOLUTIONS_FILE
     stored = layout.read_json(folder, path)

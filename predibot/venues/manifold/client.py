@@ -202,8 +202,9 @@ class Manifold(LiveVenue):
     def _read_markets(
         self, pool: ThreadPoolExecutor, contracts: Sequence[str], *, until: float = math.inf
     ) -> tuple[dict[str, object | None], dict[str, VenueError]]:
-        """Return the markets of a page, and why some cannot be read; raise `VenueError` for half, or more than
-        `FEW_MARKETS`.
+        """Return the markets of a page, and why some cannot be read.
+
+        Raises `VenueError` for half, or more than `FEW_MARKETS`.
         """
 
         def ask(contract: str) -> object | None:
@@ -296,8 +297,9 @@ class Manifold(LiveVenue):
 
 
 def _parse_bet(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | None, float] | None:
-    """Return when a bet moved which answer to what price; None where it moved nothing. Raises `VenueChanged` if it
-    cannot be read, because a path without it would be wrong.
+    """Return when a bet moved which answer to what price; None where it moved nothing.
+
+    Raises `VenueChanged` if it cannot be read, because a path without it would be wrong.
     """
     if bet.get("contractId") != contract:
         raise VenueChanged(f"asked for bets of {contract}, got one of {fields.short_repr(bet.get('contractId'))}")

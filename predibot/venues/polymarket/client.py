@@ -55,9 +55,10 @@ class Polymarket(LiveVenue):
     name = "polymarket"
 
     def __init__(self, *, gamma_url: str, clob_url: str, **options: Any) -> None:
-        """Open a client for a pair of hosts, with the options of `LiveVenue`. The list's deadline is for all pages, and
-        each page adds two seconds. `requests_per_10_seconds` defaults to the venue's limits, and to none on this
-        machine.
+        """Open a client for a pair of hosts, with the options of `LiveVenue`.
+
+        The list's deadline is for all pages, and each page adds two seconds. `requests_per_10_seconds` defaults to the
+        venue's limits, and to none on this machine.
         """
         self._gamma_url = gamma_url.rstrip("/")
         self._clob_url = clob_url.rstrip("/")
@@ -149,9 +150,10 @@ class Polymarket(LiveVenue):
         return event
 
     def price_path(self, instrument: Instrument, *, start: datetime, until: datetime) -> PricePath:
-        """Return the recorded prices of a token with start < at <= until, oldest first. The last minute before now is
-        left out; see `price_history.NOW_MARGIN`. An instrument without a token, such as that of a new market, has no
-        prices.
+        """Return the recorded prices of a token with start < at <= until, oldest first.
+
+        The last minute before now is left out; see `price_history.NOW_MARGIN`. An instrument without a token, such as
+        that of a new market, has no prices.
         """
         if not fields.TOKEN_ID.fullmatch(instrument.id):
             return PricePath(instrument)
@@ -203,9 +205,10 @@ class Polymarket(LiveVenue):
         }
 
     def resolutions(self, markets: Sequence[MarketRef], *, as_of: datetime) -> ResolutionPage:
-        """Return what these markets paid, if they are settled by the instant. A settlement counts from the venue's
-        instant, else from our first sight of it: `as_of` if that is less than 15 minutes ago, because the work is done
-        as of then.
+        """Return what these markets paid, if they are settled by the instant.
+
+        A settlement counts from the venue's instant, else from our first sight of it: `as_of` if that is less than 15
+        minutes ago, because the work is done as of then.
         """
         found: dict[str, tuple[Resolution, ...]] = {}
         skipped: list[Skip] = []
@@ -265,8 +268,9 @@ class Polymarket(LiveVenue):
         return payload
 
     def _read_raw_events(self, ids: Sequence[str]) -> Iterator[object]:
-        """Yield the open events with these ids, or a skip; an id that a list leaves out is requested alone. Raises
-        `VenueUnavailable` without an answer about more than `FEW_IDS` of them, or about half.
+        """Yield the open events with these ids, or a skip; an id that a list leaves out is requested alone.
+
+        Raises `VenueUnavailable` without an answer about more than `FEW_IDS` of them, or about half.
         """
         silences = 0
         for begin in range(0, len(ids), PAGE_SIZE):
@@ -366,6 +370,7 @@ class Polymarket(LiveVenue):
 
 def _ask_in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterator[tuple[Sequence[str], _T | None]]:
     """Yield the answers about ids, in halves where they are refused together, and None about an id refused alone.
+
     Raises `RequestRefused` if the reason is no id, or most ids are refused.
     """
     parts, alone = [ids], 0

@@ -97,9 +97,10 @@ def record_stocks(
     now: datetime,
     listener: ProgressListener,
 ) -> RecordingResult:
-    """Add the missing prices of stocks to a folder, one after the other, and the companies it does not know. It waits
-    for another process that records into the same folder. Raises `UsageError` if the folder cannot be written, or the
-    key is refused.
+    """Add the missing prices of stocks to a folder, one after the other, and the companies it does not know.
+
+    It waits for another process that records into the same folder. Raises `UsageError` if the folder cannot be written,
+    or the key is refused.
     """
     rows, actions, notes, failures = 0, 0, list[str](), list[str]()
     with _locked(folder):
@@ -163,9 +164,11 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def record_stock(folder: Path, provider: PriceProvider, ticker: str, *, since: date, now: datetime) -> RecordingResult:
-    """Add the missing prices of a stock to an existing folder; makes no request where none can be missing. A stock that
-    is new to the folder begins at `since`. Only days whose close is known by `now` are requested. Raises `UsageError`
-    if a file of the folder cannot be read or written, and `VenueError` if the provider fails; then nothing was written.
+    """Add the missing prices of a stock to an existing folder; makes no request where none can be missing.
+
+    A stock that is new to the folder begins at `since`. Only days whose close is known by `now` are requested. Raises
+    `UsageError` if a file of the folder cannot be read or written, and `VenueError` if the provider fails; then nothing
+    was written.
     """
     path = folder / f"{check_ticker(ticker)}.csv"
     stored = _read_rows(path)

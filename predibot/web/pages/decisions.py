@@ -179,7 +179,7 @@ def decision_page(
 
 
 def decision_of(cache: LedgerCache, run: str, bot: str, subject: str) -> LedgerDecision:
-    """Return a decision, one of a void run only if there is no other; raise UsageError if there is none."""
+    """Return a decision, one of a void run only if there is no other; raise `UsageError` if there is none."""
     asked = RowFilter(run=run, bots=(bot,), subject=subject)
     own = cache.read(select_decisions, asked) or cache.read(select_decisions, replace(asked, void=True))
     if not own:

@@ -96,7 +96,7 @@ class MarketPanel:
 
 
 def event_page(cache: LedgerCache, id: str) -> WebPage:
-    """Return the page of an event: prices, forecasts, related events; raise UsageError if nobody decided on it."""
+    """Return the page of an event: prices, forecasts, related events; raise `UsageError` if nobody decided on it."""
     own = cache.read(select_decisions, RowFilter(event=id))
     if not own:
         raise UsageError(f"nobody decided on event {id[:60]!r}")

@@ -16,7 +16,7 @@ from predibot.web.pages.page import PAGE, WebPage, pagination
 
 
 def items_page(cache: LedgerCache, run: str, page_: int = 1) -> WebPage:
-    """Return a part of the list of the items of a run, in frozen order; raise UsageError if no study shows them."""
+    """Return a part of the list of the items of a run, in frozen order; raise `UsageError` if no study shows them."""
     study, show, of_run = _run_of_study(cache, run)
     ids = cache.read(labelled_items, of_run.id)
     shown = pagination(len(ids), page_, "/items", run=run)
@@ -32,7 +32,7 @@ def items_page(cache: LedgerCache, run: str, page_: int = 1) -> WebPage:
 
 
 def item_page(cache: LedgerCache, run: str, subject: str) -> WebPage:
-    """Return an item of a run with the answers of all bots; raise UsageError if there is none, or it is not shown."""
+    """Return an item of a run with the answers of all bots; raise `UsageError` if there is none, or it is not shown."""
     _, show, of_run = _run_of_study(cache, run)
 
     def read(connection: Connection) -> tuple[str | None, Sequence[Row[Any]]]:

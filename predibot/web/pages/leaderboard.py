@@ -84,7 +84,7 @@ class PartTexts:
     bots: str = ""
 
     def part(self) -> Part:
-        """Return the part of the ledger; raise UsageError if a day is none."""
+        """Return the part of the ledger; raise `UsageError` if a day is none."""
         since, until = day_of(self.since), end_of_day(self.until)
         bots = tuple(dict.fromkeys(each.strip() for each in self.bots.split(",") if each.strip()))
         return Part(
@@ -92,7 +92,7 @@ class PartTexts:
         )
 
     def evaluation(self, cache: LedgerCache, question: Question) -> Evaluation:
-        """Return the evaluation of the part; errors are those of `part` and of `LedgerCache.evaluation`."""
+        """Return the evaluation of the part; raise `UsageError` as `part` and `LedgerCache.evaluation` do."""
         return cache.evaluation(question, self.part())
 
     def parameters(self) -> dict[str, str]:

@@ -7,7 +7,10 @@ from predibot.web.pages.page import WebPage
 
 
 def methods_page(_cache: LedgerCache, chapter: str = "") -> WebPage:
-    """Return meanings of headers with a list of the scoring functions, or a chapter of these; UsageError for none."""
+    """Return meanings of headers with a list of the scoring functions, or a chapter of these.
+
+    Raises `UsageError` for an unknown chapter.
+    """
     found = chapters()
     shown = next((each for each in found if each.name == chapter), None)
     if chapter and shown is None:

@@ -22,7 +22,8 @@ Prices = Sequence[tuple[datetime, float]]
 def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str = "", page_: int = 1) -> WebPage:
     """Return one page of what bots were shown, of one market or of all, newest slot first.
 
-    Slots are from the day `since` to the day `until`, such as 2026-01-31, else UsageError is raised; empty takes all.
+    Slots are from the day `since` to the day `until`, such as 2026-01-31; empty takes all. Raises
+    `UsageError` if one is no day. Parts are numbered from 1.
     """
     asked = (market, day_of(since), end_of_day(until))
     part = pagination(cache.read(count_shown, *asked), page_, "/news", market=market, since=since, until=until)

@@ -105,7 +105,7 @@ def alike_neighbours(days: Mapping[date, Sequence[str]]) -> list[list[tuple[date
 
 
 def day_of(text: str) -> datetime | None:
-    """Return the first instant of a day, None for an empty text; raise UsageError if it is no day."""
+    """Return the first instant of a day, None for an empty text; raise `UsageError` if it is no day."""
     if not text:
         return None
     try:
@@ -115,6 +115,9 @@ def day_of(text: str) -> datetime | None:
 
 
 def end_of_day(text: str) -> datetime | None:
-    """Return the first instant after a day, as `day_of` does the first of it; None also for the last day there is."""
+    """Return the first instant after a day; None for an empty text or the last day.
+
+    Raises `UsageError` if it is no day.
+    """
     day = day_of(text)
     return None if day is None or day.date() == date.max else day + timedelta(days=1)

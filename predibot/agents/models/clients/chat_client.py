@@ -62,8 +62,10 @@ class ChatClient(ABC):
         """
 
     def chat(self, request: ChatRequest, *, deadline_seconds: float) -> ChatReply:
-        """Return the model's reply to a conversation. Raises what `ChatModel.chat` does, and `UsageError` if the named
-        key is not set, or may not be sent there.
+        """Return the model's reply to a conversation.
+
+        Raises `ModelUnavailable` and `ModelRefused` as `ChatModel.chat` does, and `UsageError` if the named key is not
+        set, or may not be sent there.
         """
         return self.retry.call(
             lambda seconds: self._try_once(request, seconds), provider=self._provider, deadline_seconds=deadline_seconds

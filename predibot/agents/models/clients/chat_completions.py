@@ -31,9 +31,10 @@ class Endpoint:
         self.key_name = key.name if key else "its key"
 
     def ask(self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float) -> HttpAnswer:
-        """Return the whole answer to a request below the base URL, whatever its status. Raises `TryAgain` if nothing
-        was sent, and `LostAnswer` if no whole answer came. If the answer is too long, or compressed, a success raises
-        `AnswerUnusable` because it may have been paid for, and an error `ModelRefused`.
+        """Return the whole answer to a request below the base URL, whatever its status.
+
+        Raises `TryAgain` if nothing was sent, and `LostAnswer` if no whole answer came. If the answer is too long, or
+        compressed, a success raises `AnswerUnusable` because it may have been paid for, and an error `ModelRefused`.
         """
         try:
             return self._client.ask(method, self._below(path), body=body, seconds=seconds)

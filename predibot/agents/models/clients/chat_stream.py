@@ -1,6 +1,7 @@
-"""A streamed chat completion, put together from its pieces. Source: "Server-sent events" of the HTML standard (WHATWG).
-More lenient than that: a last event without an empty line counts, and if the lines of an event are no JSON together,
-each of them is an event.
+"""A streamed chat completion, put together from its pieces.
+
+Source: "Server-sent events" of the HTML standard (WHATWG). More lenient than that: a last event without an empty line
+counts, and if the lines of an event are no JSON together, each of them is an event.
 """
 
 import re
@@ -107,9 +108,10 @@ def _parts(content: object) -> list[object]:
 
 
 def _find_call(calls: list[dict[str, Any]], piece: object) -> dict[str, Any]:
-    """Return the call that a piece continues, or a new one. A piece continues the latest call with its index, or the
-    latest of all if it has none. A piece with a name begins a new call if its id is new, because Google gives all calls
-    one index, or if it has neither id nor index.
+    """Return the call that a piece continues, or a new one.
+
+    A piece continues the latest call with its index, or the latest of all if it has none. A piece with a name begins a
+    new call if its id is new, because Google gives all calls one index, or if it has neither id nor index.
     """
     fields = piece if isinstance(piece, dict) else {}
     index, own_id, function = fields.get("index"), fields.get("id"), fields.get("function")

@@ -164,9 +164,10 @@ class LiteLLMModel(ChatClient):
 
 
 def provider_of(name: str) -> str:
-    """Return a model's provider: the part before the slash, else what litellm makes of the name. Raises `ModelRefused`
-    if litellm does not know it either, and `UsageError` if litellm could make an address of the name and send the
-    provider's key there.
+    """Return a model's provider: the part before the slash, else what litellm makes of the name.
+
+    Raises `ModelRefused` if litellm does not know it either, and `UsageError` if litellm could make an address of the
+    name and send the provider's key there.
     """
     # litellm copies parts of some names into addresses, so marks of an address could lead elsewhere.
     if "://" in name or not _MODEL_NAME.fullmatch(name) or (_ARN.search(name) and not _NAME_WITH_ARN.fullmatch(name)):

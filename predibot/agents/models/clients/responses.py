@@ -1,6 +1,7 @@
-"""A client for OpenAI's models that work in the background of the Responses API, such as those for deep research. A job
-is started once, polled until it is done, and cancelled if its caller gives up. It costs dollars, so no other job is
-started while it may still be at work.
+"""A client for OpenAI's models that work in the background of the Responses API, such as those for deep research.
+
+A job is started once, polled until it is done, and cancelled if its caller gives up. It costs dollars, so no other job
+is started while it may still be at work.
 """
 
 import json
@@ -133,8 +134,9 @@ class ResponsesModel(OpenAICompatibleModel):
         weakref.finalize(self, _cancel_all, self.endpoint, self.open_jobs)
 
     def _send(self, request: ChatRequest, manners: Manners, seconds: float) -> object:
-        """Return the report of a single job as a chat completion, or a refusal to start it. Raises `LostAnswer` if
-        there is no report, or an unknown job may be at work; it is not started again.
+        """Return the report of a single job as a chat completion, or a refusal to start it.
+
+        Raises `LostAnswer` if there is no report, or an unknown job may be at work; it is not started again.
         """
         ends = self.monotonic() + seconds
         body = {**(self.extra_body or {}), **_report_body(request, self.sent_name)}

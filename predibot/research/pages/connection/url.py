@@ -52,6 +52,7 @@ class Target:
 
 def parse_target(url: str, *, allowed_private: Collection[HostAndPort] = ()) -> Target:
     """Parse an address that an agent or a redirect wrote; raise `AddressRefused` if it is not one of the public web.
+
     Only `allowed_private` hosts and ports of this machine may have private names, or other ports than 80 and 443. An
     address with a user name is refused too.
     """

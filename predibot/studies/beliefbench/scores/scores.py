@@ -70,7 +70,7 @@ def pair_scores(
     """Return the scores of labels with 95 % percentile bootstrap intervals over events.
 
     In a draw a pair counts as often as its events were drawn: the product of both numbers, or the one number of a pair
-    within an event. A ValueError if lengths differ, or a label is none.
+    within an event. Raises `ValueError` if lengths differ, or a label is none.
 
     Args:
         predicted: Labels from 0 to 4 or `UNREAD`, shape (n,).

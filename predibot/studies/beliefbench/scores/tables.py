@@ -35,7 +35,7 @@ class RaterAgreement:
 def rater_agreement(ratings: ArrayLike) -> RaterAgreement:
     """Return the agreement of raters: Shrout and Fleiss (1979), Psychological Bulletin 86(2), 420-428.
 
-    `ratings` are of n things by k raters, (n, k), NaN for a missing one; a ValueError if k is below 2.
+    `ratings` are of n things by k raters, (n, k), NaN for a missing one; raise `ValueError` if k is below 2.
 
     Examples:
         >>> found = rater_agreement(

@@ -56,7 +56,10 @@ def load_word_lists() -> WordLists:
 
 
 def read_or_make_salt(path: Path) -> bytes:
-    """Return the salt of exported ids; a new one is made readable by its owner alone. A UsageError for another file."""
+    """Return the salt of exported ids; a new one is made readable by its owner alone.
+
+    Raises `UsageError` for another file.
+    """
     if not path.exists():
         fresh = path.with_name(f".unfinished-{secrets.token_hex(16)}")
         try:
@@ -279,7 +282,7 @@ def collect_platform(
 
 
 def add_platform(folder: Path, into: Path, platform: str) -> None:
-    """Put the data set of a platform into a folder, in place of its rows there; a UsageError for another file."""
+    """Put the data set of a platform into a folder, in place of its rows there; raise `UsageError` for another file."""
     for name in FILES:
         file = f"{name}.jsonl"
         with whole_file(into / file) as whole:

@@ -28,8 +28,8 @@ class RawStore:
     def lock(self, platform: str) -> Iterator[None]:
         """Lock the folder for one collection of one platform, and remove half-written files of a killed one.
 
-        A UsageError if another collection is at work in it, or it holds answers of another platform, or of a simulated
-        one: they would be mistaken for this one's.
+        Raises `UsageError` if another collection is at work in it, or it holds answers of another platform, or of a
+        simulated one: they would be mistaken for this one's.
         """
         raw = self.folder / "raw"
         raw.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,10 @@ class RawStore:
             os.close(held)
 
     def answer(self, kind: str, name: str, ask: Callable[[], object]) -> object:
-        """Return a stored answer, or ask for it and store it whole; a UsageError if a stored one cannot be read."""
+        """Return a stored answer, or ask for it and store it whole.
+
+        Raises `UsageError` if a stored one cannot be read.
+        """
         # Ids may hold anything, file names may not.
         path = self.folder / "raw" / kind / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json.gz"
         if path.is_file():

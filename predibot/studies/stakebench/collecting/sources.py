@@ -440,7 +440,7 @@ def _word(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a text with lone surrogates, which JSON may hold, replaced; a TypeError if it is no text."""
+    """Return a text with lone surrogates, which JSON may hold, replaced; raise `TypeError` if it is no text."""
     if not isinstance(value, str):
         raise TypeError(f"a text is {type(value).__name__}")
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

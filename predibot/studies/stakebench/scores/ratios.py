@@ -79,6 +79,9 @@ def macro_estimate(
         splits: Whole numbers from zero, shape (n,).
         markets: Words or whole numbers, shape (n,); a market lies in one split.
         minus: Subtracted in each split, such as a baseline or the lowest quartile.
+
+    Raises:
+        ValueError: If lengths differ, or a split is below zero.
     """
     rows = indices("splits", splits)
     refuse("splits", rows, rows < 0, "each must be zero or more")

@@ -18,7 +18,7 @@ from predibot.studies.stakebench.scores.ratios import REFUSED, Tally
 def accuracy_marks(predicted: ArrayLike, true: ArrayLike) -> Tally:
     """Return hits of all answers, for Acc, strict Acc of sides, Acc_act, Acc_f, Acc_d and PLA; abstaining is a miss.
 
-    A ValueError if the lengths differ, or a label is no whole number.
+    Raises `ValueError` if the lengths differ, or a label is no whole number.
 
     Examples:
         >>> accuracy_marks([1, 0, -1, 1], [1, 1, -1, -1]).over_all()
@@ -133,7 +133,7 @@ class RecallProfile:
 def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> RecallProfile:
     """Return the recall of each class and the spread of the answers.
 
-    A ValueError if a true class is not one of them, or a predicted one is neither that nor `REFUSED`.
+    Raises `ValueError` if a true class is not one of them, or a predicted one is neither that nor `REFUSED`.
 
     Examples:
         >>> recall_profile([0, 0, 0, 0], [0, 0, 1, 1], classes=2).recall

@@ -16,7 +16,7 @@ from predibot.scoring.metrics.agreement import rank_correlation
 def binomial_p_values(hits: ArrayLike, trials: ArrayLike, *, chance: float) -> Floats:
     """Return the exact one-sided chance of at least so many hits by guessing, (m,); NaN where there was no trial.
 
-    A ValueError if there are more hits than trials, or fewer than none.
+    Raises `ValueError` if there are more hits than trials, or fewer than none.
 
     Examples:
         >>> binomial_p_values([4, 0], [4, 0], chance=0.5).tolist()
@@ -123,7 +123,8 @@ class CoverageBias:
 def coverage_bias(values: ArrayLike, holds: ArrayLike) -> CoverageBias:
     """Compare a number, such as the length of each comment, between comments with and without a position.
 
-    `values` may be NaN. From StakeBench (arXiv 2605.26074), Appendix H; Cohen (1988).
+    `values` may be NaN; `holds` says which comments have a position. From StakeBench (arXiv 2605.26074),
+    Appendix H; Cohen (1988).
 
     Examples:
         >>> round(coverage_bias([1, 2, 3, 4], [0, 0, 1, 1]).cohen_d, 4)

@@ -152,7 +152,7 @@ class PairForm(LabelForm):
     def parse(self, answer: object) -> Decision:
         """Return the decision of an answer `{"label": "0.4-0.6"}`; after reasons it is the last line.
 
-        The reasons become the rationale. An AnswerError for anything else.
+        The reasons become the rationale. Raises `AnswerError` for anything else.
         """
         parsed, reasons = answer, ""
         if isinstance(answer, str):
@@ -202,7 +202,7 @@ class PairReferences(ItemReferences):
     noun: ClassVar = "pairs"
 
     def of(self, subject_id: str) -> PairReference:
-        """Return what may be known about a subject; a UsageError if there is no such subject."""
+        """Return what may be known about a subject; raise `UsageError` if there is no such subject."""
         return PairReference(self.find_item(subject_id).markets, self)
 
     def normalised_volumes(self) -> Mapping[str, float]:
@@ -250,7 +250,7 @@ class Beliefbench(LabelGame):
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
         """Return the items of a run as events to be frozen, and notes.
 
-        A UsageError if the rows do not go together, or are of no such domain.
+        Raises `UsageError` if the rows do not go together, or are of no such domain.
         """
         try:
             items, notes = draw_pairs(rows, per_class=self.per_class, domains=self.domains, seed=seed)

@@ -197,7 +197,7 @@ class StakebenchReferences(ItemReferences):
     noun: ClassVar = "texts"
 
     def of(self, subject_id: str) -> Reference:
-        """Return what may be known about a subject; a UsageError if there is no such subject."""
+        """Return what may be known about a subject; raise `UsageError` if there is no such subject."""
         item: Item = self.find_item(subject_id)
         key = (item.task, item.platform, self._folds[item.market])
         examples: tuple[Item, ...] = self.once(("examples", *key), lambda: self._examples(*key))
@@ -246,7 +246,10 @@ class Stakebench(LabelGame):
         return {"question": True, "comments": True, **dict.fromkeys(sorted(own), False)}
 
     def drawn(self, rows: Rows, seed: int) -> tuple[tuple[Event, ...], tuple[str, ...]]:
-        """Return the items of a run as events to be frozen, and notes; a UsageError if the rows do not go together."""
+        """Return the items of a run as events to be frozen, and notes.
+
+        Raises `UsageError` if the rows do not go together.
+        """
         try:
             found = draw_items(rows, tasks=self.tasks, per_split=self.per_split, seed=seed)
         except ValueError as error:
