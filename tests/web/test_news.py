@@ -90,8 +90,23 @@ def test_the_page_links_only_to_plain_addresses_and_shows_prices_around_the_news
 
 @ONE_DATABASE
 def test_a_page_that_several_bots_read_has_one_row_with_all_of_them(shown: Store) -> None:
-    read = [each for each in client_of(shown).get("/news").text.split("<tr>") if ">Read</a>" in each]
+    one, two = event_of(1), event_of(2, 2)
+    run = a_run(shown, one, two, key="other@2026-03-01T00:00Z", recipe="other")
+    headline = NewsItem("A headline", "In other words", NOW - timedelta(hours=1), 'https://n.example/?a=1&b="2"')
+    with shown.write() as connection:
+        add_news(connection, run.id, "m1a", "polymarket", "one", [headline])
+        add_news(connection, run.id, "m2b", "polymarket", "two", [headline])
+    text = client_of(shown).get("/news").text
+    rows = re.findall(r"<tr>.*?</tr>", text, re.DOTALL)
+    read = [each for each in rows if ">Read</a>" in each]
     assert [re.findall(r"/bot\?name=(\w)", each) for each in read] == [["a", "b"]]
+    # What two recipes were shown stays apart: each has its market, its words and its recipe.
+    headlines = [each for each in rows if "A headline" in each]
+    found = [re.findall(r"market=(\w+)|(In other words)|all bots of (\w+)", each) for each in headlines]
+    assert sorted(tuple(max(each) for each in row) for row in found) == [
+        ("m1a", "In other words", "other"), ("m1a", "daily"), ("m2a", "daily"), ("m2b", "In other words", "other"),
+    ]  # fmt: skip
+    assert "<caption>6 pieces of news</caption>" in text
 
 
 @ONE_DATABASE

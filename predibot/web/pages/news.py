@@ -44,8 +44,8 @@ def news_page(cache: LedgerCache, market: str = "", since: str = "", until: str 
 
 
 def _piece(shown: Row[Any]) -> tuple[object, ...]:
-    """Return what is the same in all rows of a piece of news that several bots read."""
-    return shown.slot_at, shown.asset, shown.name, shown.url, shown.published_at
+    """Return what is the same in all rows of a piece of news that several bots of a run read."""
+    return shown.run, shown.event_id, shown.market_id, shown.name, shown.url, shown.published_at, shown.snippet
 
 
 def _prices_of(cache: LedgerCache, shown: Row[Any]) -> Prices:
