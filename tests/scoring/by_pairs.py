@@ -142,7 +142,7 @@ def matched(ours: Sequence[float], theirs: Sequence[float]) -> list[tuple[float,
 
 
 def edge(record: TrackRecord, bot: int) -> Found | None:
-    """Return the mean edge of a bot over its event-slots; None for a bot without a forecast."""
+    """Return the mean edge of a bot over its event-slots; None for a bot without a forecast that has a price."""
     if not _has_forecast(record, bot):
         return None
     made = [(event, one) for (event, _), one in _edges(record, bot, record.slots().tolist()).items()]
@@ -167,7 +167,12 @@ def edge_difference(record: TrackRecord, first: int, second: int) -> Found | Non
 
 def _has_forecast(record: TrackRecord, bot: int) -> bool:
     own = (record.decision_bot == bot) & record.made_mask()
-    return bool((own[record.bet_decision] & (record.bet_probability >= 0.0)).any())
+    return any(
+        _later(record, int(record.bet_market[row]), float(record.decided_at[record.bet_decision[row]]), "now")
+        is not None
+        for row, decision in enumerate(record.bet_decision.tolist())
+        if own[decision] and record.bet_probability[row] >= 0.0
+    )
 
 
 def _edges(record: TrackRecord, bot: int, of_decision: Sequence[_Number]) -> dict[tuple[int, _Number], Made]:

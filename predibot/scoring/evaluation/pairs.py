@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints, instance_of, within_floats
-from predibot.scoring.evaluation.averages import Average, Units
+from predibot.scoring.evaluation.averages import Average
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.inference.bootstrap import FEW_CLUSTERS
@@ -145,7 +145,7 @@ def edge_pairs(
 ) -> tuple[Pair, ...]:
     """Return every pair of bots by their edge on the events that both were asked about at about the same time.
 
-    A bot without a single forecast has no edge, so its pairs have no difference. Of more than `MOST_IN_PAIRS` bots,
+    Pairs of a bot without an edge have no difference. Of more than `MOST_IN_PAIRS` bots,
     only those that were asked most are compared.
 
     Args:
@@ -163,9 +163,6 @@ def edge_pairs(
         instance_of("book", book, Book)
     found = edges(record) if found is None else found
     average = _edge_average(record, found, book or Book.of(record))
-    decision, value = average.units.decision, average.units.value
-    has_answered = found.answered[average.book.record.decision_bot[decision]] > 0
-    average = replace(average, units=Units(decision, np.where(has_answered, value, np.nan)), limits=None)
     return adjust_pairs(_pairs_by_prices("edge", record.bots, average, uncertainty))
 
 

@@ -76,9 +76,6 @@ def running_sums(
                 low, high = (None if end is None else end * estimate.n for end in (estimate.low, estimate.high))
                 total = estimate.estimate * estimate.n
                 before.append(RunningPoint(slot_at, total, low, high, estimate.n, estimate.clusters))
-    if ahead is not None:
-        # A bot that answered nothing has no edge.
-        found[EDGE] = {bot: found[EDGE].get(bot, []) for bot, n in zip(record.bots, ahead.answered, strict=True) if n}
     return {name: {bot: tuple(points) for bot, points in of.items() if points} for name, of in found.items()}
 
 

@@ -1,7 +1,7 @@
 """Scorecards: how good each bot was, with the number of values behind every figure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,11 +85,10 @@ class EdgeScore:
     """How much closer a bot was to what happened than the prices; above zero it knew more than they did."""
 
     edge: float | None = None
-    """The mean over all events and slots it was asked about, in [-1, 1]. None if no question has a price, or it
-    answered none."""
+    """The mean over all events and slots it was asked about, in [-1, 1]; None without an answer that has a price."""
     n: int = 0
     board_n: int = 0
-    """Events and slots on which any bot of the board has an edge; the n are some of them."""
+    """Events and slots with a price about which any bot of the board was asked; the n are some of them."""
     clusters: int = 0
     settled_part: float | None = None
     """The part of the edge on settled markets; the rest is on open ones at their last prices."""
@@ -323,14 +322,14 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _ForecastCounts:
 def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:
     mean, settled = _means(found.bot, found.value, bots), _means(found.bot, found.settled_value, bots)
     by_event, clusters = _means_by_event(found.bot, found.event, found.cluster, found.value, bots)
-    board_n = found.event_slots()
+    n, board_n = np.bincount(found.bot, minlength=bots).tolist(), found.event_slots()
     intervals: Sequence[Estimate | None] = [None] * bots
     if uncertainty is not None and book is not None:
         intervals = edge_average(found, book).of_each(uncertainty.confidence)
-    scores = [
+    return [
         EdgeScore(
             edge=mean[row].mean,
-            n=mean[row].n,
+            n=n[row],
             board_n=board_n,
             clusters=clusters[row],
             settled_part=settled[row].mean,
@@ -343,11 +342,6 @@ def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book:
             interval=intervals[row],
         )
         for row in range(bots)
-    ]
-    # A bot that answered nothing has no edge, which would be above those that lose against the price.
-    return [
-        score if score.answered else replace(score, edge=None, settled_part=None, by_event=None, interval=None)
-        for score in scores
     ]
 
 

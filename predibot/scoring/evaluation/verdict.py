@@ -31,7 +31,7 @@ class Finding(StrEnum):
     TOO_FEW_EVENTS = "too few events"
     """Below 30 events no claim is made, whatever the numbers say."""
     NOTHING_YET = "nothing yet"
-    """Nothing has a price or has paid, or the bot answered nothing."""
+    """Nothing has a price or has paid, or the bot answered nothing that has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class Edges:
     slot: Floats
     """The instant of the run's slot, (n_s,)."""
     value: Floats
-    """The mean over the markets asked, (n_s,), in [-1, 1]."""
+    """The mean over the markets asked, (n_s,), in [-1, 1]; NaN where its bot has none of the n_f forecasts."""
     settled_value: Floats
     """The part of it on settled markets, (n_s,)."""
     bet: Ints
@@ -50,7 +50,7 @@ class Edges:
     """The mean distance of its probabilities from the prices, (b,), over all answers; NaN without any."""
 
     def event_slots(self) -> int:
-        """Return the number of events and slots on which at least one bot has an edge."""
+        """Return the number of events and slots in n_s of all bots together."""
         slot = np.unique(self.slot, return_inverse=True)[1]
         return int(np.unique(self.event * (slot.max(initial=0) + 1) + slot).size)
 
@@ -72,7 +72,8 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
 
     For each market asked it is (p0 - y)^2 - (p - y)^2, where y is the payout or,
     while the market is open, its last price after the decision, at most a gap old.
-    It is zero if the bot abstained, was refused, failed or left the market out.
+    It is zero if the bot abstained, was refused, failed or left the market out;
+    it is missing throughout if the bot has no forecast on any such market.
     Markets without a price do not count as asked. Only scored decisions
     count.
 
@@ -101,14 +102,18 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
     share = 2.0 * without_rounding(forecasts[rows] - entry, entry) / per_cell[cell[place]]
     # The same as (p0 - y)^2 - (p - y)^2, but linear in y.
     gained = share * (later[rows] - (forecasts[rows] + entry) / 2.0)
+    has_edge = np.isin(record.decision_bot[first], of_asked[rows])
+    value, settled_value = (
+        np.where(has_edge, np.bincount(cell[place], each, first.size), np.nan) for each in (gained, gained * paid[rows])
+    )
     return Edges(
         decision=first,
         bot=record.decision_bot[first],
         event=record.decision_event[first],
         cluster=record.clusters()[first],
         slot=record.slots()[first],
-        value=np.bincount(cell[place], gained, first.size).astype(np.float64),
-        settled_value=np.bincount(cell[place], gained * paid[rows], first.size).astype(np.float64),
+        value=value,
+        settled_value=settled_value,
         bet=bet[rows],
         cell=cell[place],
         shares=share,
@@ -123,12 +128,12 @@ def edges(record: TrackRecord, *, max_gap_seconds: float = MAX_GAP_SECONDS) -> E
 
 
 def edge_curves(bots: Sequence[str], found: Edges) -> tuple[EdgeCurve, ...]:
-    """Return how the edge of each bot added up over its slots, in the order of the bots; empty without answers."""
+    """Return how the edge of each bot added up over its slots, in the order of the bots; empty without an edge."""
     instance_of("bots", bots, Sequence)
     instance_of("found", found, Edges)
     curves = []
     for row, bot in enumerate(bots):
-        own = (found.bot == row) & (found.answered[row] > 0)
+        own = (found.bot == row) & ~np.isnan(found.value)
         slots, slot = np.unique(found.slot[own], return_inverse=True)
         sums = np.cumsum(np.bincount(slot, found.value[own], slots.size))
         curves.append(EdgeCurve(bot, tuple(slots.tolist()), tuple(sums.tolist())))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import EdgeScore, TrackRecord, Uncertainty, edge_pairs, edges, scorecards
+from predibot.scoring.evaluation.running import running_sums
 from predibot.scoring.records.edge import edge_curves
 from tests.scoring import by_loops
 from tests.scoring.evaluation.test_scorecard import RECORDS
@@ -30,7 +31,7 @@ def score(record: TrackRecord, bot: int = 0) -> EdgeScore:
 def plainly(record: TrackRecord, bot: int) -> tuple[float | None, int, int, int]:
     """Return the edge, the event-slots, the markets asked and those counted, one question at a time."""
     cells: dict[tuple[int, float], list[float]] = {}
-    n_asked = counted = 0
+    n_asked = counted = answered = 0
     for decision, market in zip(*(each.tolist() for each in record.questions()), strict=True):
         if record.decision_bot[decision] != bot or record.decided_at[decision] > record.as_of:
             continue
@@ -46,9 +47,10 @@ def plainly(record: TrackRecord, bot: int) -> tuple[float | None, int, int, int]
         if row is None or np.isnan(said):
             values.append(0.0)
         else:
+            answered += 1
             values.append((float(record.bet_price_yes[row]) - later) ** 2 - (said - later) ** 2)
     means = [sum(values) / len(values) for values in cells.values()]
-    return (sum(means) / len(means) if means else None), len(means), n_asked, counted
+    return (sum(means) / len(means) if answered else None), len(means), n_asked, counted
 
 
 @given(RECORDS, st.randoms(use_true_random=False))
@@ -59,9 +61,7 @@ def test_it_agrees_with_the_definition_one_question_at_a_time(record: TrackRecor
         for bot, card in enumerate(scorecards(each)):
             edge, n, n_asked, counted = plainly(each, bot)
             assert (card.edge.n, card.edge.asked, card.edge.counted) == (n, n_asked, counted)
-            assert card.edge.edge == (
-                None if edge is None or not card.edge.answered else pytest.approx(edge, abs=1e-12)
-            )
+            assert card.edge.edge == (None if edge is None else pytest.approx(edge, abs=1e-12))
 
 
 def test_it_is_the_squared_distance_of_the_price_less_that_of_the_forecast() -> None:
@@ -83,12 +83,19 @@ def test_who_says_the_price_has_an_edge_of_zero_and_who_says_nothing_has_none() 
         Made("silent", status="abstained"),
         Made("broken", status="failed"),
         Made("refused", status="refused"),
+        # It answered, but only what nobody has a price of.
+        Made("unpriced", bets=(Bet(1, 1.0, 0.4, 0.9),)),
     ]
-    record = asked(record_of(made, paid={0: Paid(1, 1.0)}, as_of=2), *((row, 0) for row in range(4)))
-    for bot in range(4):
+    questions = [(row, 0) for row in range(5)]
+    record = asked(record_of(made, paid={0: Paid(1, 1.0)}, as_of=2), *questions, (4, 1))
+    for bot in range(5):
         found = score(record, bot)
         assert (found.edge, found.settled_part, found.by_event) == ((None,) * 3 if bot else (0.0,) * 3)
-        assert (found.n, found.answered, found.interval is None) == (1, bot == 0, bot > 0)
+        assert (found.n, found.answered, found.interval is None) == (1, bot in {0, 4}, bot > 0)
+    found = edges(record)
+    assert [curve.cumulative for curve in edge_curves(record.bots, found)] == [(0.0,), (), (), (), ()]
+    assert {pair.n for pair in edge_pairs(record, FEW)} == {0}
+    assert list(running_sums(record)["edge"]) == ["price"]
 
 
 def test_who_says_the_price_but_for_the_last_digit_has_none() -> None:

@@ -1,13 +1,14 @@
 """Replicates in a record: joined they are one bot, apart they have a spread."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 
 import numpy as np
 import pytest
 
-from predibot.scoring import TrackRecord
+from predibot.scoring import TrackRecord, scorecards
 from predibot.scoring.evaluation.e_values import record_evidence
 from predibot.scoring.evaluation.evaluation import Evaluation, Question, evaluation_of
 from predibot.scoring.inference.uncertainty import Uncertainty
@@ -86,6 +87,16 @@ def test_the_spread_is_that_of_each_replicate_scored_by_itself() -> None:
         assert (spread.low, spread.high) == pytest.approx((min(values), max(values)))
         # Of two values the deviation is their distance over the root of 2.
         assert spread.deviation == pytest.approx((spread.high - spread.low) / 2**0.5)
+
+
+def test_a_replicate_that_answered_nothing_has_no_edge_in_the_spread() -> None:
+    losing = record("x#1", shift=0.0)
+    silent = record("x#1", "x#2")
+    silent = replace(
+        silent, bet_probability=np.where(silent.decision_bot[silent.bet_decision] == 1, np.nan, silent.bet_probability)
+    )
+    alone, found = scorecards(losing)[0].edge.edge, replicate_scores(join_replicates(silent))["x"]
+    assert found.count == 2 and found.edge == ReplicateSpread(*[pytest.approx(alone)] * 3, None)
 
 
 def test_a_replicate_without_a_sibling_and_a_bot_without_replicates_stay_as_they_are() -> None:
