@@ -47,7 +47,7 @@ def locate(store: Store, part: Part, clock: Clock) -> PartLocation:
 
 
 def locate_each(store: Store, part: Part, clock: Clock) -> tuple[PartLocation, ...]:
-    """Return a part's venues, grouped by their instruments, the latest run's last; errors are those of `locate`."""
+    """Return a part's venues, by their instruments, the latest run's last; raise `UsageError` as `locate` does."""
     if part.recipe is not None or part.bots:
         with store.read() as connection:
             part = replace(part, recipe=find_recipe_name(part.recipe, part.bots, bots_by_recipe(connection)))

@@ -240,7 +240,7 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        """Close the store; raise LedgerUnusable where the file was moved or cut, or foreign rows caused the error."""
+        """Close the store; raise `LedgerUnusable` where the file was moved or cut, or foreign rows caused the error."""
         try:
             if isinstance(error, (*ROW_ERRORS, SQLAlchemyError)):
                 self._raise_for_foreign_row(error)
@@ -262,7 +262,7 @@ class Store:
             raise
 
     def _raise_for_foreign_row(self, error: Exception) -> None:
-        """Raise LedgerUnusable from the error if predibot did not write some row; else it is a bug of predibot."""
+        """Raise `LedgerUnusable` from the error if predibot did not write some row; else it is a bug of predibot."""
         if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | DataError):
             # The database failed, not its content.
             return

@@ -43,7 +43,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 
 def write_tearsheet(history: BotHistory, file: Path | None) -> Path:
-    """Write the tear sheet of a bot, by default as `runs/out/tearsheet-BOT.html`; return the file, or raise OSError."""
+    """Write the tear sheet of a bot, by default as `runs/out/tearsheet-BOT.html`; return the file or raise `OSError`."""
     with figures.in_currency(history.evaluation.currency):
         page = tearsheet(history)
     if file is None:
@@ -55,7 +55,7 @@ def write_tearsheet(history: BotHistory, file: Path | None) -> Path:
 
 
 def tearsheet(history: BotHistory) -> str:
-    """Return the page, equal for equal histories; raise ImportError without matplotlib (see `require_matplotlib`)."""
+    """Return the page, equal for equal histories; raise `ImportError` without matplotlib (see `require_matplotlib`)."""
     name = _text(history.bot, _NAME_CELLS)
     head, *claims = head_lines(history)
     body = [

@@ -176,7 +176,7 @@ def _roll_call(entries: Sequence[object], event: Event) -> Iterator[str]:
 
 
 Check = Callable[[Decision, EventView, Mapping[Instrument, Price]], object]
-"""Raises AnswerError where a decision on an event breaks a rule at these prices."""
+"""Raises `AnswerError` where a decision on an event breaks a rule at these prices."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class VenueBoard:
         self._places: dict[tuple[str, ...], tuple[threading.Lock, list[tuple[datetime, Any]]]] = {}
 
     def open_event(self, event: Event, *, after: datetime | None = None) -> Event:
-        """Return an event with the quotes of now, asked for not before `after`; unchanged if the venue is not live.
+        """Return an event with the quotes of now, asked for after `after`; unchanged if the venue is not live.
 
         Raises:
             MarketClosed: If one of its markets is closed or not quoted any more.
@@ -77,8 +77,9 @@ class VenueBoard:
     def quote_event(self, event: Event, *, after: datetime | None = None) -> Event:
         """Return an event with the quotes of now, none for markets that trade no more; for accounts.
 
-        A past has the event's own quotes, unless its order books are wanted, which no list holds. A market keeps its
-        quote where a live venue answers with an older one.
+        A live venue is asked again if the last request began by `after`. A past has the event's own quotes, unless its
+        order books are wanted, which no list holds. A market keeps its quote where a live venue answers with an older
+        one.
         """
         if not (self._venue.live or self._past_books):
             return event

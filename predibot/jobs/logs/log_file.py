@@ -149,7 +149,7 @@ class LogFile(logging.Handler):
 
 
 def _lock(descriptor: int) -> None:
-    """Lock a file; raise TimeoutError after a while, so that a stopped program does not block the others for ever."""
+    """Lock a file; raise `TimeoutError` after a while, so that a stopped program does not block the others for ever."""
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

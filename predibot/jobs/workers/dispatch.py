@@ -141,7 +141,7 @@ class Dispatch:
 
 
 def work_in_time(job: DecideJob, worker: Worker) -> WorkResult:
-    """Do a job in a thread of its own; one that hangs is left behind, and its decision failed. Errors are `work`'s."""
+    """Do a job in a thread of its own; one that hangs is left behind, its decision failed. Raises what `work` does."""
     worker.watch(Activity(job.bot.name, job.subject.id, "running"))
     seconds = worker.settings.decision_deadline_seconds
     future = start_call(partial(work, job, worker))

@@ -69,7 +69,7 @@ def find_unfinished_files(store: Store) -> Iterator[Path]:
 
 
 def require_nobody_at_work(connection: Connection, store: Store, now: datetime) -> None:
-    """Raise UsageError while decisions are made: rows name new artefacts only afterwards.
+    """Raise `UsageError` while decisions are made: rows name new artefacts only afterwards.
 
     No decision begins before the connection's writing transaction ends.
     """

@@ -84,7 +84,7 @@ def _settle(connection: Connection, account: str, total: Exact) -> None:
 class LedgerAccount:
     """An account that threads, processes and machines share: one transaction adds and compares.
 
-    An amount with a part that is below zero or no number raises ValueError.
+    An amount with a part that is below zero or no number raises `ValueError`.
     """
 
     is_shared = True

@@ -30,7 +30,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 Resolve = Callable[[str, int], Sequence[str]]
-"""Resolves host name and port to IP addresses, or raises OSError."""
+"""Resolves host name and port to IP addresses, or raises `OSError`."""
 
 
 @dataclass(frozen=True, slots=True)

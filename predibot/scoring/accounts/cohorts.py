@@ -127,7 +127,7 @@ def stated_brier(forecasts: Sequence[tuple[float, float | None]]) -> Brier | Non
 def implied_confidence(amount_usd: float, cash_before_usd: float) -> float:
     """Return the confidence that the size of a bet implies: c = min(1, amount / (0.25 x cash before it)).
 
-    It is no probability: $50 of $10,000 on a side at .95 gives .02. Both must be above zero, else a ValueError.
+    It is no probability: $50 of $10,000 on a side at .95 gives .02. Raises `ValueError` unless both are above zero.
     """
     if not (0.0 < amount_usd < math.inf and 0.0 < cash_before_usd < math.inf):
         raise ValueError(f"a bet of ${amount_usd:g} of ${cash_before_usd:g}; both must be above zero")

@@ -209,7 +209,7 @@ def run_ends(*labels: Ints | Floats) -> Ints:
 def first_after(start: Floats, until: Floats, ends: Ints) -> Ints:
     """Return the first later row of the same run that starts after each has ended, (k,), by bisection.
 
-    `ends` is the end of each one's run, (k,); starts are in order within a run.
+    `until` is when each one ends, and `ends` the end of its run, (k,) each; starts are in order within a run.
     """
     last = np.arange(start.size)
     span = int((ends - last).max(initial=0))

@@ -30,7 +30,7 @@ class Periods:
 
 
 def check_periods_per_year(periods_per_year: float) -> float:
-    """Return the number if it is above zero and finite, else raise ValueError."""
+    """Return the number if it is above zero and finite, else raise `ValueError`."""
     periods = scalar("periods_per_year", periods_per_year)
     if not 0.0 < periods < float("inf"):
         raise ValueError(f"periods_per_year is {periods_per_year!r}; it must be above zero")

@@ -15,6 +15,7 @@ def read_ratings(path: Path, is_known: Callable[[str], bool]) -> dict[str, dict[
     """Return people's ratings by rater and pair, each in [0, 1]; a label is the centre of its range.
 
     The CSV file has the columns pair, rater and label; `label` is one of `LABELS`, or a number from 0 to 1.
+    `is_known` tells of a pair's id whether there is such a pair.
 
     Raises:
         UsageError: If it cannot be read, or a line is no rating, of no known pair, or there twice.

@@ -52,7 +52,7 @@ class AccountTurn:
         return self.journal.account
 
     def require(self, booked: Sequence[JournalRow], game: str) -> None:
-        """Refuse a booking that no account can carry; raise PluginError, which names the game."""
+        """Refuse a booking that no account can carry; raise `PluginError`, which names the game."""
         try:
             after = self.journal.with_rows(booked).account
         except ValueError as error:

@@ -12,7 +12,7 @@ from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnreadable
 
 Connect = Callable[[str, int, float], socket.socket]
-"""Connects a socket to an IP address and port within so many seconds, or raises OSError."""
+"""Connects a socket to an IP address and port within so many seconds, or raises `OSError`."""
 
 
 def connect_tcp(address: str, port: int, seconds: float) -> socket.socket:

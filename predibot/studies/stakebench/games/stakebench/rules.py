@@ -158,7 +158,10 @@ class TextForm(LabelForm):
         return label_words(self.item, self.labels, price_blind=self.price_blind, untrusted=untrusted)
 
     def parse(self, answer: object) -> Decision:
-        """Return the decision of an answer that is one allowed label in any case and space, else raise AnswerError."""
+        """Return the decision of an answer that is one allowed label in any case and space.
+
+        Raises `AnswerError` for any other.
+        """
         text = answer[LABEL] if isinstance(answer, Mapping) and list(answer) == [LABEL] else answer
         if not isinstance(text, str):
             raise AnswerComplaint(f"the answer is {quoted(text)}; it is one of {self.shape}")
