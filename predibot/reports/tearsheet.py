@@ -43,7 +43,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 
 def write_tearsheet(history: BotHistory, file: Path | None) -> Path:
-    """Write the tear sheet of a bot, by default as `runs/out/tearsheet-BOT.html`; return the file or raise `OSError`."""
+    """Write the tear sheet of a bot, by default `runs/out/tearsheet-BOT.html`; return the file, or raise `OSError`."""
     with figures.in_currency(history.evaluation.currency):
         page = tearsheet(history)
     if file is None:
