@@ -296,7 +296,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
             "score.n_quote",
             figures.count,
             8,
-            "all but decisions with money on a market without a book; 0 where no other has money",
+            "all but decisions with a bet not offered, or open where a side is empty; 0 where no other has money",
         ),
         Column("at the mid", "score.mean_return", figures.signed_percent, 9, "between both, which nobody gets"),
         Column("95% at mid", "score.intervals.mean_return", ends(figures.percent_interval), 6),

@@ -142,8 +142,8 @@ def _on_horizons(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[st
             unbooked = _who({bot: score.n_unquoted for bot, score in scores.items()})
             if unbooked and any(score.n_quote for score in scores.values()):
                 yield (
-                    f"Decisions with money on a market without an order book: {unbooked}; no return at the quote "
-                    "counts them."
+                    "Decisions with a bet that the order book did not offer, or that is open where one side of the "
+                    f"book is empty: {unbooked}; no return at the quote counts them."
                 )
         else:
             yield from _on_days(label, record, cards, scores, missing)
@@ -178,7 +178,8 @@ def _on_overlap(record: TrackRecord, cards: Sequence[Scorecard]) -> Iterator[str
 def _on_fees(record: TrackRecord) -> Iterator[str]:
     if record.bet_bid_yes is None or record.bet_ask_yes is None:
         return
-    priced = (record.bet_usd != 0.0) & ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
+    offered = ~np.isnan(np.where(record.bet_usd > 0.0, record.bet_ask_yes, record.bet_bid_yes))
+    priced = (record.bet_usd != 0.0) & offered
     stated = np.zeros(priced.shape, dtype=np.bool_) if record.bet_fee_rate is None else ~np.isnan(record.bet_fee_rate)
     if unstated := int(np.count_nonzero(priced & ~stated)):
         yield f"{count_noun(unstated, 'bet')} at the quote of markets that state no fee: none is charged."

@@ -58,10 +58,10 @@ class HorizonScore:
     quote_mean_return: float | None = None
     """The mean if bets were carried out against the book, with fees: the headline."""
     n_quote: int = 0
-    """Those of the n with a known book, or without money on anything: these returned 0. Zero if no stake by then has
-    a value at the quote."""
+    """Those of the n with a value at the quote: also those without money on anything, which returned 0. Zero if no
+    stake by then has one."""
     n_unquoted: int = 0
-    """Those of the n with money on a market without a book."""
+    """Those of the n with a bet that the book did not offer, or that is open where one side of the book is empty."""
     friction: float | None = None
     """The mean return at the mid less that at the quote, on exactly those."""
     net_mean_return: float | None = None

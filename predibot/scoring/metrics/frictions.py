@@ -46,7 +46,8 @@ def quote_gains(
         fee_exponents: Shape (n,), zero or more; NaN reads as 1.
 
     Returns:
-        Dollars, shape (n,). Zero for a bet of zero; else NaN where a price is unknown or nothing was on offer.
+        Dollars, shape (n,). Zero for a bet of zero; else NaN where the later price or that of the side bought is
+        unknown or nothing was on offer; before the settlement also where the other side's price is unknown.
 
     Raises:
         ValueError: If shapes do not fit, or a value is out of range.

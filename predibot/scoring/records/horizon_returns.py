@@ -179,8 +179,9 @@ def _returns_of(
 
 
 def _at_quote(record: TrackRecord, prices: Floats, paid: NDArray[np.bool_]) -> Floats:
-    """Return the return of each decision against the book, (n_d,), NaN where a bet had none, or without any book.
+    """Return the return of each decision against the book, (n_d,), NaN where the side of a bet was not offered.
 
+    It is also NaN where an unsettled bet's other side was empty: the spread it would be sold at is unknown.
     A market without money on it needs no book, so a decision without any money returned 0.
     """
     if record.bet_bid_yes is None or record.bet_ask_yes is None:
@@ -195,9 +196,6 @@ def _at_quote(record: TrackRecord, prices: Floats, paid: NDArray[np.bool_]) -> F
         fee_rates=unknown if record.bet_fee_rate is None else record.bet_fee_rate,
         fee_exponents=unknown if record.bet_fee_exponent is None else record.bet_fee_exponent,
     )
-    booked = ~np.isnan(record.bet_bid_yes + record.bet_ask_yes)
-    # One side is not enough for a bet: until it is settled it is worth what the other side says.
-    gains = np.where(booked | (record.bet_usd == 0.0), gains, np.nan)
     return _sum_by_decision(record, gains)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from predibot.scoring import CONVENTIONS, TrackRecord, Uncertainty, scorecards
 from predibot.scoring.evaluation.horizon_series import Series, horizon_series
+from predibot.scoring.evaluation.notes import notes
 from predibot.scoring.evaluation.parts import part_cards
 from predibot.scoring.records.horizon_returns import horizon_returns
 from tests.scoring.evaluation.test_scorecard import RECORDS
@@ -62,6 +63,31 @@ def test_a_decision_has_no_value_at_the_quote_where_one_of_its_bets_has_no_book(
     bets = (Bet(0, 0.5, 0.5, bid=0.48, ask=0.52), Bet(1, 0.5, 0.5))
     record = record_of([Made(bets=bets)], seen=[Seen(0, 1, 0.6), Seen(1, 1, 0.6)], as_of=2)
     assert series_of(record)["quote_mean_return"].values.size == 0
+
+
+@pytest.mark.parametrize(
+    ("bet", "at_settlement"),
+    [
+        (Bet(0, 1.0, 0.5, ask=0.8), 1.0 / 0.8 - 1.0),
+        (Bet(0, -1.0, 0.5, bid=0.2), -1.0),
+        (Bet(0, 1.0, 0.5, bid=0.2), None),
+        (Bet(0, -1.0, 0.5, ask=0.8), None),
+    ],
+)
+def test_where_a_side_is_empty_a_bet_needs_the_side_it_buys_and_has_no_value_before_it_settles(
+    bet: Bet, at_settlement: float | None
+) -> None:
+    without_fee = "1 bet at the quote of markets that state no fee: none is charged."
+    booked = Made("other", bets=(Bet(1, 1.0, 0.5, bid=0.48, ask=0.52, fee_rate=0.0),))
+    record = record_of([Made(bets=(bet,)), booked], seen=[Seen(0, 1, 0.6)], paid={0: Paid(2, 1.0)}, as_of=3)
+    (card, other) = scorecards(record, horizons_days=(1,), uncertainty=Uncertainty(resamples=100))
+    known = at_settlement is not None
+    assert (card.horizons["1"].quote_mean_return, card.horizons["1"].n_unquoted) == (None, 1)
+    for label in ("now", "settled"):
+        found = card.horizons[label]
+        assert found.quote_mean_return == (pytest.approx(at_settlement) if known else None)
+        assert (found.n_quote, found.n_unquoted) == (int(known), int(not known))
+    assert (without_fee in notes(record, (card, other))) == known
 
 
 def test_a_market_without_money_on_it_needs_no_book() -> None:

@@ -56,7 +56,10 @@ def test_void_markets_unknown_costs_and_later_decisions_are_said() -> None:
 def test_decisions_with_money_and_no_book_are_counted_where_others_have_one() -> None:
     booked, nothing = Bet(0, 1.0, 0.5, bid=0.48, ask=0.52), Bet(0, 0.0)
     made = [Made("a", bets=(booked,)), Made("b", bets=(Bet(0),)), Made("b", bets=(nothing,))]
-    said = "Decisions with money on a market without an order book: b 1; no return at the quote counts them."
+    said = (
+        "Decisions with a bet that the order book did not offer, or that is open where one side of the book is empty: "
+        "b 1; no return at the quote counts them."
+    )
     assert said in notes_of(made, as_of=1, seen=[Seen(0, 1, 0.6)]).splitlines()
     assert "order book" not in notes_of(made[1:2], as_of=1, seen=[Seen(0, 1, 0.6)])
 
