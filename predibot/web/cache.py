@@ -232,8 +232,11 @@ def _resolve(part: Part, every: Sequence[LedgerRun]) -> Part:
 
 
 def _venues(every: Sequence[LedgerRun], recipe: str = "") -> tuple[str, ...]:
-    counted = (run for run in every if not run.void and recipe in ("", run.recipe))
-    return tuple({run.venue_name: run.venue for run in reversed(tuple(counted))}.values())[::-1]
+    found: dict[str, str] = {}
+    for run in every:
+        if not run.void and recipe in ("", run.recipe):
+            found.setdefault(run.venue_name, run.venue)
+    return tuple(found.values())
 
 
 def _by_key(runs: Sequence[LedgerRun]) -> Mapping[str, tuple[LedgerRun, ...]]:

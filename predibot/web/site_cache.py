@@ -11,7 +11,7 @@ from predibot.jobs.histories.bot import bot_history
 from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.jobs.histories.pair import shared_questions
-from predibot.jobs.histories.snapshot import Snapshot, take_snapshot
+from predibot.jobs.histories.snapshot import PartSnapshot, take_snapshot
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.event_facts import events_of_ids
@@ -92,7 +92,7 @@ class SiteCache(LedgerCache):
         """Return an evaluation with all that pages need, as every page is written."""
         return self._snapshot(part).evaluation
 
-    def _snapshot(self, part: Part) -> Snapshot:
+    def _snapshot(self, part: Part) -> PartSnapshot:
         return super().compute_on_part(take_snapshot, TABLES_ASK, part=part)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import Row
 
 from predibot.domain.decision import BY_SYSTEM, counted_status
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.histories.snapshot import RankingSums, Snapshot, ranking_of, scored_slots, take_snapshot
+from predibot.jobs.histories.snapshot import PartSnapshot, RankingSums, ranking_of, scored_slots, take_snapshot
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.relatedness.beliefs import cluster_ledger_events
 from predibot.jobs.worst_decisions import WorstDecision, instant_of, with_reasons
@@ -166,7 +166,7 @@ def bot_history(
     clock: Clock,
     most: int = 5,
     related: Mapping[str, str] | None = None,
-    whole: Snapshot | None = None,
+    whole: PartSnapshot | None = None,
 ) -> BotHistory:
     """Return what a ledger holds of a bot as of an instant; no venue is asked.
 
@@ -302,7 +302,7 @@ def _scores_by_evidence(
 
 
 def _scored_bots(
-    whole: Snapshot, record: TrackRecord, bot: str, gathered: Mapping[tuple[str, datetime], int | None]
+    whole: PartSnapshot, record: TrackRecord, bot: str, gathered: Mapping[tuple[str, datetime], int | None]
 ) -> Iterator[ScoredBot]:
     for knowledge, ranking in whole.evaluation.rankings.items():
         verdicts = dict(zip((each.bot for each in ranking.evidence), ranking.verdicts, strict=True))

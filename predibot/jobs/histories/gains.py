@@ -8,7 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
-from predibot.jobs.histories.snapshot import Snapshot, record_of_bots
+from predibot.jobs.histories.snapshot import PartSnapshot, record_of_bots
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.store import Store
@@ -35,7 +35,7 @@ Gains = Mapping[tuple[str, datetime], tuple[HorizonGain, ...]]
 
 
 def gains_of_bot(
-    store: Store, bot: str, part: Part = EVERYTHING, *, clock: Clock, whole: Snapshot | None = None
+    store: Store, bot: str, part: Part = EVERYTHING, *, clock: Clock, whole: PartSnapshot | None = None
 ) -> Gains:
     """Return the gains of a bot's decisions on events, as scores count them; no venue is asked.
 

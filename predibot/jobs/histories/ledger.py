@@ -15,7 +15,7 @@ from predibot.jobs.histories.bot import (
     cohort_histories,
 )
 from predibot.jobs.histories.event import MarketHistory, jumping_markets
-from predibot.jobs.histories.snapshot import Running, Snapshot, take_snapshot
+from predibot.jobs.histories.snapshot import PartSnapshot, Running, take_snapshot
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.part_location import locate
 from predibot.ledger.read.details.decisions import market_of
@@ -89,7 +89,9 @@ class EdgeHistory:
     """Number of days on which somebody decided."""
 
 
-def edge_history(store: Store, part: Part = EVERYTHING, *, clock: Clock, whole: Snapshot | None = None) -> EdgeHistory:
+def edge_history(
+    store: Store, part: Part = EVERYTHING, *, clock: Clock, whole: PartSnapshot | None = None
+) -> EdgeHistory:
     """Return how the edges of a part of a ledger stood slot by slot, as of now; no venue is asked.
 
     Args:
@@ -129,7 +131,7 @@ def ledger_history(
     *,
     archived: bool = False,
     clock: Clock,
-    whole: Snapshot | None = None,
+    whole: PartSnapshot | None = None,
 ) -> LedgerHistory:
     """Return the bots of a ledger over time, as of an instant; no venue is asked.
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from predibot.jobs.histories.gains import number_or_none
-from predibot.jobs.histories.snapshot import Snapshot, record_of_bots
+from predibot.jobs.histories.snapshot import PartSnapshot, record_of_bots
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.pairs import match_questions
@@ -38,7 +38,7 @@ class SharedQuestion:
 
 
 def shared_questions(
-    store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock, whole: Snapshot | None = None
+    store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock, whole: PartSnapshot | None = None
 ) -> tuple[SharedQuestion, ...]:
     """Return the questions on which two bots are compared, the largest difference first; no venue is asked.
 

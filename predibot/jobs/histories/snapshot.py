@@ -36,7 +36,7 @@ class RankingSums:
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot:
+class PartSnapshot:
     """A part of a ledger as of an instant, with its evaluation."""
 
     location: PartLocation
@@ -72,7 +72,7 @@ class Snapshot:
 
 def take_snapshot(
     store: Store, wanted: tuple[str, ...], part: Part = EVERYTHING, *, clock: Clock, archived: bool = False
-) -> Snapshot:
+) -> PartSnapshot:
     """Return a part of a ledger as of now; no venue is asked.
 
     Args:
@@ -88,11 +88,11 @@ def take_snapshot(
         record = track_record(connection, venue, at, part)
         kept = account_records(connection, venue, at, part)
         markets = list_markets(connection, venue)
-    return Snapshot(there, record, evaluation, kept, markets)
+    return PartSnapshot(there, record, evaluation, kept, markets)
 
 
 def record_of_bots(
-    store: Store, bots: tuple[str, ...], part: Part, *, clock: Clock, whole: Snapshot | None
+    store: Store, bots: tuple[str, ...], part: Part, *, clock: Clock, whole: PartSnapshot | None
 ) -> tuple[TrackRecord, Sequence[Row[Any]]]:
     """Return the record of some bots and their venue's markets, from a snapshot of the part where that has them."""
     if whole is not None and whole.has(*bots):
