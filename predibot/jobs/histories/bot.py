@@ -49,8 +49,7 @@ from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains,
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
-_PART_SCORES = {"by_category": category_scores, "by_lead_time": lead_time_scores, "by_confidence": confidence_scores}
-_WANTED = ("evidence", "intervals", *_PART_SCORES)
+_WANTED = ("evidence", "intervals")
 _NORMAL_95 = 1.959963984540054
 _MARKETS = 4
 PARTS = ("category", "days before the settlement", "stated confidence, of 10", "searches and pages it rests on")
@@ -322,13 +321,10 @@ def _part_scores(
     gathered: Mapping[tuple[str, datetime], int | None],
 ) -> Mapping[str, tuple[PartScore, ...]]:
     """Return the scores of parts of the only bot of a record, by the names of `PARTS`."""
-    forecasts, asked = settled_forecasts(own), ranking.question
+    forecasts, uncertainty = settled_forecasts(own), ranking.question.uncertainty
     scores = (
-        *(
-            getattr(ranking, name) if name in asked.wanted else scores_of(forecasts, asked.uncertainty)
-            for name, scores_of in _PART_SCORES.items()
-        ),
-        _scores_by_evidence(forecasts, listed, gathered, asked.uncertainty),
+        *(of(forecasts, uncertainty, draws=False) for of in (category_scores, lead_time_scores, confidence_scores)),
+        _scores_by_evidence(forecasts, listed, gathered, uncertainty),
     )
     of_bot = (tuple(each for each in found if each.bot == bot and each.score.n) for found in scores)
     return {name: found for name, found in zip(PARTS, of_bot, strict=True) if found}

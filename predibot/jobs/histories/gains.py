@@ -1,8 +1,7 @@
 """Gains of a bot's single decisions at each horizon."""
 
-import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,8 +11,9 @@ from predibot.jobs.histories.snapshot import PartSnapshot, record_of_bots
 from predibot.jobs.open_venue import Clock
 from predibot.jobs.worst_decisions import instant_of
 from predibot.ledger.store import Store
+from predibot.scoring.arguments import none_if_nan
 from predibot.scoring.evaluation.scorecard import HORIZONS_DAYS
-from predibot.scoring.records.horizon_returns import horizon_returns
+from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
 from predibot.scoring.records.part import EVERYTHING, Part
 
 
@@ -30,8 +30,23 @@ class HorizonGain:
     """A dollar on the side that the price favours."""
 
 
-Gains = Mapping[tuple[str, datetime], tuple[HorizonGain, ...]]
-"""By event id and instant of decision; without decisions that share both."""
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """The gains of a bot's decisions on events."""
+
+    _rows: Mapping[tuple[str, datetime], tuple[Sequence[HorizonReturns], int]]
+    """Returns by horizon and the row of the decision, by event id and instant; without decisions that share both."""
+
+    def of(self, event_id: str, decided_at: datetime) -> tuple[HorizonGain, ...]:
+        """Return the gains of a decision by horizon; none where it is in no score."""
+        returns, row = self._rows.get((event_id, decided_at), ((), 0))
+        return tuple(
+            HorizonGain(
+                each.label,
+                *(none_if_nan(float(of[row])) for of in (each.value, each.quote_value, each.market_value)),
+            )
+            for each in returns
+        )
 
 
 def gains_of_bot(
@@ -43,29 +58,16 @@ def gains_of_bot(
         whole: That of the part, if it is at hand.
     """
     record, listed = record_of_bots(store, (bot,), part, clock=clock, whole=whole)
-    found = dict[tuple[str, datetime], tuple[HorizonGain, ...]]()
+    found = dict[tuple[str, datetime], tuple[Sequence[HorizonReturns], int]]()
     for ranking in (record.without_apart(), record.apart()):
         if ranking is None:
             continue
         returns = horizon_returns(ranking, HORIZONS_DAYS)
         decided, first = np.unique(ranking.bet_decision, return_index=True)
-        keys = [
-            (listed[ranking.bet_market[bet]].event_id, instant_of(float(ranking.decided_at[row])))
-            for row, bet in zip(decided.tolist(), first.tolist(), strict=True)
-        ]
+        of_bets, at = ranking.bet_market[first].tolist(), ranking.decided_at[decided].tolist()
+        keys = [(listed[market].event_id, instant_of(second)) for market, second in zip(of_bets, at, strict=True)]
         scored, alike = ranking.scored_mask(), Counter(keys)
         for key, row in zip(keys, decided.tolist(), strict=True):
             if scored[row] and alike[key] == 1:
-                found[key] = tuple(
-                    HorizonGain(
-                        each.label,
-                        *(number_or_none(of[row]) for of in (each.value, each.quote_value, each.market_value)),
-                    )
-                    for each in returns
-                )
-    return found
-
-
-def number_or_none(value: np.float64) -> float | None:
-    """Return a number of an array; None for NaN."""
-    return None if math.isnan(value) else float(value)
+                found[key] = returns, row
+    return Gains(found)

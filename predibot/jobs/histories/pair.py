@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from predibot.jobs.histories.gains import number_or_none
 from predibot.jobs.histories.snapshot import PartSnapshot, record_of_bots
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.store import Store
+from predibot.scoring.arguments import none_if_nan
 from predibot.scoring.evaluation.pairs import match_questions
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
@@ -54,18 +54,30 @@ def shared_questions(
         if ranking is None or not {one, other} <= set(ranking.bots):
             continue
         questions = match_questions(ranking, one, other)
-        for row in range(questions.market.size):
+        columns = (
+            questions.market,
+            questions.first_at,
+            questions.second_at,
+            questions.first,
+            questions.second,
+            questions.price_yes,
+            questions.payout_yes,
+            questions.error_difference,
+        )
+        for market, one_at, other_at, ours, theirs, price, payout, difference in zip(
+            *(each.tolist() for each in columns), strict=True
+        ):
             found.append(
                 SharedQuestion(
-                    market=listed[questions.market[row]],
+                    market=listed[market],
                     knowledge=knowledge,
-                    one_at=datetime.fromtimestamp(questions.first_at[row], UTC),
-                    other_at=datetime.fromtimestamp(questions.second_at[row], UTC),
-                    one=float(questions.first[row]),
-                    other=float(questions.second[row]),
-                    price_yes=float(questions.price_yes[row]),
-                    payout_yes=number_or_none(questions.payout_yes[row]),
-                    error_difference=number_or_none(questions.error_difference[row]),
+                    one_at=datetime.fromtimestamp(one_at, UTC),
+                    other_at=datetime.fromtimestamp(other_at, UTC),
+                    one=ours,
+                    other=theirs,
+                    price_yes=price,
+                    payout_yes=none_if_nan(payout),
+                    error_difference=none_if_nan(difference),
                 )
             )
     return tuple(sorted(found, key=lambda each: -abs(each.one - each.other)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
+import numpy as np
 from sqlalchemy import Connection, Select, case, func, or_, select, true
 
 from predibot.domain.price import EQUITY, highest_price
@@ -105,14 +106,21 @@ def last_prices(connection: Connection, events: Sequence[int], as_of: datetime |
         )
         .order_by(price_paths.c.instrument_row)
     )
-    found = dict[int, float]()
+    paths = defaultdict[str, dict[int, bytes]](dict)
     for market, kind, blob in connection.execute(chosen):
-        points, _ = unpack_points([blob], highest=highest_price(kind))
+        paths[kind][market] = blob
+    found = dict[int, float]()
+    for kind, of_kind in paths.items():
+        points, counts = unpack_points([*of_kind.values()], highest=highest_price(kind))
+        ends = np.cumsum(counts)
+        starts = ends - counts
         if as_of is not None:
-            points = points[points["at"] <= to_microseconds(as_of)]
-        if len(points):
-            # Points lie in order of time.
-            found[market] = float(points["price"][-1])
+            # Points of a path lie in order of time.
+            seen = np.append(0, np.cumsum(points["at"] <= to_microseconds(as_of)))
+            ends = starts + seen[ends] - seen[starts]
+        has_price = ends > starts
+        prices = points["price"][ends[has_price] - 1].tolist()
+        found |= zip(np.array([*of_kind])[has_price].tolist(), prices, strict=True)
     return found
 
 

@@ -67,13 +67,14 @@ class ForecastScore:
 
 @within_floats
 def forecast_scores(
-    forecasts: Forecasts, *, uncertainty: Uncertainty | None = None, adjust: bool = True
+    forecasts: Forecasts, *, uncertainty: Uncertainty | None = None, adjust: bool = True, draws: bool = True
 ) -> tuple[ForecastScore, ...]:
     """Return one score a forecaster, in the order of the table.
 
     Args:
         uncertainty: How intervals are made; None makes none.
         adjust: Whether scores adjusted for difficulty are wanted: they cost time, and mean nothing for parts.
+        draws: Whether what needs draws is wanted; the intervals of Brier scores need none.
 
     Raises:
         ValueError: If an argument is of another class.
@@ -83,8 +84,9 @@ def forecast_scores(
         instance_of("uncertainty", uncertainty, Uncertainty)
     parts = tuple(of_each(forecasts))
     adjusted = _adjust_briers(forecasts) if adjust else [None] * len(parts)
-    intervals = _intervals(parts, uncertainty)
-    return tuple(_score(*each, uncertainty) for each in zip(parts, adjusted, intervals, strict=True))
+    intervals = _intervals(parts, uncertainty, draws)
+    seed = uncertainty.seed if uncertainty and draws else None
+    return tuple(_score(*each, seed) for each in zip(parts, adjusted, intervals, strict=True))
 
 
 def of_each(forecasts: Forecasts) -> Iterator[Forecasts]:
@@ -96,7 +98,7 @@ def of_each(forecasts: Forecasts) -> Iterator[Forecasts]:
 
 
 def _score(
-    own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estimate], uncertainty: Uncertainty | None
+    own: Forecasts, adjusted: float | None, intervals: Mapping[str, Estimate], seed: int | None
 ) -> ForecastScore:
     if own.probability.size == 0:
         return ForecastScore()
@@ -104,7 +106,7 @@ def _score(
     priced = own.only(~np.isnan(own.market_probability))
     confident = np.flatnonzero(~np.isnan(own.confidence)) if own.confidence is not None else np.zeros(0, dtype=np.int64)
     market = priced.market_probability.size > 0
-    chance = calibration_error_by_chance(probabilities, seed=uncertainty.seed) if uncertainty and intervals else None
+    chance = None if seed is None or not intervals else calibration_error_by_chance(probabilities, seed=seed)
     return ForecastScore(
         n=probabilities.size,
         clusters=np.unique(own.cluster).size,
@@ -130,8 +132,12 @@ def _score(
     )
 
 
-def _intervals(parts: Sequence[Forecasts], uncertainty: Uncertainty | None) -> list[Mapping[str, Estimate]]:
+def _intervals(
+    parts: Sequence[Forecasts], uncertainty: Uncertainty | None, draws: bool
+) -> list[Mapping[str, Estimate]]:
     """Return each forecaster's intervals by score; none without forecasts, or above the limit of forecasters."""
+    if uncertainty is not None and not draws:
+        return [brier_intervals(own, uncertainty.confidence) for own in parts]
     drawn = intervals_of_each([_ratios(own) for own in parts], uncertainty)
     if uncertainty is None:
         return drawn

@@ -53,34 +53,39 @@ def part_cards(
     return tuple(PartCard(part.group, replace(card, bot=part.bot)) for part, card in zip(parts, cards, strict=True))
 
 
-def lead_time_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+def lead_time_scores(forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True) -> tuple[PartScore, ...]:
     """Return the scores of each bot by how many days before settlement it forecast."""
     if forecasts.days_ahead is None:
         return ()
-    return _score_parts(*forecasts_by(forecasts, forecasts.days_ahead, LEAD_TIMES_DAYS), uncertainty)
+    return _score_parts(*forecasts_by(forecasts, forecasts.days_ahead, LEAD_TIMES_DAYS), uncertainty, draws=draws)
 
 
-def confidence_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+def confidence_scores(forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True) -> tuple[PartScore, ...]:
     """Return the scores of each bot by its stated confidence; none where nobody stated one."""
     if forecasts.confidence is None or np.isnan(forecasts.confidence).all():
         return ()
-    return _score_parts(*forecasts_by(forecasts, forecasts.confidence, CONFIDENCES), uncertainty)
+    return _score_parts(*forecasts_by(forecasts, forecasts.confidence, CONFIDENCES), uncertainty, draws=draws)
 
 
-def category_scores(forecasts: Forecasts, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
+def category_scores(forecasts: Forecasts, uncertainty: Uncertainty, *, draws: bool = True) -> tuple[PartScore, ...]:
     """Return the scores of each bot by category; none where no category is known."""
     if forecasts.category is None or len(forecasts.categories) < 2:
         return ()
     edges = np.arange(1.0, len(forecasts.categories))
     split, parts = forecasts_by(forecasts, forecasts.category.astype(np.float64), edges.tolist(), forecasts.categories)
-    return _score_parts(split, parts, uncertainty)
+    return _score_parts(split, parts, uncertainty, draws=draws)
 
 
 def evidence_scores(forecasts: Forecasts, gathered: Floats, uncertainty: Uncertainty) -> tuple[PartScore, ...]:
-    """Return the scores of each bot by its searches and pages, (n,) in `gathered`, NaN where they are unknown."""
-    return _score_parts(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty)
+    """Return the scores of each bot by its searches and pages, (n,) in `gathered`, NaN where they are unknown.
+
+    Of the intervals only those of Brier scores.
+    """
+    return _score_parts(*forecasts_by(forecasts, gathered, EVIDENCE, EVIDENCE_NAMES), uncertainty, draws=False)
 
 
-def _score_parts(split: Forecasts, parts: Sequence[BotGroup], uncertainty: Uncertainty) -> tuple[PartScore, ...]:
-    scores = forecast_scores(split, uncertainty=uncertainty, adjust=False)
+def _score_parts(
+    split: Forecasts, parts: Sequence[BotGroup], uncertainty: Uncertainty, *, draws: bool
+) -> tuple[PartScore, ...]:
+    scores = forecast_scores(split, uncertainty=uncertainty, adjust=False, draws=draws)
     return tuple(PartScore(part.bot, part.group, score) for part, score in zip(parts, scores, strict=True))

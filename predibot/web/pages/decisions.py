@@ -295,7 +295,7 @@ def _details_context(cache: LedgerCache, decision: LedgerDecision) -> dict[str, 
         venue = next((run.venue for run in cache.runs_of(decision.run) if run.void == decision.void), None)
         # Computed once for all decisions of the bot.
         of_bot = cache.compute_on_part(gains_of_bot, bot, part=Part(venue=venue))
-        gains = of_bot.get((decision.subject_id, decision.decided_at), ())
+        gains = of_bot.of(decision.subject_id, decision.decided_at)
     return {"details": cache.details(decision.run, bot, decision.subject_id), "gains": gains}
 
 

@@ -112,9 +112,9 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     assert scored.running[EDGE] is sums.running[EDGE]["a"] and whole.evaluation != alone.evaluation
     assert edge_history(filled, clock=_clock, whole=whole) == edge_history(filled, clock=_clock)
     assert shared_questions(filled, "b", "a", clock=_clock, whole=whole) == (both,)
-    gains = gains_of_bot(filled, "a", clock=_clock)
-    assert gains_of_bot(filled, "a", clock=_clock, whole=whole) == gains
-    by_label = {each.label: each.mid for each in gains["e1", NOW]}
+    gains = gains_of_bot(filled, "a", clock=_clock).of("e1", NOW)
+    assert gains_of_bot(filled, "a", clock=_clock, whole=whole).of("e1", NOW) == gains
+    by_label = {each.label: each.mid for each in gains}
     # 0.50 on YES at .4 came to 1.25.
     assert [by_label["now"], by_label["settled"]] == pytest.approx([0.75, 0.75])
     (day,) = bot_history(filled, "a", clock=_clock).days
