@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.compiled_sql import share_compiled_sql
+from tests.compiled import share_compiled_sql, share_compiled_templates
 from tests.costs import Costs
 from tests.golden import golden
 from tests.ledger.databases import NO_POSTGRES
@@ -23,6 +23,7 @@ __all__ = ["golden", "worlds"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 share_compiled_sql()
+share_compiled_templates()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,7 +1,9 @@
-"""Statements compiled once a process; SQLAlchemy compiles them for each ledger, of which each test has its own."""
+"""What is compiled once a process: statements and templates, which are compiled for each ledger and each app."""
 
+from types import CodeType
 from typing import Any
 
+from jinja2 import Environment
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.util import LRUCache
@@ -16,6 +18,18 @@ def share_compiled_sql() -> None:
     equal.__eq__ = lambda self, other: isinstance(other, DefaultDialect) and _of(self) == _of(other)
     equal.__hash__ = lambda self: hash(_of(self))
     event.listen(Engine, "engine_connect", _share)
+
+
+def share_compiled_templates() -> None:
+    """Have all apps and sites run the same code of a template, whose filters it finds in its own environment."""
+    compile_template, kept = Environment.compile, dict[object, CodeType]()
+
+    def share(self: Environment, *template: str) -> CodeType:
+        key = (template, self.trim_blocks, self.autoescape)
+        return kept.get(key) or kept.setdefault(key, compile_template(self, *template))
+
+    environment: Any = Environment
+    environment.compile = share
 
 
 def _of(dialect: DefaultDialect) -> tuple[object, ...]:
