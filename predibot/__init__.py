@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from predibot.api.python import Ledger, Replay, Scores, decide, open_ledger, replay
     from predibot.contracts import Progress
     from predibot.errors import PredibotError
-    from predibot.jobs.replay.replay import Played
+    from predibot.jobs.replay.replay import ReplayInstant
     from predibot.ledger.read.accounts.cohort_rows import LedgerCohort
     from predibot.ledger.read.labels import LedgerItem, LedgerLabel
     from predibot.ledger.read.rows_for_python import LedgerDecision, LedgerForecast, LedgerRun
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from predibot.reports.views.evaluation_csv import ScoreRow
     from predibot.reports.views.leaderboard import LeaderboardRow
     from predibot.rows import Rows
+
+    Played = ReplayInstant
 else:
-    __getattr__, __dir__ = lazily(__name__)
+    __getattr__, __dir__ = lazily(__name__, renamed={"Played": "ReplayInstant"})
 
 __all__ = [
     "DecideView",
@@ -39,10 +41,10 @@ __all__ = [
     "LedgerItem",
     "LedgerLabel",
     "LedgerRun",
-    "Played",
     "PredibotError",
     "Progress",
     "Replay",
+    "ReplayInstant",
     "Rows",
     "ScoreRow",
     "Scores",

@@ -112,6 +112,8 @@ def shared(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> tuple[li
 
 def test_every_public_name_is_there_and_no_other() -> None:
     assert all(getattr(predibot, name) is not None for name in predibot.__all__)
+    with pytest.warns(DeprecationWarning, match="is now ReplayInstant"):
+        assert predibot.Played is predibot.ReplayInstant
     with pytest.raises(AttributeError, match="open_legder"):
         getattr(predibot, "open_legder")  # noqa: B009 - a type checker refuses it as an attribute
 
@@ -244,7 +246,7 @@ def test_replay_says_what_each_instant_came_to_and_prints_nothing(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     steps: list[predibot.Progress] = []
-    told: list[predibot.Played] = []
+    told: list[predibot.ReplayInstant] = []
     done = predibot.replay(
         folder / "mine.toml",
         ledger=folder / "again.db",

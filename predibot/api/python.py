@@ -28,7 +28,7 @@ from predibot.jobs.deciding.activity import ignore_progress
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.evaluate import evaluate_stored
 from predibot.jobs.part_location import find_recipe_name
-from predibot.jobs.replay.replay import Played, plan_replay
+from predibot.jobs.replay.replay import ReplayInstant, plan_replay
 from predibot.ledger.read.accounts.cohort_rows import LedgerCohort, select_cohorts
 from predibot.ledger.read.labels import LedgerItem, LedgerLabel, item_rows, label_rows, labelled_items
 from predibot.ledger.read.row_filter import RowFilter
@@ -104,7 +104,7 @@ class Scores(Rows[ScoreRow]):
 class Replay:
     """The result of a replay."""
 
-    instants: Rows[Played]
+    instants: Rows[ReplayInstant]
     scores: Scores
     notes: tuple[str, ...]
 
@@ -457,7 +457,7 @@ def replay(
     max_markets: int | None = None,
     retry: Collection[Retry] = (),
     listener: ProgressListener | None = None,
-    told: Callable[[Played], None] | None = None,
+    told: Callable[[ReplayInstant], None] | None = None,
 ) -> Replay:
     """Decide at one instant of the past after the other, track, and return how good the bots were.
 
@@ -632,6 +632,6 @@ _PLAYED_COLUMNS: dict[str, Kind] = {
 }
 
 
-def _played_cells(played: Played) -> Cells:
+def _played_cells(played: ReplayInstant) -> Cells:
     statuses: dict[str, object] = {status: played.statuses.get(status, 0) for status in STATUSES}
     return {**values_of(played, "instant=at run=run_key as_of events made_here undecided notes"), **statuses}

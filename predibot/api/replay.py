@@ -9,7 +9,7 @@ from predibot.jobs.daemon_threads import ExecutorSpec
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.logs.spans import Spans
 from predibot.jobs.replay.look_ahead_check import LookAhead, check_look_ahead
-from predibot.jobs.replay.replay import Played, ReplayPlan, ReplayReport, look_back, other_runs
+from predibot.jobs.replay.replay import ReplayInstant, ReplayPlan, ReplayReport, look_back, other_runs
 from predibot.jobs.replay.replay import replay as play_instants
 from predibot.ledger.store import Store
 from predibot.scoring.evaluation.evaluation import Question
@@ -22,7 +22,7 @@ def replay(
     *,
     ledger: str,
     executor: ExecutorSpec | None = None,
-    told: Callable[[Played], None],
+    told: Callable[[ReplayInstant], None],
     question: Question | None = None,
     sample: int | None = None,
 ) -> Iterator[tuple[ReplayReport, LookAhead | None]]:
@@ -41,7 +41,7 @@ def replay(
     ):
         began_at = clock()
 
-        def tell(instant: Played) -> None:
+        def tell(instant: ReplayInstant) -> None:
             spans.send(instant.run_key, began_at)
             told(instant)
 

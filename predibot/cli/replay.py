@@ -14,7 +14,7 @@ from predibot.domain.clock import parse_length
 
 if TYPE_CHECKING:
     from predibot.jobs.replay.look_ahead_check import LookAhead
-    from predibot.jobs.replay.replay import Played
+    from predibot.jobs.replay.replay import ReplayInstant
     from predibot.reports.terminal.replay import ReplayView
     from predibot.scoring.evaluation.evaluation import Evaluation
 
@@ -108,7 +108,7 @@ def replay(
     return code
 
 
-def _progress_reporter(of: int) -> "Callable[[Played], None]":
+def _progress_reporter(of: int) -> "Callable[[ReplayInstant], None]":
     """Return a callback that reports the progress after each instant, and the time left at this pace."""
     from itertools import count
 
@@ -116,7 +116,7 @@ def _progress_reporter(of: int) -> "Callable[[Played], None]":
 
     began, numbers = time.monotonic(), count(1)
 
-    def tell(played: "Played") -> None:
+    def tell(played: "ReplayInstant") -> None:
         number = next(numbers)
         left = (time.monotonic() - began) / number * (of - number)
         output.say(progress_line(played, number=number, of=of, seconds_left=left))

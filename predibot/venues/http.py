@@ -40,7 +40,7 @@ SAME_WORK = timedelta(minutes=15)
 _NO_RATES: Mapping[str, float] = MappingProxyType({})
 
 
-class RequestRefused(VenueChanged):
+class RequestRefusal(VenueChanged):
     """The venue refuses this very request; another try would not help."""
 
     def __init__(self, message: str, status: int) -> None:
@@ -131,7 +131,7 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         `check` raises `TryAgain` for an answer that a further try may replace.
 
         Raises:
-            RequestRefused: If the venue refuses it; its `status` says how.
+            RequestRefusal: If the venue refuses it; its `status` says how.
             VenueChanged: If the answer is no JSON, or too long.
             VenueUnavailable: If no whole answer came within the deadline.
             UsageError: If the address is wrong, or the key is refused.
@@ -188,8 +188,8 @@ class VenueClient(AbstractContextManager["VenueClient"]):
         if 300 <= status < 400:
             # The new address is not shown: it may quote the key.
             fix = "redirects are not followed: fix the address in the settings, or update predibot"
-            raise RequestRefused(f"{said}; {fix}", status)
-        raise RequestRefused(f"{said}; see whether the address in the settings and predibot are up to date", status)
+            raise RequestRefusal(f"{said}; {fix}", status)
+        raise RequestRefusal(f"{said}; see whether the address in the settings and predibot are up to date", status)
 
 
 def is_local(url: str) -> bool:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
-from predibot.venues.http import MAX_TRIES, RETRIED_STATUSES, RequestRefused, VenueClient
+from predibot.venues.http import MAX_TRIES, RETRIED_STATUSES, RequestRefusal, VenueClient
 from tests.venues.payloads import NOW, Asked, Clock
 
 URL = "https://host.test/events"
@@ -87,7 +87,7 @@ def test_a_page_of_html_is_no_contract() -> None:
 @pytest.mark.parametrize("status", [301, 400, 404, 410, 422])
 def test_a_refusal_is_final_and_tells_its_status(status: int) -> None:
     client, asked, _ = client_of(lambda request: httpx.Response(status, text="no"))
-    with pytest.raises(RequestRefused, match=f"answered {status} 'no'") as caught:
+    with pytest.raises(RequestRefusal, match=f"answered {status} 'no'") as caught:
         client.get(URL)
     assert (caught.value.status, len(asked.requests)) == (status, 1)
 
@@ -167,14 +167,14 @@ def test_an_answer_too_long_to_be_one_is_refused() -> None:
 
 def test_a_message_shows_no_password_of_an_address() -> None:
     client, _, _ = client_of(lambda request: httpx.Response(404))
-    with pytest.raises(RequestRefused) as caught:
+    with pytest.raises(RequestRefusal) as caught:
         client.get("https://me:hunter2@host.test/events")
     assert "hunter2" not in str(caught.value)
 
 
 def test_a_message_shows_at_most_200_characters_of_an_answer() -> None:
     client, _, _ = client_of(lambda request: httpx.Response(404, text="ä" * 5_000))
-    with pytest.raises(RequestRefused) as caught:
+    with pytest.raises(RequestRefusal) as caught:
         client.get(URL)
     assert str(caught.value).count("ä") == 200
 

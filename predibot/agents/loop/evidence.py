@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import urldefrag
 
 from predibot.agents.answer.result import MAX_REPAIRS
-from predibot.agents.loop.belief import ERROR, UPDATE_BELIEF, Belief
-from predibot.agents.loop.board import Board
+from predibot.agents.loop.belief import ERROR, UPDATE_BELIEF, Belief, Board
 from predibot.agents.prompts.untrusted_text import Fence, complaint_for_model
 from predibot.contracts import (
     BUILT_IN_TOOLS,

@@ -1,4 +1,4 @@
-"""The view of a portfolio: an account and the markets that it may buy, as objects and as text for a model."""
+"""The view of a portfolio: an account and the markets that it may buy, as objects and in words for a model."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,8 @@ from predibot.domain.price import SIDES, Instrument, Price, PricePoint, Side
 from predibot.domain.untrusted_text import paragraph, shorten, title_line
 from predibot.errors import PluginError
 from predibot.games.accounts import value_usd
-from predibot.games.answers import json_line
+from predibot.games.answers import Words, as_block, json_line
+from predibot.games.portfolio_weights.terms import BothSides, Filling, FillName, Overweight, PortfolioTerms
 
 HISTORY_DAYS = 10
 MAX_RULES_CHARACTERS = 3_000
@@ -305,3 +306,119 @@ def _news_lines(news: tuple[NewsItem, ...] | None) -> Iterator[str]:
             yield f"  - {item.published_at:%Y-%m-%d} {title_line(item.title)}: {snippet}"
             if item.url:
                 yield f"    address: {title_line(item.url)}"
+
+
+_FILLING: Mapping[Filling, str] = {
+    "next": "Your weights are traded at the prices of the next step, not at those shown, and then held.",
+    "same": "Your weights are traded at once, at the prices of now, and then held until you decide again.",
+}
+_FILLS: Mapping[FillName, str] = {
+    "mid": "Trades are made at the middle price, with the venue's fees where it states any.",
+    "quote": "You buy at the ask and sell at the bid, with the venue's fees where it states any.",
+    "book": "You buy and sell what the order book holds, with the venue's fees; what it does not hold is not traded.",
+}
+_OVERWEIGHT: Mapping[Overweight, str] = {
+    "scale": "Weights that add up to more than 1 are scaled down together, to 1.",
+    "refuse": "Weights that add up to more than 1 are refused.",
+}
+_BOTH_SIDES: Mapping[BothSides, str] = {
+    "refuse": "Give no weight to both sides of one market.",
+    "net": "Of both sides of one market only the difference is held.",
+}
+
+
+_OBJECTIVE = (
+    "What counts is what the portfolio gains over many steps, measured against how much it swings and falls on the "
+    "way. Gain more than equal weights in everything would."
+)
+_MARKETS = (
+    "YES of a market is worth holding only if your probability of YES is above its price by more than a trade costs, "
+    "and NO only if it is below the price by more than that; in between, hold neither. The larger the difference, the "
+    f"more weight it can bear. Spread the weights, so that no single answer decides all, and leave the rest in {CASH}."
+)
+_STOCKS = (
+    "A stock's price holds what is known already: give a stock more weight only if you expect it to gain more than "
+    f"the others by more than a trade costs. Spread the weights over kinds of business, and hold {CASH} where you "
+    "expect a fall."
+)
+
+
+def portfolio_words(
+    view: PortfolioView,
+    terms: PortfolioTerms,
+    *,
+    price_blind: bool,
+    history: Callable[[str], tuple[PricePoint, ...]],
+    untrusted: Callable[[str], str],
+) -> Words:
+    """Return the text on a portfolio for a model; strangers' words are bounded and inside the fence."""
+    is_stocks = terms.is_stocks
+    asset, things = ("stock", "stocks") if is_stocks else ("asset", "markets")
+    wanted = (
+        f"Give each {asset} that you want to hold its weight, its share of the whole portfolio, between 0 and 1, and "
+        f"{CASH} the rest; what you hold and do not name is sold. {(rules := _rules(terms))}"
+    )
+    probabilities = "You may also give the probability of YES of any market, by its id, between 0 and 1."
+    shown = untrusted(view_text(view, is_stocks=is_stocks, price_blind=price_blind, history=history))
+    traded = "Every change of a weight is a trade: make it only for a gain above its costs."
+    against = "with the reasons and what speaks against them"
+    asked_too = "" if is_stocks else f"{probabilities}\n"
+    block = as_block(portfolio_json(view, is_stocks=is_stocks, price_blind=price_blind))
+    names = as_block(portfolio_json(view, is_stocks=is_stocks, price_blind=True))
+    return Words(
+        task=f"You manage a portfolio that began with ${terms.stake_usd:g} of imaginary money, and now decide what "
+        f"share of it to hold in each {'of some US stocks' if is_stocks else 'side of some prediction markets'}, and "
+        "in cash.",
+        view=f"# Your portfolio and the {things}\n\n{_meaning(is_stocks=is_stocks, price_blind=price_blind)}\n\n"
+        f"{shown}\n\nThe same {things} as JSON:\n\n{untrusted(block)}",
+        steps=(
+            "For every stock ask what its price does not say yet."
+            if is_stocks
+            else "For every market ask how likely YES is, and whether the price says something else.",
+            wanted,
+            traded if is_stocks else f"{traded} {probabilities}",
+        ),
+        entries=f"with a weight for every {asset} that you want to hold, and for {CASH}",
+        ask=f"{wanted}\n{asked_too}Say in your reasoning what you go by: your position, the price history, the news.",
+        report_about=f"on these {things} and on what to hold of them",
+        report=f"Say in numbers which weight each {'stock, by its ticker' if is_stocks else 'asset, by its name'} "
+        f"above, and {CASH} should have, {against}"
+        f"{'' if is_stocks else ', and for every market the probability of YES between 0 and 1'}. {rules}",
+        extract_about=f"about a portfolio of {len(view.markets)} {things}",
+        extract_from=f"take weights{'' if is_stocks else ' and probabilities'} from the report as they stand.\n"
+        'Where the report gives no weight at all, answer with {"abstain": "it gives no weights"} instead.',
+        extract_view=f"The {things}{'' if is_stocks else ' and the names of their assets'}:\n\n{untrusted(names)}",
+        extract=f"The weights are shares of one, {CASH} included."
+        + ("" if is_stocks else " Where the report gives no probability for a market, leave it out."),
+        objective=f"{_OBJECTIVE} {_STOCKS if is_stocks else _MARKETS}",
+    )
+
+
+def _rules(terms: PortfolioTerms) -> str:
+    both, overweight = _BOTH_SIDES[terms.both_sides], _OVERWEIGHT[terms.overweight]
+    said = [f"All weights together, {CASH} included, add up to 1; what you leave over stays in {CASH}."]
+    if not terms.is_stocks:
+        return " ".join([*said, both, overweight, _FILLING[terms.fill], _FILLS[terms.fills]])
+    when = "first close after your decision" if terms.fill == "next" else "last close, the one that is shown"
+    said += [overweight, f"Your weights are traded at the {when}, in parts of shares too, and then held."]
+    costs = [
+        *([f"{terms.fee_bps / 100:g} % of its money as a fee"] if terms.fee_bps else []),
+        *([f"{terms.spread_bps / 200:g} % of its price as half the spread"] if terms.spread_bps else []),
+    ]
+    return " ".join([*said, *([f"Every trade costs {' and '.join(costs)}."] if costs else [])])
+
+
+def _meaning(*, is_stocks: bool, price_blind: bool) -> str:
+    """Return what an account can own, and what its price means."""
+    if is_stocks:
+        return "A split changes how many shares you hold, a dividend is paid into your cash; nothing is sold short."
+    priced = (
+        "Prices are not shown: say what you think, not what others think."
+        if price_blind
+        else "The price of YES is what the market expects it to pay; NO costs one minus that."
+    )
+    return (
+        "Each market is a question; its first outcome is YES, its second NO. A share of its Yes asset pays $1 if the "
+        "answer is YES, a share of its No asset pays $1 if it is NO; if the market is cancelled or split, both pay "
+        f"what its rules say, such as $0.5. {priced}"
+    )

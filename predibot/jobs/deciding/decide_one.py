@@ -50,11 +50,17 @@ from predibot.errors import (
 from predibot.games.normalisation import normalise_exclusive
 from predibot.jobs.deciding.accounts.turn import AccountTurn, take_turn
 from predibot.jobs.deciding.activity import activity_of_step
-from predibot.jobs.deciding.members import members_decided_at, read_members, sample_steps, too_few_samples
 from predibot.jobs.deciding.opened_models import DeclaredModels
 from predibot.jobs.deciding.sources import replace_loopback, sources_of
 from predibot.jobs.deciding.venue_board import quotes_of
-from predibot.jobs.deciding.worker import DecideJob, Worker
+from predibot.jobs.deciding.worker import (
+    DecideJob,
+    Worker,
+    members_decided_at,
+    read_members,
+    sample_steps,
+    too_few_samples,
+)
 from predibot.jobs.logs.log_file import LogContext, log_context
 from predibot.ledger.files.traces import Trace, Traces
 from predibot.ledger.write.accounts import claim_with_account, open_account

@@ -17,7 +17,7 @@ from predibot.domain.decision import seeded_random
 from predibot.jobs.decide import decide
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
-from predibot.jobs.replay.replay import Played
+from predibot.jobs.replay.replay import ReplayInstant
 from predibot.jobs.replay.rerun import scratch_ledger
 from predibot.ledger.read.export import DecisionKey, Rows, decision_rows
 from predibot.ledger.store import Store
@@ -171,7 +171,7 @@ class _Rechecker:
 
 
 def check_look_ahead(
-    request: RunRequest, played: Sequence[Played], past: Past, resources: Resources, *, sample: int = SAMPLE
+    request: RunRequest, played: Sequence[ReplayInstant], past: Past, resources: Resources, *, sample: int = SAMPLE
 ) -> LookAhead:
     """Check whether a sample of a replay's decisions is the same without the future.
 

@@ -29,7 +29,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class ReplayInstant:
     """The result of one instant of a replay."""
 
     at: datetime
@@ -62,7 +62,7 @@ class ReplayReport:
     """The result of a whole replay."""
 
     plan: ReplayPlan
-    played: tuple[Played, ...]
+    played: tuple[ReplayInstant, ...]
     evaluation: Evaluation
     other_runs: int
     """Runs of the recipe in the ledger besides those of the replay."""
@@ -165,13 +165,13 @@ def days_between(first: datetime, last: datetime) -> Iterator[datetime]:
 
 
 def replay(
-    plan: ReplayPlan, resources: Resources, told: Callable[[Played], None], processes: Processes | None = None
-) -> tuple[Played, ...]:
+    plan: ReplayPlan, resources: Resources, told: Callable[[ReplayInstant], None], processes: Processes | None = None
+) -> tuple[ReplayInstant, ...]:
     """Decide at every instant of a plan; `told` is called after each."""
     played = []
     for at, report in play(((at, plan.request) for at in plan.instants), plan.past, resources, processes):
         played.append(
-            Played(
+            ReplayInstant(
                 at=at,
                 run_key=report.run.key,
                 as_of=report.run.as_of,
@@ -206,7 +206,7 @@ def look_back(
     return replace(evaluation, remarks=tracked.notes)
 
 
-def other_runs(store: Store, recipe: str, past: Past, played: Collection[Played]) -> int:
+def other_runs(store: Store, recipe: str, past: Past, played: Collection[ReplayInstant]) -> int:
     """Return how many runs of the recipe the ledger holds besides a replay's; they are evaluated with them."""
     own = {each.run_key for each in played}
     with store.read() as connection:

@@ -18,7 +18,7 @@ from predibot.plain_file import open_plain, pipe_pieces
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import PageUnavailable, PageUnreadable
 from predibot.research.pages.parser_messages import PageSource
-from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
+from predibot.research.pages.parser_process import ParserCrash, ParserLimits, ParserProcess
 
 TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 STANDARD_INPUT = "-"
@@ -145,7 +145,7 @@ class _ReaderProcess:
                 yield json.loads(content)
         except TimeoutError:
             why = f" takes more than {self.deadline.seconds:g} s to read. {self.remedy}"
-        except (ParserDied, ValueError):
+        except (ParserCrash, ValueError):
             why = f" is broken, or takes too much memory to read. {self.remedy}, or write it again"
         except PageUnreadable:
             why = f"{too_much}. {self.remedy}"

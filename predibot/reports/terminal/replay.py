@@ -12,7 +12,7 @@ from predibot.domain.clock import format_length
 from predibot.domain.decision import STATUSES, Status
 from predibot.domain.schedule import Timetable
 from predibot.jobs.replay.look_ahead_check import LookAhead
-from predibot.jobs.replay.replay import Played, ReplayReport
+from predibot.jobs.replay.replay import ReplayInstant, ReplayReport
 from predibot.jobs.replay.rerun import Rerun
 from predibot.reports import figures
 from predibot.reports.document import Document, document
@@ -32,7 +32,7 @@ class ReplayView:
     recipe: str
     venue: str
     instants: Timetable
-    played: tuple[Played, ...]
+    played: tuple[ReplayInstant, ...]
     other_runs: int
     remarks: tuple[str, ...] = ()
     """What the last instant found wrong with files of prices, or with what the recipe names of them."""
@@ -95,7 +95,7 @@ def print_replay(console: Console, view: ReplayView) -> None:
         print_line(console, f"note: {plain(note)}")
 
 
-def progress_line(played: Played, *, number: int, of: int, seconds_left: float) -> str:
+def progress_line(played: ReplayInstant, *, number: int, of: int, seconds_left: float) -> str:
     """Return how far a replay is, for a user who waits for it."""
     total = sum(played.statuses.values())
     if total and not played.made_here:
@@ -106,7 +106,7 @@ def progress_line(played: Played, *, number: int, of: int, seconds_left: float) 
     return f"{figures.instant(played.at)}: instant {figures.count(number)} of {figures.count(of)}, {what}{left}"
 
 
-def _instant_document(played: Played) -> Document:
+def _instant_document(played: ReplayInstant) -> Document:
     return {
         **document(played, "instant=at run=run_key as_of events"),
         "decisions": {status: played.statuses.get(status, 0) for status in STATUSES},
@@ -122,7 +122,7 @@ def _status_counts(statuses: Counter[Status]) -> Iterator[str]:
             yield f"{figures.count(statuses[status])} {status}"
 
 
-def _share_of_instants(some: Sequence[datetime], played: Sequence[Played]) -> str:
+def _share_of_instants(some: Sequence[datetime], played: Sequence[ReplayInstant]) -> str:
     return f"{figures.count(len(some))} of {figures.things(len(played), 'instant')}"
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from predibot.research.pages.deadline import Deadline
 from predibot.research.pages.errors import WALLS, Obstacle, PageUnavailable, PageUnreadable, PageWalled
 from predibot.research.pages.parser_messages import PageSource, ParsedPage
-from predibot.research.pages.parser_process import ParserDied, ParserLimits, ParserProcess
+from predibot.research.pages.parser_process import ParserCrash, ParserLimits, ParserProcess
 
 _PATIENT_SECONDS = 0.3
 """How long to wait for a busy parser before another is started."""
@@ -51,7 +51,7 @@ class ParserPool:
         """
         try:
             answer = self._answer(source, deadline)
-        except ParserDied:
+        except ParserCrash:
             # The parser may have been killed while idle; a page that breaks parsers breaks this one too.
             answer = self._answer(source, deadline)
         if isinstance(answer, Obstacle):

@@ -59,7 +59,7 @@ class ParserLimits:
     """After so many a process is not used again."""
 
 
-class ParserDied(PageUnreadable):
+class ParserCrash(PageUnreadable):
     """A parser ended without an answer: the page broke it, or somebody else killed it."""
 
 
@@ -114,7 +114,7 @@ class ParserProcess:
         """Return the answer for a page.
 
         If this raises, the process must not be used again. Raises `PageUnreadable` if the page takes too much time or
-        memory, `ParserDied` if it breaks the parser, and `PageUnavailable` if the parser does not start.
+        memory, `ParserCrash` if it breaks the parser, and `PageUnavailable` if the parser does not start.
         """
         try:
             answer = parse_answer(next(self.answers(source, deadline)))
@@ -123,7 +123,7 @@ class ParserProcess:
                 f"reading the page takes more than {deadline.seconds:g} s; take another source"
             ) from error
         except ValueError as error:
-            raise ParserDied(_BROKEN) from error
+            raise ParserCrash(_BROKEN) from error
         self._ran_out_of_memory = answer is Obstacle.TOO_MUCH_MEMORY
         return answer
 
@@ -132,7 +132,7 @@ class ParserProcess:
     ) -> Iterator[tuple[bytes, ...]]:
         """Yield one answer after another, as fields, for as long as the caller asks for more.
 
-        Raises `TimeoutError` if no answer comes in time, `PageUnreadable` if it takes too much memory, `ParserDied` if
+        Raises `TimeoutError` if no answer comes in time, `PageUnreadable` if it takes too much memory, `ParserCrash` if
         the process ends or its answer is too long, and `PageUnavailable` if the process does not start.
         """
         self._await_ready(deadline)
@@ -147,7 +147,7 @@ class ParserProcess:
         except TimeoutError:
             raise
         except (EOFError, OSError, ValueError) as error:
-            raise ParserDied(_BROKEN) from error
+            raise ParserCrash(_BROKEN) from error
 
     def kill(self) -> None:
         """Kill the process; its pipes stay open, because a thread may be reading from them."""

@@ -48,7 +48,7 @@ _TOKEN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _INSTANT_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z")
 
 
-class FileBroken(VenueChanged):
+class BrokenFile(VenueChanged):
     """A file of the archive is malformed."""
 
 
@@ -129,7 +129,7 @@ def read_json(folder: Path, path: Path) -> object | None:
     except OSError as error:
         raise VenueUnavailable(f"{path} cannot be read: {error}; fix its permissions or the archive") from error
     except ValueError as error:
-        raise FileBroken(f"{path} is not whole JSON: {error}; take it out or record it again") from error
+        raise BrokenFile(f"{path} is not whole JSON: {error}; take it out or record it again") from error
 
 
 def may_list_no_first(folder: Path, path: Path) -> bool:
@@ -148,14 +148,14 @@ def _read_bytes(path: Path) -> bytes:
     try:
         content = plain_bytes(path, MAX_FILE_BYTES)
     except NotPlain as error:
-        raise FileBroken(f"{path} cannot be read: {error}; take it out, or record it again, less at once") from None
+        raise BrokenFile(f"{path} cannot be read: {error}; take it out, or record it again, less at once") from None
     if len(content) > MAX_WIDE_FILE_BYTES and _WIDE.search(content):
-        raise FileBroken(
+        raise BrokenFile(
             f"{path} is larger than {MAX_WIDE_FILE_BYTES // 2**20} MiB and has emoji or other wide characters; "
             "write them as escapes of JSON, as `predibot record FOLDER` does, or take it out"
         )
     if has_too_many_values(content):
-        raise FileBroken(f"{path} holds more than {MAX_JSON_VALUES:,} values; take it out or record less at once")
+        raise BrokenFile(f"{path} holds more than {MAX_JSON_VALUES:,} values; take it out or record less at once")
     return content
 
 
@@ -169,7 +169,7 @@ def read_venue_name(folder: Path) -> str:
         return default_venue()
     name = said.get("venue") if isinstance(said, dict) else None
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARACTERS:
-        raise FileBroken(
+        raise BrokenFile(
             f'{folder / VENUE_FILE} is not {{"venue": name}}; write the name of the venue that was recorded'
         )
     return name
@@ -194,9 +194,9 @@ def read_series(folder: Path, path: Path) -> Series:
         return ()
     rows = payload.get("history") if isinstance(payload, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise FileBroken(f'{path} is not {{"history": [{{"t", "p"}}]}}; take it out of the archive or record it again')
+        raise BrokenFile(f'{path} is not {{"history": [{{"t", "p"}}]}}; take it out of the archive or record it again')
     try:
         series = {fields.unix_instant(row.get("t")): row.get("p") for row in rows}
     except ValueError as error:
-        raise FileBroken(f"{path} has a point at no readable time: {error}; record it again") from error
+        raise BrokenFile(f"{path} has a point at no readable time: {error}; record it again") from error
     return tuple(sorted(series.items(), key=lambda row: row[0]))

@@ -55,7 +55,7 @@ class Archive(Venue):
             raise UsageError(f"{folder} is a recording of venue {self.name!r}, which no package here reads; install it")
         self._payloads = payloads
         self._lock = threading.Lock()
-        self._series: OrderedDict[layout.FileKey, layout.Series | layout.FileBroken] = OrderedDict()
+        self._series: OrderedDict[layout.FileKey, layout.Series | layout.BrokenFile] = OrderedDict()
         """Prices by file, so that links to one file are read once; the error of a broken file."""
         self._keys: dict[str, layout.FileKey | None] = {}
         self._points = 0
@@ -91,7 +91,7 @@ class Archive(Venue):
     def _last_price_instants(self) -> Iterator[datetime]:
         files = {self._key_of(path): path for path in layout.price_files(self.folder)}
         for path in files.values():
-            with suppress(layout.FileBroken):
+            with suppress(layout.BrokenFile):
                 if series := self._series_at(path):
                     yield series[-1][0]
 
@@ -234,7 +234,7 @@ class Archive(Venue):
         start = as_of - MAX_QUOTE_AGE - timedelta(microseconds=1)
         try:
             points = self.price_path(instrument, start=start, until=as_of).points
-        except layout.FileBroken as error:
+        except layout.BrokenFile as error:
             raise _PricesUnreadable(str(error)) from error
         return Quote(at=points[-1].at, history=points[-1].price) if points else None
 
@@ -264,13 +264,13 @@ class Archive(Venue):
             if key not in self._series:
                 try:
                     self._cache_series(key, layout.read_series(self.folder, path))
-                except layout.FileBroken as error:
+                except layout.BrokenFile as error:
                     # A new error, because the frames of the old one keep what was read in memory.
-                    self._cache_series(key, layout.FileBroken(str(error)))
+                    self._cache_series(key, layout.BrokenFile(str(error)))
             self._series.move_to_end(key)
             series = self._series[key]
-        if isinstance(series, layout.FileBroken):
-            raise layout.FileBroken(str(series))
+        if isinstance(series, layout.BrokenFile):
+            raise layout.BrokenFile(str(series))
         return series
 
     def _key_of(self, path: Path) -> layout.FileKey | None:
@@ -279,7 +279,7 @@ class Archive(Venue):
                 self._keys[path.stem] = layout.file_key(self.folder, path)
             return self._keys[path.stem]
 
-    def _cache_series(self, key: layout.FileKey, series: layout.Series | layout.FileBroken) -> None:
+    def _cache_series(self, key: layout.FileKey, series: layout.Series | layout.BrokenFile) -> None:
         """Cache a file's prices and drop those used longest ago; the caller has the lock."""
         self._series[key] = series
         self._points += _point_count(series)
@@ -292,8 +292,8 @@ class Archive(Venue):
             return PricePoint(row[0], fields.require_price(row[1]))
         except ValueError as error:
             at = format_instant(row[0])
-            raise layout.FileBroken(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error
+            raise layout.BrokenFile(f"the price of token {instrument.id} at {at} cannot be read: {error}") from error
 
 
-def _point_count(series: layout.Series | layout.FileBroken) -> int:
-    return 0 if isinstance(series, layout.FileBroken) else len(series)
+def _point_count(series: layout.Series | layout.BrokenFile) -> int:
+    return 0 if isinstance(series, layout.BrokenFile) else len(series)

@@ -16,7 +16,7 @@ from predibot.domain.price import SIDES, Instrument, PricePath, PricePoint, Quot
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
-from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local, order_notes
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefusal, is_local, order_notes
 from predibot.venues.manifold.bets import manifold_price
 from predibot.venues.manifold.parse import contract_of, parse_event, parse_resolutions, payload_id, skip_reason
 
@@ -226,7 +226,7 @@ class Manifold(LiveVenue):
             payload = self._client.get(url, until=until)
         except ValueError:
             return None
-        except RequestRefused as refusal:
+        except RequestRefusal as refusal:
             if refusal.status in NO_SUCH_OBJECT:
                 return None
             raise
@@ -278,7 +278,7 @@ class Manifold(LiveVenue):
             query.append(("includeZeroShareRedemptions", "true"))
             try:
                 rows = self._client.get(url, query)
-            except RequestRefused as refusal:
+            except RequestRefusal as refusal:
                 if refusal.status in NO_SUCH_OBJECT:
                     raise VenueUnavailable(f"{refusal}; the market may be gone") from refusal
                 raise

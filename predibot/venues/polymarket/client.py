@@ -13,7 +13,7 @@ from predibot.domain.price import Depth, Instrument, PricePath, PricePoint, Quot
 from predibot.domain.resolution import Resolution
 from predibot.errors import UsageError, VenueChanged, VenueError, VenueUnavailable
 from predibot.venues import fields
-from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefused, is_local, order_notes
+from predibot.venues.http import NO_SUCH_OBJECT, LiveVenue, RequestRefusal, is_local, order_notes
 from predibot.venues.polymarket.order_book import parse_book
 from predibot.venues.polymarket.pagination import PAGE_SIZE, pages
 from predibot.venues.polymarket.parse import (
@@ -259,7 +259,7 @@ class Polymarket(LiveVenue):
             payload = self._client.get(f"{self._gamma_url}/events/{event_id}")
         except ValueError:
             raise UsageError(unknown) from None
-        except RequestRefused as refusal:
+        except RequestRefusal as refusal:
             if refusal.status in NO_SUCH_OBJECT:
                 raise UsageError(unknown) from refusal
             raise
@@ -322,7 +322,7 @@ class Polymarket(LiveVenue):
         path, other = self._market_lists
         try:
             answer = self._client.get(f"{self._gamma_url}{path}", params)
-        except RequestRefused as refusal:
+        except RequestRefusal as refusal:
             if refusal.status not in _GONE:
                 raise
             path, other = other, path
@@ -371,14 +371,14 @@ class Polymarket(LiveVenue):
 def _ask_in_parts(ids: Sequence[str], ask: Callable[[Sequence[str]], _T]) -> Iterator[tuple[Sequence[str], _T | None]]:
     """Yield the answers about ids, in halves where they are refused together, and None about an id refused alone.
 
-    Raises `RequestRefused` if the reason is no id, or most ids are refused.
+    Raises `RequestRefusal` if the reason is no id, or most ids are refused.
     """
     parts, alone = [ids], 0
     while parts:
         part = parts.pop()
         try:
             answer = ask(part)
-        except RequestRefused as refusal:
+        except RequestRefusal as refusal:
             alone += len(part) == 1
             if refusal.status not in _REFUSES_AN_ID or alone > max(FEW_IDS, len(ids) // 2):
                 raise

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from predibot.errors import VenueChanged
 from predibot.venues import fields
-from predibot.venues.http import RequestRefused, VenueClient
+from predibot.venues.http import RequestRefusal, VenueClient
 
 WINDOW = timedelta(days=15)
 FINE_MINUTES = 60
@@ -81,7 +81,7 @@ def _read_window(
     ]
     try:
         answer = client.get(url, params)
-    except RequestRefused as refusal:
+    except RequestRefusal as refusal:
         if refusal.status == 404:
             return []
         raise

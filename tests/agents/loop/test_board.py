@@ -7,8 +7,7 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from predibot.agents.loop.belief import MAX_WORDS_CHARACTERS, Belief
-from predibot.agents.loop.board import MAX_PASSAGES, PASSAGE_CHARACTERS, Board
+from predibot.agents.loop.belief import MAX_PASSAGES, MAX_WORDS_CHARACTERS, PASSAGE_CHARACTERS, Belief, Board
 from predibot.agents.loop.run_agent import run_agent
 from predibot.agents.loop.tool_loop import LoopLimits
 from predibot.domain.chat import ChatReply, ChatRequest, ToolCall

@@ -8,7 +8,7 @@ from predibot.config import Settings
 from predibot.domain.account import JournalRow
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
-from predibot.jobs.replay.replay import Played, plan_replay, replay
+from predibot.jobs.replay.replay import ReplayInstant, plan_replay, replay
 from predibot.ledger.store import Store
 from predibot.ledger.write.accounts import accounts, read_journal, valuations
 from predibot.recipe.parse import parse_recipe
@@ -64,7 +64,7 @@ def play(
     *,
     first: datetime | None = None,
     last: datetime | None = None,
-) -> tuple[Played, ...]:
+) -> tuple[ReplayInstant, ...]:
     """Replay a recipe over a folder."""
     plan = plan_replay(
         RunRequest(recipe, recipe.digest),

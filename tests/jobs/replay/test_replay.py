@@ -15,7 +15,7 @@ from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.evaluate import evaluate
 from predibot.jobs.open_venue import open_past
 from predibot.jobs.replay.replay import (
-    Played,
+    ReplayInstant,
     ReplayPlan,
     evaluation_instant,
     look_back,
@@ -46,8 +46,8 @@ def ledger(tmp_path: Path) -> Iterator[Store]:
 
 def replay_on(
     store: Store, past: Past, instants: Timetable = FOUR_DAYS, request: RunRequest | None = None
-) -> tuple[Played, ...]:
-    told: list[Played] = []
+) -> tuple[ReplayInstant, ...]:
+    told: list[ReplayInstant] = []
     plan = ReplayPlan(request or request_of(), past, instants, evaluation_instant(instants, past, None))
     played = replay(plan, Resources(store, Settings(), clock, nobody), told.append)
     assert told == list(played)

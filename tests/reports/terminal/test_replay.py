@@ -5,7 +5,7 @@ from io import StringIO
 
 from predibot.domain.decision import Status
 from predibot.domain.schedule import Timetable
-from predibot.jobs.replay.replay import Played
+from predibot.jobs.replay.replay import ReplayInstant
 from predibot.reports.terminal.replay import ReplayView, print_replay, progress_line
 from predibot.reports.terminal.terminal import console_for
 
@@ -14,13 +14,15 @@ DAY = timedelta(days=1)
 STATUSES: dict[Status, int] = {"recorded": 1_069, "failed": 1}
 
 
-def played(day: int = 0, *, events: int = 214, made_here: int = 1_070, moved: timedelta = timedelta(0)) -> Played:
+def played(
+    day: int = 0, *, events: int = 214, made_here: int = 1_070, moved: timedelta = timedelta(0)
+) -> ReplayInstant:
     """Return what an instant came to."""
     at = BEGIN + day * DAY
-    return Played(at, f"daily@{day}", at + moved, events, STATUSES if events else {}, made_here, ())
+    return ReplayInstant(at, f"daily@{day}", at + moved, events, STATUSES if events else {}, made_here, ())
 
 
-def view_of(*instants: Played, other_runs: int = 0) -> ReplayView:
+def view_of(*instants: ReplayInstant, other_runs: int = 0) -> ReplayView:
     """Return the view of a replay of some days."""
     days = Timetable(BEGIN, BEGIN + (len(instants) - 1) * DAY, DAY)
     return ReplayView("daily", "sandbox", days, instants, other_runs)
@@ -83,7 +85,7 @@ def test_the_document_has_every_instant() -> None:
 
 
 def test_whoever_waits_hears_how_far_it_is_and_how_long_it_takes() -> None:
-    def line(each: Played, number: int) -> str:
+    def line(each: ReplayInstant, number: int) -> str:
         return progress_line(each, number=number, of=27, seconds_left=600.0)
 
     at = "2025-09-01T12:00Z: instant"

@@ -20,9 +20,8 @@ from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.stocks.folder import write_stock_folder
 from predibot.sandbox.stocks.trading_days import trading_days
 from predibot.sandbox.world.world import World
-from predibot.venues.stocks.alpha_vantage import AlphaVantage
+from predibot.venues.stocks.providers import AlphaVantage, Tiingo
 from predibot.venues.stocks.recording import record_stock
-from predibot.venues.stocks.tiingo import Tiingo
 from tests.soaks import few
 from tests.venues.payloads import Clock
 

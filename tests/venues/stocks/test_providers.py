@@ -18,9 +18,8 @@ import pytest
 
 from predibot.errors import PredibotError, UsageError, VenueChanged, VenueUnavailable
 from predibot.net.api_keys import Key
-from predibot.venues.stocks.alpha_vantage import NOTE_TRIES, AlphaVantage
 from predibot.venues.stocks.daily_prices import Company, DayPrices, ProviderPrices, TickerUnknown
-from predibot.venues.stocks.tiingo import Tiingo
+from predibot.venues.stocks.providers import NOTE_TRIES, AlphaVantage, Tiingo
 from tests.venues.payloads import Asked, Clock
 
 KEY = Key("PLANTED_API_KEY", "0123456789abcdefPLANTED")

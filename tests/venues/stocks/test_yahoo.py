@@ -16,7 +16,7 @@ import pytest
 
 from predibot.errors import UsageError, VenueChanged, VenueUnavailable
 from predibot.venues.stocks.daily_prices import Company, DayPrices, TickerUnknown
-from predibot.venues.stocks.yahoo import Yahoo
+from predibot.venues.stocks.providers import Yahoo
 
 FIRST, LAST = date(2020, 8, 1), date(2020, 9, 30)
 

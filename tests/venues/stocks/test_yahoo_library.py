@@ -34,7 +34,7 @@ yfinance.set_tz_cache_location(sys.argv[1] + "/cache")
 yfinance.base._BASE_URL_ = yfinance.scrapers.history._BASE_URL_ = sys.argv[2]
 from datetime import date
 from predibot.errors import PredibotError
-from predibot.venues.stocks.yahoo import Yahoo
+from predibot.venues.stocks.providers import Yahoo
 said = {}
 for ticker in ("AAPL", "LIMIT"):
     try:

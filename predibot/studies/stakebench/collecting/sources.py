@@ -24,7 +24,7 @@ from predibot.studies.stakebench.positions import (
     sort_changes,
 )
 from predibot.studies.stakebench.windows import StepPath
-from predibot.venues.http import RequestRefused
+from predibot.venues.http import RequestRefusal
 from predibot.venues.manifold.bets import UnreadableRow, instant_of, manifold_price
 from predibot.venues.polymarket.parse import payouts_of, tokens_of
 
@@ -180,7 +180,7 @@ class PolymarketComments:
     def _replies(self, top: str) -> list[Any]:
         try:
             return _list(self._get(f"{self._gamma}/comments/{quote(top, safe='')}", ()), "replies")
-        except RequestRefused as error:
+        except RequestRefusal as error:
             # The replies to a deleted comment cannot be requested.
             if error.status != 404:
                 raise

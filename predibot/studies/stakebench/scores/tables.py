@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from predibot.scoring.arguments import Floats, Ints
 from predibot.scoring.study_table import Cell, StudyTable
 from predibot.studies.replicates import replicate_tables
-from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
 from predibot.studies.stakebench.scores.ratios import REFUSED, MacroEstimate, Tally, macro_average, macro_estimate
 from predibot.studies.stakebench.scores.scores import (
     FOUND_AT_TIMES,
@@ -29,7 +28,11 @@ from predibot.studies.stakebench.scores.significance import (
     binomial_p_values,
     coverage_bias,
     discoveries,
+    dose_response,
+    outcome_audit,
     platform_comparison,
+    within_user_drift,
+    wrong_bettors,
 )
 
 ACTIONS = ("flip", "increase", "decrease", "hold")

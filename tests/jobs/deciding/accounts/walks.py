@@ -9,7 +9,7 @@ from predibot.domain.schedule import Timetable
 from predibot.jobs.deciding.open_run import RunRequest
 from predibot.jobs.deciding.worker import Resources
 from predibot.jobs.open_venue import open_past
-from predibot.jobs.replay.replay import Played, ReplayPlan, evaluation_instant, replay
+from predibot.jobs.replay.replay import ReplayInstant, ReplayPlan, evaluation_instant, replay
 from predibot.jobs.verify import verify
 from predibot.ledger.read.export import export_rows
 from predibot.ledger.store import Store
@@ -43,7 +43,7 @@ def replay_days(
     past: Past | None = None,
     first: datetime = SANDBOX_OPENS_AT,
     every: timedelta = DAY,
-) -> tuple[Played, ...]:
+) -> tuple[ReplayInstant, ...]:
     """Replay so many slots."""
     past = past or past_of()
     instants = Timetable(first, first + (days - 1) * every, every)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from predibot.domain.decision import Abstention, Decision, Label
-from predibot.jobs.deciding.members import sample_steps
+from predibot.jobs.deciding.worker import sample_steps
 from predibot.plugins.strategies import load_strategy, spec_of
 from predibot.studies.beliefbench.games.beliefbench import Beliefbench
 from predibot.studies.beliefbench.pairs import PairItem

@@ -20,7 +20,7 @@ from predibot.studies.stakebench.collecting.sources import (
 from predibot.studies.stakebench.crowd import BEGINS, DAY, crowd
 from predibot.studies.stakebench.crowd_host import CrowdHost
 from predibot.studies.stakebench.positions import Change
-from predibot.venues.http import RequestRefused
+from predibot.venues.http import RequestRefusal
 from tests.studies.stakebench.collecting.test_collect import Asked, collected_from, rows_of
 
 Query = Mapping[str, str]
@@ -90,7 +90,7 @@ def test_replies_to_a_comment_that_was_taken_down_are_none(tmp_path: Path) -> No
 
     def twist(url: str, query: Query, answer: Any) -> Any:
         if url.startswith("gamma/comments/"):
-            raise RequestRefused("not found", 404)
+            raise RequestRefusal("not found", 404)
         return answer
 
     source = polymarket(Twisted(CrowdHost(markets), twist), tmp_path)
@@ -165,7 +165,7 @@ def test_activity_beyond_the_largest_offset_goes_on_by_time(tmp_path: Path) -> N
         asked.append(query)
         offset, start = int(query["offset"]), int(query.get("start", 0))
         if offset > LARGEST_ACTIVITY_OFFSET:
-            raise RequestRefused("offset", 400)
+            raise RequestRefusal("offset", 400)
         row = {"type": "TRADE", "side": "BUY", "outcomeIndex": 0, "size": 1, "usdcSize": 1}
         row["conditionId"] = query["market"]
         after = [second for second in seconds if second >= start]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.studies.stakebench.scores.audits import dose_response, within_user_drift, wrong_bettors
+from predibot.studies.stakebench.scores.significance import dose_response, within_user_drift, wrong_bettors
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from predibot.studies.stakebench.scores.audits import dose_response, outcome_audit, within_user_drift, wrong_bettors
 from predibot.studies.stakebench.scores.significance import (
     binomial_p_values,
     coverage_bias,
     discoveries,
+    dose_response,
     independence_p_value,
     mann_whitney,
+    outcome_audit,
     platform_comparison,
+    within_user_drift,
+    wrong_bettors,
 )
 from tests.studies.stakebench.scores.answers import made
 
