@@ -104,7 +104,7 @@ SOUND: Mapping[str, Mapping[str, Any]] = {
     "factors_named": {"rationale": "news of a deal"},
     "fit_recalibration": {"probabilities": [0.5, 0.25, 0.75, 0.5], "outcomes": [1, 0, 1, 0], "method": "isotonic"},
     "fit_step": {"prices": [0.5, 0.25], "probabilities": [0.5, 0.75], "outcomes": [1, 0], "weights": [1.0, 0.5]},
-    "forecast_scores": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW, "adjust": True},
+    "forecast_scores": {"forecasts": settled_forecasts(RECORD), "uncertainty": FEW, "adjust": True, "draws": True},
     "horizon_gains": {
         "bets_usd": [1.0, -1.0], "prices_yes_at_decision": [0.5, 0.25], "prices_yes_at_horizon": [0.25, 0.5],
     },

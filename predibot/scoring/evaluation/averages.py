@@ -104,8 +104,11 @@ class Average:
     beside: tuple[Floats, Floats] | None = None
     """The least and the most that each unit's value has besides its shares, (n_u,) each."""
 
-    def of_each(self, confidence: float) -> list[Estimate | None]:
-        """Return each bot's mean with its interval; None without a value, or above the limit of bots."""
+    def of_each(self, confidence: float, dependences: Sequence[float] | None = None) -> list[Estimate | None]:
+        """Return each bot's mean with its interval; None without a value, or above the limit of bots.
+
+        `dependences` are the D of each bot's gains, if they are known.
+        """
         book = self.book
         known = ~np.isnan(self.units.value)
         cell = book.cell[self.units.decision[known]]
@@ -113,7 +116,7 @@ class Average:
         n = np.bincount(cell, minlength=cells).astype(np.float64)
         sums = np.bincount(cell, self.units.value[known], cells).astype(np.float64)
         counts = _sums_between(n, book.ends_of_cells)
-        spreads = self._spreads(known, cells, counts)
+        spreads = self._spreads(cells, counts, dependences)
         wanted = set(fullest(counts.astype(np.int64), MOST_WITH_INTERVALS).tolist())
         found: list[Estimate | None] = []
         for bot, count in enumerate(counts.tolist()):
@@ -128,16 +131,21 @@ class Average:
         """Return the spread of each bot's sum: what prices imply, and the dependence of its events."""
         known, cells = ~np.isnan(self.units.value), int(self.book.ends_of_cells[-1])
         n = np.bincount(self.book.cell[self.units.decision[known]], minlength=cells).astype(np.float64)
-        return self._spreads(known, cells, _sums_between(n, self.book.ends_of_cells))
+        return self._spreads(cells, _sums_between(n, self.book.ends_of_cells))
 
-    def _spreads(self, known: NDArray[np.bool_], cells: int, counts: Floats) -> list[Spread]:
+    def counted_shares(self) -> Floats:
+        """Return the shares of each bet, (n_b,); zero in a unit without a value."""
+        return np.where(np.isnan(self.units.value[self.held.unit]), 0.0, self.held.shares)
+
+    def _spreads(self, cells: int, counts: Floats, dependences: Sequence[float] | None = None) -> list[Spread]:
         """Return the spread of each bot's mean; units without a value count as nothing held."""
         record, book = self.book.record, self.book
+        known = ~np.isnan(self.units.value)
         counted = known[self.held.unit]
         held = ShareLots(
             cell=book.cell[record.bet_decision],
             market=record.bet_market,
-            shares=np.where(counted, self.held.shares, 0.0),
+            shares=self.counted_shares(),
             price_yes=record.bet_price_yes,
             later_yes=self.later.price_yes,
             paid=self.later.paid,
@@ -163,7 +171,7 @@ class Average:
                 variance.tolist(),
                 lowest.tolist(),
                 highest.tolist(),
-                self._dependences(held.shares, counts),
+                self._dependences(held.shares, counts) if dependences is None else dependences,
                 strict=True,
             )
         ]

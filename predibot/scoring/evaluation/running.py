@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,15 @@ from numpy.typing import NDArray
 
 from predibot.scoring.accounts.score import is_curve, returns_of
 from predibot.scoring.arguments import Floats, instance_of, within_floats
+from predibot.scoring.evaluation.averages import Average
 from predibot.scoring.evaluation.book import Book
 from predibot.scoring.evaluation.horizon_series import edge_average, horizon_averages
 from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.draws import at_least
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.daily_marks import record_marks
-from predibot.scoring.records.edge import Edges, edges
-from predibot.scoring.records.horizon_returns import HorizonReturns, horizon_returns
+from predibot.scoring.records.edge import edges
+from predibot.scoring.records.horizon_returns import horizon_returns
 from predibot.scoring.records.track_record import TrackRecord
 
 MOST_POINTS = 40
@@ -56,27 +58,27 @@ def running_sums(
     """
     instance_of("record", record, TrackRecord)
     at_least("most", most, 2)
-    found: dict[str, dict[str, list[RunningPoint]]] = {name: {} for name in wanted}
-    slots, marks = record.slots(), record_marks(record)
-    # A decision has the same value in every sum.
-    ahead = edges(record) if EDGE in wanted else None
-    gains = [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]
-    returns = horizon_returns(record, ())[0] if gains else None
-    for slot_at in _spread(np.unique(slots[record.scored_mask()]), most).tolist():
-        kept = slots <= slot_at
-        book, kept_bets = Book.of(record.only(kept), marks), kept[record.bet_decision]
-        averages = {} if ahead is None else {EDGE: edge_average(_edges_until(ahead, kept, kept_bets), book)}
-        if returns is not None:
-            averages |= horizon_averages(_returns_until(returns, kept, kept_bets), book, gains)
-        for name, average in averages.items():
-            for bot, estimate in zip(record.bots, average.of_each(confidence), strict=True):
-                before = found[name].setdefault(bot, [])
+    book = Book.of(record, record_marks(record))
+    averages = {EDGE: edge_average(edges(record), book)} if EDGE in wanted else {}
+    if gains := [name for name in (GAIN, GAIN_AT_QUOTE) if name in wanted]:
+        averages |= horizon_averages(horizon_returns(record, ())[0], book, gains)
+    slots = record.slots()
+    points = _spread(np.unique(slots[record.scored_mask()]), most)
+    found: dict[str, Mapping[str, tuple[RunningPoint, ...]]] = {name: {} for name in wanted}
+    for name, average in averages.items():
+        of_bots: list[list[RunningPoint]] = [[] for _ in record.bots]
+        slot, value = slots[average.units.decision], average.units.value
+        for slot_at, dependences in zip(points.tolist(), _dependences(average, slots, points), strict=True):
+            # A decision has the same value in every sum.
+            until = replace(average, units=replace(average.units, value=np.where(slot <= slot_at, value, np.nan)))
+            for before, estimate in zip(of_bots, until.of_each(confidence, dependences), strict=True):
                 if estimate is None or (before and before[-1].n == estimate.n):
                     continue
                 low, high = (None if end is None else end * estimate.n for end in (estimate.low, estimate.high))
                 total = estimate.estimate * estimate.n
                 before.append(RunningPoint(slot_at, total, low, high, estimate.n, estimate.clusters))
-    return {name: {bot: tuple(points) for bot, points in of.items() if points} for name, of in found.items()}
+        found[name] = {bot: tuple(of_bot) for bot, of_bot in zip(record.bots, of_bots, strict=True) if of_bot}
+    return found
 
 
 def running_value(
@@ -112,36 +114,21 @@ def running_value(
     return tuple(found)
 
 
-def _edges_until(found: Edges, kept: NDArray[np.bool_], kept_bets: NDArray[np.bool_]) -> Edges:
-    """Return the edges of some decisions, by their rows among these; counts stay those of all."""
-    rows, bets = kept[found.decision], kept_bets[found.bet]
-    return replace(
-        found,
-        decision=(np.cumsum(kept) - 1)[found.decision[rows]],
-        bot=found.bot[rows],
-        event=found.event[rows],
-        cluster=found.cluster[rows],
-        slot=found.slot[rows],
-        value=found.value[rows],
-        settled_value=found.settled_value[rows],
-        bet=(np.cumsum(kept_bets) - 1)[found.bet[bets]],
-        cell=(np.cumsum(rows) - 1)[found.cell[bets]],
-        shares=found.shares[bets],
-        later=found.later[bets],
-        paid=found.paid[bets],
-    )
-
-
-def _returns_until(found: HorizonReturns, kept: NDArray[np.bool_], kept_bets: NDArray[np.bool_]) -> HorizonReturns:
-    return replace(
-        found,
-        passed=found.passed[kept],
-        value=found.value[kept],
-        market_value=found.market_value[kept],
-        quote_value=found.quote_value[kept],
-        price_of_bet=found.price_of_bet[kept_bets],
-        paid=found.paid[kept_bets],
-    )
+def _dependences(average: Average, slots: Floats, points: Floats) -> list[list[float]]:
+    """Return the dependence of each bot's gains up to each point, from what was bought since the point before."""
+    book, shares = average.book, average.counted_shares()
+    rows = np.flatnonzero(shares)
+    point = np.full(shares.size, points.size)
+    point[rows] = np.searchsorted(points, slots[book.record.bet_decision[rows]])
+    found = np.ones((points.size, len(book.record.bots)))
+    for bot, (start, end) in enumerate(pairwise(book.ends_of_bots.tolist())):
+        gained = np.zeros(book.daily.day_of_cell.size)
+        for number in range(points.size):
+            bought = start + np.flatnonzero(point[start:end] == number)
+            if bought.size:
+                gained += average.later.daily_gains(bought, shares[bought])
+            found[number, bot] = book.daily.dependence(gained)
+    return found.tolist()
 
 
 def _spread(values: NDArray[Any], most: int) -> NDArray[Any]:

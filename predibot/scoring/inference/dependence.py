@@ -57,7 +57,8 @@ def dependence_by_day(gained: Floats, day: Ints, days: int) -> tuple[Floats, Int
     Not bounded by 1: it is 0 for events that cancelled out, and before the first move. `gained` is the contribution of
     each event on a day, (cells,), and `day` that day, from zero.
     """
-    gained = np.where(np.abs(gained) > NO_MOVE, gained, 0.0)
+    moved = np.abs(gained) > NO_MOVE
+    gained, day = gained[moved], day[moved]
     total, squares = np.bincount(day, gained, days), np.bincount(day, gained**2, days)
     above, below = np.cumsum(total**2), np.cumsum(squares)
     ratio = np.divide(above, below, out=np.zeros(days), where=below > 0.0)
