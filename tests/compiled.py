@@ -22,13 +22,13 @@ def share_compiled_sql() -> None:
 
 def share_compiled_templates() -> None:
     """Have all apps and sites run the same code of a template, whose filters it finds in its own environment."""
-    compile_template, kept = Environment.compile, dict[object, CodeType]()
+    environment: Any = Environment
+    compile_template, kept = environment.compile, dict[object, CodeType]()
 
     def share(self: Environment, *template: str) -> CodeType:
         key = (template, self.trim_blocks, self.autoescape)
         return kept.get(key) or kept.setdefault(key, compile_template(self, *template))
 
-    environment: Any = Environment
     environment.compile = share
 
 

@@ -76,6 +76,12 @@ def two_events() -> None:
     done_here("replay", "sandbox", *span, "--ledger", "sqlite:///ledger.db", "--events", "2")
 
 
+def one_agent() -> None:
+    """Replay an agent that decides about one event into `ledger.db`."""
+    span = ("--from", "2026-01-06T12:00Z", "--to", "2026-01-06T12:00Z", "--bots", "script_sharp")
+    done_here("replay", "sandbox_agents", *span, "--ledger", "sqlite:///ledger.db", "--events", "1")
+
+
 def demo() -> None:
     """Play the demo, whose ledger is `runs/out/demo.db`, and keep what it printed in `printed.txt`."""
     with pytest.MonkeyPatch.context() as patch:

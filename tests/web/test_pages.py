@@ -26,9 +26,9 @@ from tests.acceptance.conftest import said_here
 from tests.ledger.by_hand import a_run, claimant, event_of, take
 from tests.web.conftest import BASE, client_of
 from tests.web.conftest import NOW as WEB_NOW
-from tests.worlds import Worlds, three_games
+from tests.worlds import Worlds, one_agent, three_games, two_events
 
-MOST = 3
+MOST = 2
 """Pages of a kind that are read."""
 TOKEN = "a token of sixteen characters and more"
 
@@ -323,12 +323,12 @@ def test_what_cannot_be_served_says_why(arguments: tuple[str, ...], said: str) -
     assert said in answer.err
 
 
-def test_a_ledger_of_two_venues_shows_that_of_the_newest_run_and_the_other_when_asked(tmp_path: Path) -> None:
-    address = f"sqlite:///{tmp_path}/two.db"
-    for day in ("05", "06", "07"):
-        at = f"2026-01-{day}T12:00Z"
-        asked = ("--from", at, "--to", at, "--bots", "market_price", "--events", "2", "--ledger", address)
-        assert said_here("replay", "sandbox", *asked).code == 0
+def test_a_ledger_of_two_venues_shows_that_of_the_newest_run_and_the_other_when_asked(
+    worlds: Worlds, tmp_path: Path
+) -> None:
+    address, at = f"sqlite:///{worlds.copy(two_events, tmp_path)}/ledger.db", "2026-01-07T12:00Z"
+    asked = ("--from", at, "--to", at, "--bots", "market_price", "--events", "2", "--ledger", address)
+    assert said_here("replay", "sandbox", *asked).code == 0
     with Store.open(address, create=False) as store, store.write() as connection:
         old = "UPDATE runs SET venue = 'archive:old', venue_name = 'polymarket' WHERE key LIKE '%01-06%'"
         connection.exec_driver_sql(old)
@@ -343,7 +343,7 @@ def test_events_and_fills_are_shown_in_the_currency_of_their_venue_whatever_was_
     address = f"sqlite:///{tmp_path}/currencies.db"
     for day, venue in (("06", "sandbox_mana"), ("07", "sandbox")):
         at = f"2026-01-{day}T12:00Z"
-        asked = ("--from", at, "--to", at, "--bots", "random_bet", "--events", "8", "--ledger", address)
+        asked = ("--from", at, "--to", at, "--bots", "random_bet", "--events", "4", "--ledger", address)
         assert said_here("replay", "sandbox", *asked, "--venue", f"{venue}:events=40").code == 0
     with Store.open_to_read(address) as store:
         listed = store.run_read(select_events)
@@ -366,12 +366,9 @@ def test_events_and_fills_are_shown_in_the_currency_of_their_venue_whatever_was_
     assert of_mana == {True} and of_dollars == {False}
 
 
-def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(tmp_path: Path) -> None:
-    address = f"sqlite:///{tmp_path}/gone.db"
-    at = "2026-01-06T12:00Z"
-    asked = ("--from", at, "--to", at, "--bots", "script_sharp", "--events", "1", "--ledger", address)
-    assert said_here("replay", "sandbox_agents", *asked).code == 0
-    shutil.rmtree(tmp_path / "gone.db.files")
+def test_a_decision_whose_trace_is_gone_shows_the_rest_and_says_so(worlds: Worlds, tmp_path: Path) -> None:
+    address = f"sqlite:///{worlds.copy(one_agent, tmp_path)}/ledger.db"
+    shutil.rmtree(tmp_path / "ledger.db.files")
     with Store.open_to_read(address) as store:
         browser = client_of(store)
         (row,) = browser.get("/api/v1/decisions").json()["decisions"]
