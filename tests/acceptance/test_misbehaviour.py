@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 WORLD = "sandbox:events=20"
 PAGED_WORLD = "sandbox:events=30"
 """Two pages of twenty: what is wrong with cursors shows from the second on."""
-PLAYED = ("--venue", PAGED_WORLD, "--events", "5")
+PLAYED = ("--venue", PAGED_WORLD, "--events", "5", "--bots", "random_bet")
 LOOKED_BACK = ("--as-of", "2026-02-10T12:00:00Z")
 ADVICE = ("ry again later", "update predibot", "run `predibot")
 

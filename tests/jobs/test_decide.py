@@ -35,6 +35,7 @@ def test_the_market_bot_bets_at_the_quotes_of_the_runs_instant(store: Store, arc
     assert {name: bet.bet_usd for name, bet in bets.items()} == {"1": -1.0, "2": -0.5, "22": 0.5, "3": 1.0}
 
 
+@ONE_DATABASE
 def test_deciding_again_changes_nothing(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     before = canonical(store)
@@ -44,6 +45,7 @@ def test_deciding_again_changes_nothing(store: Store, archive: Path) -> None:
     assert canonical(store) == before
 
 
+@ONE_DATABASE
 def test_bots_may_be_added_to_a_run_and_decide_as_if_they_had_been_there(store: Store, archive: Path) -> None:
     decide_on(store, archive, request_of(recipe_of("market_price")))
     report = decide_on(store, archive, request_of(recipe_of("market_price", "random_bet")))

@@ -125,12 +125,14 @@ def test_a_void_run_is_in_no_score(store: Store, archive: Path) -> None:
     assert [card.bot for card in evaluation_of(store).cards] == ["market_price"]
 
 
+@ONE_DATABASE
 def test_only_the_recipe_that_is_asked_for_counts(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     assert evaluation_of(store, recipe="other").cards == ()
     assert len(evaluation_of(store, recipe="tiny").cards) == 2
 
 
+@ONE_DATABASE
 def test_the_ledger_knows_which_venue_to_look_back_on(store: Store, archive: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no run that counts\. Run `predibot decide` first"):
         locate(store, Part(), lambda: NOW)

@@ -148,6 +148,7 @@ def test_rows_that_are_altered_past_predibot_change_the_evaluation(
     assert uncached(ledger, SCORES) == after
 
 
+@ONE_DATABASE
 def test_a_title_that_is_altered_shows_nowhere_but_makes_a_new_evaluation(
     ledger: Store, address: str, folder: Path
 ) -> None:
@@ -173,6 +174,7 @@ def test_rows_that_a_server_truncates_are_gone_from_the_evaluation(postgres: Pos
         assert document(store) != before
 
 
+@ONE_DATABASE
 def test_without_a_count_nothing_is_kept(ledger: Store, address: str, folder: Path) -> None:
     run_sql(address, "DELETE FROM changes")
     before = document(ledger)
@@ -284,6 +286,7 @@ def test_who_only_reads_keeps_what_was_read_too(ledger: Store, address: str, fol
     assert {file.name: file.stat().st_ino for file in folder.iterdir()} == kept
 
 
+@ONE_DATABASE
 def test_an_evaluation_is_read_back_to_the_last_digit(ledger: Store) -> None:
     made = evaluate(store=ledger, venue_name="polymarket", as_of=NOW + 9 * DAY, question=ASKED)
     again = evaluation_from_text(evaluation_to_text(made))
@@ -402,6 +405,7 @@ WRITES: dict[str, Callable[[Store, random.Random], object]] = {
 }
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(("kind", "how"), [("sqlite", "another"), ("sqlite", "into"), ("postgresql", "another")])
 def test_after_any_write_void_restore_or_swap_what_is_cached_is_what_the_rows_say(
     kind: str, how: str, tmp_path: Path, request: pytest.FixtureRequest

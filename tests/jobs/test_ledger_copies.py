@@ -21,7 +21,7 @@ from tests.jobs.failpoints import After, Before, Executing, Placed
 from tests.jobs.program import Program, wait_until
 from tests.jobs.tiny import canonical_at
 from tests.ledger.databases import Postgres
-from tests.soaks import few
+from tests.soaks import ONE_DATABASE, few
 from tests.worlds import Worlds
 
 RECIPE = """
@@ -133,6 +133,7 @@ def test_a_copy_is_the_same_and_is_written_on(
     assert looked_at(after)["traces present"] == 4
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_backup_is_one_file_that_is_a_ledger_and_is_restored(
     predibot: Predibot, place: Place, decided: Place, tmp_path: Path, kind: str
@@ -156,6 +157,7 @@ def test_a_backup_is_one_file_that_is_a_ledger_and_is_restored(
     assert looked_at(restored)["pages present"] > 0
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_nothing_is_copied_into_a_ledger_that_has_rows(
     predibot: Predibot, place: Place, decided: Place, kind: str
@@ -192,6 +194,7 @@ def test_what_is_missing_beside_a_ledger_is_named_and_the_rest_is_copied(
     assert "1 trace not copied" in predibot("ledger", "backup", "c.db", "--ledger", ledger).out
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_rows_that_are_not_predibots_are_refused_and_nothing_stays(
     predibot: Predibot, place: Place, decided: Place, kind: str

@@ -90,6 +90,7 @@ def test_old_traces_are_pruned_when_that_is_confirmed_and_no_score_changes(
     assert looked_at(after)["traces pruned"] == 1
 
 
+@ONE_DATABASE
 @KINDS
 def test_a_trace_that_a_new_decision_names_too_is_not_pruned_and_one_that_is_kept_again_is_there(
     predibot: Predibot, aged: str
@@ -147,6 +148,7 @@ def test_compacting_removes_what_no_row_names_and_gives_room_back(
         assert (folder / "note.txt").exists()
 
 
+@ONE_DATABASE
 @KINDS
 def test_the_stats_count_what_there_is(predibot: Predibot, aged: str) -> None:
     predibot("ledger", "prune", "--traces-older-than", "180d", "--yes", "--ledger", aged)

@@ -31,6 +31,7 @@ from predibot.sandbox.server.server import SandboxServer
 from predibot.sandbox.world.calendar import SANDBOX_OPENS_AT
 from predibot.venues.polymarket.client import Polymarket
 from tests.jobs.tiny import DAY, clock, nobody, recipe_of, request_of
+from tests.soaks import ONE_DATABASE
 
 MINUTE = timedelta(minutes=1)
 SPENT = '''
@@ -166,6 +167,7 @@ def test_a_decision_is_booked_at_a_fresh_quote_with_the_shown_one_beside_it(stor
     assert min(shown for shown, _, _ in rows) > to_microseconds(report.run.as_of)
 
 
+@ONE_DATABASE
 def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_model_is_booked_at_one_after_its_own(
     store: Store, live: Live
 ) -> None:
@@ -192,6 +194,7 @@ def test_who_waits_for_others_sees_a_price_asked_for_after_their_answers_and_a_m
             assert times["one_shot", subject][0] <= shown
 
 
+@ONE_DATABASE
 def test_an_answer_is_booked_at_the_quotes_it_was_shown_where_the_venue_fails_meanwhile(
     store: Store, live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,6 +215,7 @@ def test_an_answer_is_booked_at_the_quotes_it_was_shown_where_the_venue_fails_me
     assert len(notes) == len(asked) and all("the venue did not answer again" in each for each in notes)
 
 
+@ONE_DATABASE
 def test_a_bot_whose_budget_is_spent_abstains_at_the_quotes_it_was_shown(
     store: Store, live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +235,7 @@ def test_an_account_is_shown_a_market_that_closed_meanwhile_without_a_quote(live
     assert {market.quote for market in board.quote_event(event).markets} == {None}
 
 
+@ONE_DATABASE
 def test_a_market_that_closed_meanwhile_makes_the_decision_fail(store: Store, live: Live) -> None:
     first = live.decide(store, "market_price")
     live.now = max(event.closes_at or live.now for event in first.events) + 20 * DAY
@@ -244,6 +249,7 @@ def test_a_market_that_closed_meanwhile_makes_the_decision_fail(store: Store, li
     assert "closed meanwhile" in later.decisions[-1].message
 
 
+@ONE_DATABASE
 def test_tracking_a_live_venue_takes_quotes_of_its_own(store: Store, live: Live) -> None:
     live.decide(store, "market_price")
     live.now += DAY
@@ -255,6 +261,7 @@ def test_tracking_a_live_venue_takes_quotes_of_its_own(store: Store, live: Live)
     assert found == {format_instant(live.now)}
 
 
+@ONE_DATABASE
 def test_an_event_that_was_taken_down_is_a_note_of_tracking_and_no_failure(store: Store, live: Live) -> None:
     gone = max(live.decide(store, "market_price").events, key=lambda each: each.closes_at or live.now).id
     live.now += DAY

@@ -19,7 +19,7 @@ from predibot.scoring.records.part import Part
 from tests.acceptance.conftest import done_here, said_here
 from tests.jobs.tiny import canonical_at, clock
 from tests.ledger.databases import Postgres
-from tests.soaks import few
+from tests.soaks import SOAK, few
 
 VENUE = "sandbox_mana:events=6"
 BOTS = """
@@ -34,7 +34,7 @@ model = "sandbox/sharp"
 GAMES = {
     "dollar_per_event": ("3d", "favourite", "random_bet", 6),
     "portfolio_weights": ("3d", "equal_weights", "random_weights", 6),
-    "weekly_cohort": ("7d", "all_cash", "random_trade", 14),
+    "weekly_cohort": ("7d", "all_cash", "random_trade", 7),
 }
 
 
@@ -58,6 +58,7 @@ def replayed(folder: Path, game: str, ledger: str, days: int) -> dict[str, Any]:
     return dict(done_here("replay", f"{game}.toml", *instants, "--ledger", ledger, "--json").document)
 
 
+@SOAK
 def test_both_databases_agree_on_mana(tmp_path: Path, postgres: Postgres) -> None:
     ledgers = [f"sqlite:///{tmp_path / 'mana.db'}", postgres.empty()]
     for ledger in ledgers:

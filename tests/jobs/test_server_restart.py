@@ -25,7 +25,7 @@ from tests.ledger.databases import Postgres
 from tests.soaks import SOAK
 from tests.venues.payloads import NOW
 
-AGENTS = ("decide", "sandbox_agents", "--venue", "sandbox", "--events", "2", "--json")
+AGENTS = ("decide", "sandbox_agents", "--venue", "sandbox", "--events", "1", "--json")
 OTHERS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 BOTS = 20
 EVENTS = 3
@@ -52,7 +52,7 @@ def test_no_answer_of_an_agent_is_lost_where_the_server_restarts(program: Progra
     address = postgres.fresh()
     process = program.start(*AGENTS, "--ledger", address)
     # First everybody is disconnected, then it is as if it crashed.
-    for recorded, how in ((1, signal.SIGINT), (6, signal.SIGQUIT)):
+    for recorded, how in ((1, signal.SIGINT), (4, signal.SIGQUIT)):
         statement = f"SELECT count(*) >= {recorded} FROM decisions"
         wait_until(lambda statement=statement: postgres.count(statement) == 1)
         postgres.restart(how)

@@ -23,6 +23,7 @@ HISTORIES = 3 + 5 + 5 + 10
 """Market 1 settles after three days, 2 and 22 after five, 3 never."""
 
 
+@ONE_DATABASE
 def test_everything_since_the_decision_is_brought_home(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     report = track_on(store, archive)
@@ -56,6 +57,7 @@ def prices_of(store: Store) -> list[Mapping[str, Any]]:
         return list(export_rows(connection, "observations"))
 
 
+@ONE_DATABASE
 def test_an_archive_that_grows_is_read_on_from_its_last_point(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     track_on(store, archive)
@@ -66,6 +68,7 @@ def test_an_archive_that_grows_is_read_on_from_its_last_point(store: Store, arch
     assert track_on(store, archive).observations == 2
 
 
+@ONE_DATABASE
 def test_an_earlier_run_brings_its_earlier_prices(store: Store, archive: Path) -> None:
     earlier = archive / "snapshots" / snapshot_name(NOW - 2 * DAY) / "events.json"
     earlier.parent.mkdir()
@@ -136,6 +139,7 @@ def test_nothing_of_the_venue_is_asked_for_a_ledger_without_runs(store: Store, a
     assert (report.markets, report.observations, report.resolutions) == (0, 0, 0)
 
 
+@ONE_DATABASE
 def test_a_history_that_cannot_be_read_is_told_and_the_others_are_stored(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     (archive / "prices" / "10.json").write_text("{")

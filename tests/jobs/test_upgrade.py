@@ -179,6 +179,7 @@ def test_who_writes_upgrades_an_older_ledger_after_a_copy(current: Path, later: 
     assert (version_of("sqlite:///current.db"), version_of(copy)) == (NEXT, HEAD)
 
 
+@ONE_DATABASE
 def test_a_ledger_of_the_last_version_is_upgraded_by_nothing(address: str, current: Path) -> None:
     before = current.read_bytes()
     said = said_here("ledger", "upgrade", "--ledger", address, "--json").document
@@ -216,6 +217,7 @@ def test_an_upgrade_that_is_killed_at_any_moment_leaves_the_old_ledger_or_the_ne
         assert (copy.name.endswith(".backup"), canonical_at(f"sqlite:///{copy}")) == (True, rows)
 
 
+@ONE_DATABASE
 def test_upgrading_says_what_it_did(address: str, later: Next) -> None:
     done = later("ledger", "upgrade", "--ledger", address, "--json").document
     assert (done["before"], done["version"]) == (HEAD, NEXT)
@@ -266,6 +268,7 @@ def test_a_ledger_of_the_base_is_upgraded_with_its_rows(address: str, current: P
     assert (canonical_at(address), said_here(*asked).document) == (rows, evaluated)
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize("version", ["0001", "0017"])
 def test_a_ledger_of_before_the_base_is_refused_with_the_commit_that_upgrades_it(address: str, version: str) -> None:
     set_version(address, version)

@@ -272,4 +272,4 @@ def _standing(journal: Iterable[JournalRow]) -> Mapping[Instrument, list[Journal
 
 
 def test_accounts_keep_the_laws() -> None:
-    run_state_machine_as_test(Accounts, settings=settings(max_examples=75, stateful_step_count=40))
+    run_state_machine_as_test(Accounts, settings=settings(max_examples=25, stateful_step_count=40))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot import scoring
@@ -269,7 +269,6 @@ def test_whatever_one_argument_is_the_answer_is_a_number_or_a_value_error(name: 
                 answers(public()[name], {**SOUND[name], argument: awkward})
 
 
-@settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(sorted(SOUND)), data=st.data())
 def test_whatever_all_arguments_are_the_answer_is_a_number_or_a_value_error(name: str, data: st.DataObject) -> None:
     chosen = {

@@ -154,4 +154,4 @@ class ShareAccount(RuleBasedStateMachine):
 
 
 TestShareAccount = ShareAccount.TestCase
-TestShareAccount.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestShareAccount.settings = settings(max_examples=25, stateful_step_count=30)

@@ -126,6 +126,7 @@ def test_stored_accounts_keep_the_laws(store: Store) -> None:
     run_state_machine_as_test(lambda: StoredAccounts(store, next(numbers)), settings=UNSHRUNK)
 
 
+@ONE_DATABASE
 @pytest.mark.parametrize(
     ("rows", "said"),
     [

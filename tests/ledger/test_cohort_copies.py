@@ -43,6 +43,7 @@ def test_cohorts_come_back_with_their_accounts_and_their_scores(store: Store, ot
     assert found[0] == found[1] and len(found[0][0].bots) == 2
 
 
+@ONE_DATABASE
 def test_every_row_of_an_account_says_its_methodology(exported: Rows) -> None:
     for table in ("cohorts", "accounts", "journal", "valuations", "marks", "turns"):
         assert exported[table] and {row["methodology"] for row in exported[table]} == {"v2"}
@@ -52,6 +53,7 @@ def test_every_row_of_an_account_says_its_methodology(exported: Rows) -> None:
     assert [member["bot_id"] for member in json.loads(first["line_up"])] == ["one", "two"]
 
 
+@ONE_DATABASE
 def test_when_a_cohort_was_archived_is_no_part_of_what_equal_ledgers_share(store: Store, exported: Rows) -> None:
     (first, second) = json.loads(canonical(store))["cohorts"]
     assert exported["cohorts"][1]["archived_at"] is not None
@@ -75,6 +77,7 @@ def test_a_cohort_that_is_none_is_refused(other: Store, exported: Rows, wrong: d
         put_back(other, {**exported, "cohorts": [{**first, **wrong}, second]})
 
 
+@ONE_DATABASE
 def test_an_export_of_before_there_were_methodologies_is_taken(other: Store, exported: Rows) -> None:
     def before(table: str, keep: Callable[[str], bool]) -> list[dict[str, object]]:
         return [{name: value for name, value in row.items() if keep(name)} for row in exported[table]]

@@ -121,6 +121,7 @@ def test_positions_settle_by_what_their_own_outcome_paid(
     assert not verify(weeks.store).broken
 
 
+@ONE_DATABASE
 def test_a_closed_market_that_never_settles_is_kept_at_its_last_price(weeks: Cups) -> None:
     weeks.value(SUNDAY + DAY)
     weeks.cup_closed = True
@@ -170,6 +171,7 @@ def test_a_market_that_is_voided_without_payouts_pays_back_what_each_position_co
     assert weeks.cash_usd(COHORT, "one") == pytest.approx(10_000.0) == weeks.cash_usd(COHORT, "two")
 
 
+@ONE_DATABASE
 def test_they_are_exported_and_put_back(weeks: Cups, other: Store) -> None:
     weeks.payouts, weeks.cup_closed = (0.5, 0.5, 0.0), True
     weeks.value(SUNDAY + DAY)

@@ -104,6 +104,7 @@ def test_what_is_put_back_is_exported_again_byte_for_byte(store: Store, other: S
     assert notes == []
 
 
+@ONE_DATABASE
 def test_deadlines_and_addresses_come_back_and_an_export_of_before_there_were_any_is_taken(
     other: Store, exported: Rows
 ) -> None:
@@ -120,6 +121,7 @@ def test_deadlines_and_addresses_come_back_and_an_export_of_before_there_were_an
     assert [row["late"] for row in rows["decisions"]] == [int(row["void"] == 0) for row in decided]
 
 
+@ONE_DATABASE
 def test_putting_it_back_twice_adds_nothing(store: Store, other: Store, exported: Rows) -> None:
     put_back(other, exported)
     new, notes = put_back(other, exported)
@@ -129,6 +131,7 @@ def test_putting_it_back_twice_adds_nothing(store: Store, other: Store, exported
     assert rows_of(other) == rows_of(store) == exported
 
 
+@ONE_DATABASE
 def test_a_ledger_with_other_runs_keeps_them(other: Store, exported: Rows) -> None:
     run = a_run(other, ONE, bots=("a",), key="mine@2026-03-01T00:00Z")
     decide(other, run, "a", FIRST)
@@ -137,6 +140,7 @@ def test_a_ledger_with_other_runs_keeps_them(other: Store, exported: Rows) -> No
     assert len(rows_of(other)["decisions"]) == 1 + len(exported["decisions"])
 
 
+@ONE_DATABASE
 def test_an_export_that_has_grown_brings_what_is_new(other: Store, exported: Rows) -> None:
     put_back(other, exported)
     recorded = next(row for row in exported["decisions"] if (row["bot"], row["void"]) == ("a", 0))
@@ -146,6 +150,7 @@ def test_an_export_that_has_grown_brings_what_is_new(other: Store, exported: Row
     assert ("c", "refused") in {(row["bot"], row["status"]) for row in rows_of(other)["decisions"]}
 
 
+@ONE_DATABASE
 def test_another_run_of_the_same_key_is_a_conflict(other: Store, exported: Rows) -> None:
     a_run(other, TWO, bots=("a",))
     with pytest.raises(RunConflict, match="runs 2: this ledger has another run daily@2026-03-01T00:00Z"):
@@ -153,6 +158,7 @@ def test_another_run_of_the_same_key_is_a_conflict(other: Store, exported: Rows)
     assert rows_of(other)["decisions"] == []
 
 
+@ONE_DATABASE
 def test_what_stands_otherwise_here_stays_and_is_noted(other: Store, exported: Rows) -> None:
     put_back(other, exported)
     with other.write() as connection:
@@ -165,6 +171,7 @@ def test_what_stands_otherwise_here_stays_and_is_noted(other: Store, exported: R
     ]
 
 
+@ONE_DATABASE
 def test_a_decision_that_failed_is_due_again_as_it_was(other: Store, exported: Rows) -> None:
     put_back(other, exported)
     before = {row["bot"]: (row["failures"], row["next_try_at"]) for row in exported["decisions"]}

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import Estimate, Pair, TrackRecord, Uncertainty, edge_pairs, return_pairs, scorecards
@@ -191,13 +191,11 @@ def check_record(record: TrackRecord) -> None:
         check_pair(pair, by_pairs.edge_difference(record, first, second))
 
 
-@settings(max_examples=60, deadline=None)
 @given(RECORDS)
 def test_intervals_are_those_of_the_definitions(record: TrackRecord) -> None:
     check_record(record)
 
 
-@settings(max_examples=40, deadline=None)
 @given(EXCLUSIVE)
 def test_intervals_where_outcomes_exclude_each_other_are_those_of_the_definitions(record: TrackRecord) -> None:
     check_record(record)

@@ -173,6 +173,7 @@ def test_which_cohorts_decide_and_on_which_markets_is_a_matter_of_methodology(
     assert first.markets == markets
 
 
+@ONE_DATABASE
 def test_cohorts_go_on_by_the_methodology_they_started_with(store: Store, tmp_path: Path) -> None:
     write_two_weeks(tmp_path / "two")
     assert cohorts_of(store, tmp_path / "two", NOW, methodology="v2") == {"2026-02-08"}
@@ -251,6 +252,7 @@ def test_a_live_cohort_is_decided_once_a_week_and_valued_every_ten_minutes(store
     assert verify(store).broken == ()
 
 
+@ONE_DATABASE
 def test_bets_of_which_none_can_be_filled_are_a_failure_that_the_next_call_tries_again(
     store: Store, live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,12 +14,14 @@ from predibot.ledger.write.claims import RETRIES
 from predibot.ledger.write.runs import void_run
 from predibot.recipe.recipe import Recipe
 from tests.jobs.tiny import DAY, canonical, decide_on, opened, recipe_of, request_of, statuses, write_archive
+from tests.soaks import ONE_DATABASE
 from tests.venues.payloads import NOW
 
 KEY = "tiny@2026-02-13T00:00Z"
 HOUR = timedelta(hours=1)
 
 
+@ONE_DATABASE
 def test_the_run_of_a_slot_is_resumed_whatever_the_venue_lists_now(store: Store, archive: Path) -> None:
     first = decide_on(store, archive)
     write_archive(archive, future=0.5)
@@ -31,6 +33,7 @@ def test_the_run_of_a_slot_is_resumed_whatever_the_venue_lists_now(store: Store,
     assert any("was frozen as of 2026-02-13T19:30Z" in note for note in again.notes)
 
 
+@ONE_DATABASE
 def test_the_next_slot_is_another_run(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     assert decide_on(store, archive, as_of=NOW + DAY).run.key == "tiny@2026-02-14T00:00Z"
@@ -98,6 +101,7 @@ def test_a_bot_cannot_change_what_it_is(store: Store, archive: Path) -> None:
         decide_on(store, archive, request_of(other))
 
 
+@ONE_DATABASE
 def test_a_void_run_frees_its_slot_and_stays_on_record(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     with store.write() as connection:
@@ -111,6 +115,7 @@ def test_a_void_run_frees_its_slot_and_stays_on_record(store: Store, archive: Pa
     assert '"void": 1' in canonical(store)
 
 
+@ONE_DATABASE
 def test_a_run_is_voided_once_and_for_a_reason(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     with store.write() as connection:
@@ -128,6 +133,7 @@ def test_an_event_can_be_named(store: Store, archive: Path) -> None:
         venue.venue.event("99", NOW)
 
 
+@ONE_DATABASE
 def test_a_slot_freed_by_voiding_is_taken_again_also_beside_a_new_run(store: Store, archive: Path) -> None:
     decide_on(store, archive)
     other = request_of(recipe_of(seed=7), new_run=True)

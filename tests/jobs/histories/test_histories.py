@@ -63,6 +63,7 @@ def test_a_bot_is_told_with_what_it_did_not_answer(filled: Store) -> None:
     assert (dict(later.statuses), later.positions) == ({}, ())
 
 
+@ONE_DATABASE
 def test_without_a_later_price_nothing_has_a_value(filled: Store) -> None:
     found = bot_history(filled, "a", clock=_clock)
     (scored,) = found.scored
@@ -91,6 +92,7 @@ def test_a_ledger_tells_the_markets_decided_on(filled: Store) -> None:
     assert [each.bot for each in alone.markets[0].decisions] == ["b"]
 
 
+@ONE_DATABASE
 def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     found = shared_questions(filled, "a", "b", clock=_clock)
     (both,) = found

@@ -36,6 +36,7 @@ def test_related_events_are_joined_beside_the_default(store: Store, tmp_path: Pa
     assert clusters["too_few"] == ["market_price", "random_bet", "other"]
 
 
+@ONE_DATABASE
 def test_it_is_kept_and_asked_again_it_is_the_same(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     assert document(store, clusters="related") == document(store, clusters="related")

@@ -30,6 +30,7 @@ def in_ledger(
     return find_graph(known, filters=None, at_least=at_least, ends=ends, news=news_in_ledger(store, known))
 
 
+@ONE_DATABASE
 def test_events_whose_prices_jump_together_are_one_group(store: Store, tmp_path: Path) -> None:
     play(store, write_related(tmp_path))
     found = in_ledger(store, ends=("1", "3"))

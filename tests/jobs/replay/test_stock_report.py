@@ -34,9 +34,9 @@ strategy = "index_fund"
 """
 BOTS = ("equal_weights", "random_weights", "buy_and_hold")
 LEDGER = ("--ledger", "sqlite:///walk.db")
-DAYS = 40
-T_BY_BLOCKS = 2.214
-"""Student's t at .975 with 10.5 degrees of freedom: 39 returns are 11.5 mean blocks of 39 ** (1 / 3)."""
+DAYS = 28
+T_BY_BLOCKS = 2.306
+"""Student's t at .975 with 8 degrees of freedom: 27 returns are 9 mean blocks of 27 ** (1 / 3)."""
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -44,8 +44,8 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def two_months_of_stocks() -> None:
-    """Play two months with a split and dividends, export the tables, and keep what the report says."""
+def weeks_of_stocks() -> None:
+    """Play some weeks with a split and dividends, export the tables, and keep what the report says."""
     here = Path.cwd()
     (here / "walk.toml").write_text(RECIPE)
     tickers = ("AAPL", "KO", "XOM", "SPY")
@@ -60,7 +60,7 @@ def two_months_of_stocks() -> None:
 @pytest.fixture
 def folder(worlds: Worlds) -> Path:
     """Return the folder it was played in."""
-    return worlds(two_months_of_stocks)
+    return worlds(weeks_of_stocks)
 
 
 @pytest.fixture

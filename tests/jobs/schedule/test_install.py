@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.main import get_command
 
@@ -139,7 +139,6 @@ ODD = (
 )
 
 
-@settings(max_examples=30)
 @example(list(ODD))
 @given(st.lists(NAMES | st.sampled_from(ODD), min_size=1, max_size=4))
 def test_whatever_a_recipe_is_called_each_text_starts_that_recipe(recipes: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.jobs.score_files.forecasts import read_forecasts
@@ -101,7 +101,6 @@ def test_without_clusters_the_dates_of_a_question_stay_together() -> None:
 _CELLS = st.sampled_from(["", "a", "b", "0", "1", "0.5", "nan", '"', ",", "70%", "\x1b[31m", "é"])
 
 
-@settings(max_examples=60)
 @given(st.lists(st.lists(_CELLS, min_size=4, max_size=4), max_size=12))
 def test_every_row_is_kept_or_told_and_none_is_changed(rows: list[list[str]]) -> None:
     text = "\n".join(",".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) for row in rows)

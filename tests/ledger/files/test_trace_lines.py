@@ -54,6 +54,7 @@ def test_a_text_is_found_wherever_a_block_ends(store: Store, lines: list[str]) -
     assert found.find("not in it") == ()
 
 
+@ONE_DATABASE
 def test_a_trace_that_was_changed_or_is_not_there_is_refused(store: Store) -> None:
     digest = kept(store, ['{"kind": "mine"}'])
     if store.files is None:

@@ -68,6 +68,7 @@ def test_results_are_what_one_reckons_by_hand(store: Store) -> None:
     assert one.cost_usd == pytest.approx(0.03)
 
 
+@ONE_DATABASE
 def test_the_board_has_both_brier_scores_and_no_rank(store: Store) -> None:
     played(store)
     (record,) = records(store)
@@ -112,6 +113,7 @@ def test_replicates_are_one_bot_with_the_mean_of_their_accounts_and_a_spread(sto
     assert (again.in_common.estimate, again.weight_deviation) == (0.0, pytest.approx(((0.1**2 + 0.05**2) / 4) ** 0.5))
 
 
+@ONE_DATABASE
 def test_what_the_system_held_has_failed_and_the_board_says_so(store: Store) -> None:
     played(store)
     with store.write() as connection:

@@ -34,6 +34,7 @@ from tests.ledger.by_hand import (
     finished_with,
     take,
 )
+from tests.soaks import ONE_DATABASE
 
 AI, SPORT = Tag("AI", "ai"), Tag("Sport", "sport")
 
@@ -137,6 +138,7 @@ def test_what_is_under_way_is_told_until_its_lease_ends(filled: Store) -> None:
         assert under_way(connection, at + 2 * LEASE, 10) == []
 
 
+@ONE_DATABASE
 def test_what_an_account_held_is_worth_its_valuations(store: Store, tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/filled.db") as filled:
         fill_accounts(filled, Portfolios(bots=2, days=9), np.random.default_rng(5))

@@ -11,6 +11,7 @@ from predibot.ledger.write.events import instruments
 from predibot.ledger.write.prices_and_resolutions import add_observations
 from predibot.ledger.write.runs import void_run
 from tests.ledger.by_hand import DAY, NOW, a_run, claimant, decide, event_of, failed, finished_with, take
+from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
 FIRST = finished_with(ONE, {"m1a": (0.5, 0.6), "m1b": (-0.25, 0.1)})
@@ -31,6 +32,7 @@ def fill(store: Store) -> None:
         decide(store, run, bot, SECOND)
 
 
+@ONE_DATABASE
 def test_the_order_and_the_interruptions_of_deciding_leave_no_trace(store: Store, other: Store) -> None:
     fill(store)
     run = a_run(other, ONE, TWO, bots=("b", "a"))
@@ -45,6 +47,7 @@ def test_the_order_and_the_interruptions_of_deciding_leave_no_trace(store: Store
     assert canonical(other) == canonical(store)
 
 
+@ONE_DATABASE
 def test_what_differs_shows(store: Store, other: Store) -> None:
     fill(store)
     run = a_run(other, ONE, TWO, bots=("a", "b"))

@@ -29,6 +29,7 @@ from predibot.ledger.write.prices_and_resolutions import add_observations, add_r
 from predibot.ledger.write.runs import void_run
 from predibot.reports.terminal.trace import market_line
 from tests.ledger.by_hand import DAY, NOW, a_run, abstained, decide, event_of, failed, finished_with
+from tests.soaks import ONE_DATABASE
 
 ONE, TWO = event_of(1, 2), event_of(2)
 
@@ -62,6 +63,7 @@ def test_a_forecast_is_told_with_its_bet(filled: Store) -> None:
     ]
 
 
+@ONE_DATABASE
 def test_a_payout_is_the_last_that_was_known_at_the_instant(filled: Store) -> None:
     for days, paid in ((2, None), (3, 0.0), (4, 0.0), (5, 1.0)):
         (told,) = [row for row in forecasts(filled, RowFilter(as_of=NOW + days * DAY)) if row.market_id == "m1a"]

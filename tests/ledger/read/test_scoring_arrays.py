@@ -100,6 +100,7 @@ def test_a_payout_is_the_last_revision_known_at_the_instant(filled: Store, days:
     np.testing.assert_array_equal(record.payout_yes, paid)
 
 
+@ONE_DATABASE
 def test_nothing_later_than_the_instant_is_read(filled: Store) -> None:
     record = record_of(filled, 0.5)
     assert record.decision_bot.tolist() == [0, 1, 1]
@@ -129,6 +130,7 @@ def test_only_the_bots_and_recipes_asked_for_are_read(filled: Store) -> None:
     assert record_of(filled, 1, recipe="weekly").bots == ()
 
 
+@ONE_DATABASE
 def test_other_venues_and_void_runs_are_not_read(filled: Store) -> None:
     with filled.read() as connection:
         assert track_record(connection, "sandbox", NOW + DAY).bots == ()
@@ -137,6 +139,7 @@ def test_other_venues_and_void_runs_are_not_read(filled: Store) -> None:
     assert record_of(filled, 1).bots == ()
 
 
+@ONE_DATABASE
 def test_the_same_bot_of_two_runs_is_one_bot(filled: Store) -> None:
     run = a_run(filled, ONE, key="daily@2026-03-02T00:00Z", as_of=NOW + DAY, slot_at=NOW + DAY, bots=("b", "a"))
     decide(filled, run, "a", finished_with(ONE, {"m1a": (1.0, 0.9), "m1b": (0.0, 0.9)}, at=NOW + DAY))
@@ -272,6 +275,7 @@ def test_a_pool_costs_what_its_members_do_each_once_and_an_unknown_cost_stays_un
         np.testing.assert_array_equal(record.decision_cost_known_usd, known)
 
 
+@ONE_DATABASE
 def test_members_of_another_run_taint_nobody(store: Store) -> None:
     for number, cutoff in enumerate((5, -9)):
         run = a_run(store, TWO, key=f"daily@{number}", bots=(), venue=ARCHIVE)
@@ -324,6 +328,7 @@ def test_events_have_titles_categories_and_the_slot_of_their_run(store: Store) -
     assert record.slots().tolist() == [NOW.replace(hour=0).timestamp()] * 2
 
 
+@ONE_DATABASE
 def test_observations_of_another_venue_are_not_read(filled: Store) -> None:
     with filled.read() as connection:
         assert track_record(connection, "sandbox", NOW + 10 * DAY).observation_at.size == 0
@@ -347,6 +352,7 @@ def test_every_decision_was_asked_about_the_markets_its_run_froze(filled: Store)
     assert [each.tolist() for each in only.questions()] == [[0, 0, 1], [0, 1, 2]]
 
 
+@ONE_DATABASE
 def test_a_later_run_may_ask_about_fewer_markets(filled: Store) -> None:
     later = a_run(
         filled, replace(ONE, markets=ONE.markets[1:]), bots=("a",), key="daily@2026-03-02T00:00Z", as_of=NOW + DAY

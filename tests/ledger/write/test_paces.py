@@ -15,6 +15,7 @@ from predibot.ledger.write.paces import LedgerPermits, SharedPaces, paces
 from predibot.ledger.write.process_identity import new_owner
 from predibot.net.concurrency import Share, Signal
 from tests.ledger.databases import address, postgres, store
+from tests.soaks import ONE_DATABASE
 
 __all__ = ["address", "postgres", "store"]
 
@@ -142,6 +143,7 @@ def test_a_burst_of_refusals_lowers_the_limit_of_several_processes_once_in_ten_s
     assert all(under_way <= limits[0] for now, _, under_way in seen if now > 0.7)
 
 
+@ONE_DATABASE
 def test_a_limit_that_falls_to_one_is_obeyed_by_all_and_each_has_its_turn(store: Store) -> None:
     processes = [Asking(name, [0.7] * 10) for name in "abc"]
     for each in processes:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring.accounts.rolling_delay import DELAYS, rolling_delays
@@ -24,7 +24,6 @@ def world(slots: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 @given(st.integers(18, 40), st.integers(0, 1_000))
-@settings(max_examples=30)
 def test_every_delay_is_what_plain_loops_say_over_the_same_slots(slots: int, seed: int) -> None:
     cash, shares, prices = world(slots, seed)
     found = rolling_delays(cash, shares, prices)

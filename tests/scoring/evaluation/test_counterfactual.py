@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from predibot.scoring import TrackRecord, Uncertainty, cluster_bootstrap_mean
 from predibot.scoring.evaluation.counterfactual import Counterfactual, delay_record, delay_scores, sizing_scores
@@ -46,7 +46,6 @@ def test_only_decisions_that_have_both_values_are_compared() -> None:
     assert found["bot", "2", "1"].difference.n == 1
 
 
-@settings(max_examples=30, deadline=None)
 @given(RECORDS)
 def test_a_difference_is_the_bootstrap_of_the_decisions_differences(record: TrackRecord) -> None:
     actual = horizon_returns(record, HORIZONS)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import TrackRecord
@@ -83,7 +83,6 @@ def test_the_book_of_the_later_instant_is_not_known() -> None:
     assert np.isnan(horizon_returns(late, (1,))[0].quote_value).all()
 
 
-@settings(max_examples=50)
 @given(RECORDS, st.sampled_from([0.25, 1.0, 2.5]))
 def test_every_late_bet_is_booked_at_the_definitions_price(record: TrackRecord, days: float) -> None:
     late, rows = delay_record(record, days)
@@ -108,7 +107,6 @@ def _price(record: TrackRecord, market: int, decision: int, days: float) -> floa
     return float(record.observation_price_yes[max(seen)[1]])
 
 
-@settings(max_examples=30)
 @given(RECORDS, st.sampled_from([0.25, 1.0]))
 def test_nothing_that_became_known_later_is_seen(record: TrackRecord, days: float) -> None:
     known = record.observation_at <= record.as_of

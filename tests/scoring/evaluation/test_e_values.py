@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import BettingEvidence, Evidence, betting_evidence, kelly_fraction, record_evidence
@@ -232,7 +232,6 @@ def test_nothing_after_the_last_midnight_is_seen(seed: int) -> None:
     assert later.better.largest >= before.better.largest * (1.0 - 1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6))
 def test_the_order_of_rows_and_the_names_of_things_change_nothing(seed: int) -> None:
     stakes, prices, as_of = world(seed)
@@ -245,7 +244,6 @@ def test_the_order_of_rows_and_the_names_of_things_change_nothing(seed: int) -> 
     assert other.days == one.days
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=1, max_size=300))
 def test_no_account_is_ever_empty_whatever_is_lost(lost: list[tuple[float, bool]]) -> None:
     # Everything on the losing side, again and again, on one event and on many.

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
@@ -24,7 +24,6 @@ from tests.scoring.tables import NAN, TABLES, drawn, table_of
 FEW = Uncertainty(seed=5, resamples=400)
 
 
-@settings(max_examples=50)
 @given(TABLES)
 def test_every_forecaster_is_scored_as_if_alone(table: Forecasts) -> None:
     for row, score in enumerate(forecast_scores(table)):
@@ -47,7 +46,6 @@ def test_every_forecaster_is_scored_as_if_alone(table: Forecasts) -> None:
             assert (score.market_brier, score.market_log_score, score.skill_vs_market) == (None, None, None)
 
 
-@settings(max_examples=30)
 @given(TABLES, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(table: Forecasts, random: st.DataObject) -> None:
     rows = list(range(table.probability.size))

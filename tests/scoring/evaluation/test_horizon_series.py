@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from predibot.scoring import CONVENTIONS, TrackRecord, Uncertainty, scorecards
 from predibot.scoring.evaluation.horizon_series import Series, horizon_series
@@ -215,7 +215,6 @@ def test_contaminated_decisions_are_in_no_series() -> None:
     assert {name: each.values.size for name, each in series_of(record).items()} == dict.fromkeys(series_of(record), 0)
 
 
-@settings(max_examples=50)
 @given(RECORDS)
 def test_each_bot_has_its_own_values_in_the_order_of_the_rows(record: TrackRecord) -> None:
     for each in series_of(record).values():
@@ -224,7 +223,6 @@ def test_each_bot_has_its_own_values_in_the_order_of_the_rows(record: TrackRecor
             np.testing.assert_array_equal(clusters, each.cluster[each.bot == bot])
 
 
-@settings(max_examples=50)
 @given(RECORDS)
 def test_drift_lies_between_minus_one_and_one(record: TrackRecord) -> None:
     for days in (1.0, None):

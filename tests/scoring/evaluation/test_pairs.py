@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -61,7 +61,6 @@ def test_every_pair_is_what_the_tests_alone_say_of_it() -> None:
         assert pair.detectable == pytest.approx(smallest_detectable(float(spread), 40))
 
 
-@settings(max_examples=50)
 @given(TABLES)
 def test_only_what_both_answered_counts(table: Forecasts) -> None:
     for pair in brier_pairs(table, FEW):
@@ -83,7 +82,6 @@ def _errors(table: Forecasts, name: str) -> dict[int, list[float]]:
     return found
 
 
-@settings(max_examples=30)
 @given(TABLES)
 def test_in_the_other_order_a_pair_has_the_other_sign_and_nothing_else_changes(table: Forecasts) -> None:
     turned = replace(table, forecasters=table.forecasters[::-1], forecaster=2 - table.forecaster)
@@ -97,7 +95,6 @@ def test_in_the_other_order_a_pair_has_the_other_sign_and_nothing_else_changes(t
             assert pair.low == pytest.approx(-same.high)
 
 
-@settings(max_examples=30)
 @given(TABLES, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(table: Forecasts, random: Any) -> None:
     rows = list(range(table.probability.size))
@@ -257,7 +254,6 @@ def test_of_two_recipes_at_one_instant_the_mean_counts_whatever_their_slots() ->
 HOURS = st.lists(st.integers(0, 160).map(lambda step: step / 4), max_size=12, unique=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(HOURS, HOURS, HOURS, st.sampled_from([1, 6, 24]), st.sampled_from([1, 6, 24]))
 def test_a_third_bot_changes_nothing_about_a_pair(
     a: list[float], b: list[float], c: list[float], every: float, other: float

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -51,7 +51,6 @@ def by(made: list[Made], grouping: str) -> tuple[tuple[PartCard, ...], tuple[Sco
     return part_cards(record, grouping, (1,), CONVENTIONS["predibot"], FEW), scorecards(record, horizons_days=(1,))
 
 
-@settings(max_examples=40)
 @given(DECISIONS, st.sampled_from(GROUPINGS))
 def test_the_counts_of_the_parts_add_up_to_the_whole(made: list[Made], grouping: str) -> None:
     parts, whole = by(made, grouping)
@@ -65,7 +64,6 @@ def test_the_counts_of_the_parts_add_up_to_the_whole(made: list[Made], grouping:
             assert sum(each.horizons[label].n_passed for each in own) == score.n_passed
 
 
-@settings(max_examples=30)
 @given(DECISIONS, st.sampled_from(GROUPINGS))
 def test_the_mean_of_the_parts_is_the_mean_of_the_whole(made: list[Made], grouping: str) -> None:
     parts, whole = by(made, grouping)
@@ -96,7 +94,6 @@ def test_an_event_is_one_cluster_and_has_no_interval() -> None:
     assert (part.card.forecast.intervals, part.card.horizons["settled"].intervals) == ({}, {})
 
 
-@settings(max_examples=40)
 @given(TABLES)
 def test_scores_by_a_number_are_those_of_its_rows_alone(table: Forecasts) -> None:
     assert table.days_ahead is not None

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import Uncertainty
@@ -25,7 +25,6 @@ SAID = st.lists(
 )
 
 
-@settings(max_examples=150)
 @given(SAID)
 def test_their_mean_is_the_difference_of_the_pair(made: list[Made]) -> None:
     record = record_of(made, paid=PAID, bots=("a", "b"), as_of=80)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.domain.decision import STATUSES
@@ -105,7 +105,6 @@ def _skill(told: list[tuple[float, float, float]]) -> float | None:
     return 1 - sum((p - y) ** 2 for p, _, y in told) / of_market if told else None
 
 
-@settings(max_examples=50)
 @given(RECORDS, st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(record: TrackRecord, random: Any) -> None:
     bets = list(range(record.bet_usd.size))
@@ -133,7 +132,6 @@ def _figures(card: Scorecard) -> list[float]:
     return [NAN if one is None else float(one) for one in scores]
 
 
-@settings(max_examples=50)
 @given(st.lists(DECISIONS, max_size=6), SEEN, PAID, QUARTER_DAYS)
 def test_what_happens_after_the_evaluation_changes_nothing(
     made: list[Made], seen: list[Seen], paid: dict[int, Paid], as_of: float

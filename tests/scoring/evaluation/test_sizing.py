@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.domain.sizing import SIZINGS, SizingRule, bets_usd
@@ -21,14 +21,12 @@ def bet_again(rule: str, forecasts: list[tuple[float, float]]) -> list[float]:
     return [float(each) for each in record.bet_usd]
 
 
-@settings(max_examples=100)
 @given(FORECASTS, st.sampled_from(sorted(SIZINGS)))
 def test_a_rule_bets_what_the_bots_sizing_bets(forecasts: list[tuple[float, float]], rule: str) -> None:
     expected = bets_usd(rule, [said for said, _ in forecasts], [price for _, price in forecasts], 1.0)
     assert bet_again(rule, forecasts) == pytest.approx(list(expected), abs=1e-12)
 
 
-@settings(max_examples=50)
 @given(FORECASTS, st.sampled_from(list(SIZINGS)))
 def test_the_stake_is_never_more_than_the_dollar(forecasts: list[tuple[float, float]], rule: str) -> None:
     assert sum(map(abs, bet_again(rule, forecasts))) <= 1.0 + 1e-12

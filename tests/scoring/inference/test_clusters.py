@@ -5,7 +5,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
@@ -18,7 +18,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=50)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_the_order_of_rows_leaves_no_trace_in_the_sums(rows: list[tuple[float, float, int]], random: object) -> None:
     shuffled = sorted(rows, key=lambda _: random.random())  # type: ignore[attr-defined]  # hypothesis' Random
@@ -30,7 +29,6 @@ def test_the_order_of_rows_leaves_no_trace_in_the_sums(rows: list[tuple[float, f
     assert one.denominators.tobytes() == other.denominators.tobytes()
 
 
-@settings(max_examples=50)
 @given(st.lists(st.sampled_from(["a", "b", "long", "Z", ""]), min_size=1))
 def test_codes_number_the_sorted_labels_without_a_gap(labels: list[str]) -> None:
     kinds = sorted(set(labels))

@@ -122,13 +122,11 @@ def test_equally_good_forecasters_are_seldom_told_apart() -> None:
     assert np.count_nonzero(called) <= 11
 
 
-@settings(max_examples=50)
 @given(P_VALUES)
 def test_adjusted_p_values_agree_with_scipy(p_values: list[float]) -> None:
     assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(p_values))
 
 
-@settings(max_examples=50)
 @given(P_VALUES)
 def test_adjusting_lowers_no_p_value_and_keeps_their_order(p_values: list[float]) -> None:
     adjusted = benjamini_hochberg(p_values)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring.inference.dependence import dependence, dependence_by_day
@@ -40,7 +40,6 @@ def test_without_a_move_it_is_one(gained: list[float]) -> None:
     assert dependence(gained, list(range(len(gained))), [0] * len(gained)) == 1.0
 
 
-@settings(max_examples=50)
 @given(ROWS, st.sampled_from([-8.0, -1.0, 0.5, 64.0]))
 def test_neither_unit_nor_sign_changes_it_and_it_is_what_loops_say(
     rows: list[tuple[float, int, int]], unit: float

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -59,7 +59,6 @@ def test_unequal_denominators_move_the_interval_by_their_covariance_by_hand() ->
     assert moved.low == pytest.approx(2 - (q + shift) * math.sqrt(4 / 3 * 48 / 64))
 
 
-@settings(max_examples=50)
 @given(CELLS, st.floats(0.1, 10))
 def test_other_units_are_other_ends_and_a_turned_sign_turns_them(
     cells: list[tuple[float, float]], factor: float
@@ -98,7 +97,6 @@ def test_of_skewed_scores_the_formula_is_nearer_to_draws_than_student_is() -> No
     assert abs(drawn.high - formula.high) < 0.5 * abs(drawn.high - plain)
 
 
-@settings(max_examples=30)
 @given(st.lists(st.floats(-5, 5), min_size=3, max_size=40))
 @example([0.0, 0.0, 1.3595176844307908e-159])
 def test_a_comparison_of_single_rows_is_students_test(values: list[float]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import Uncertainty, cluster_bootstrap_mean, cluster_bootstrap_ratio, paired_difference
@@ -20,7 +20,6 @@ def series(n: int, seed: int) -> tuple[Any, Any]:
     return rng.gamma(1.0, size=n), np.arange(n) // rng.integers(1, 4)
 
 
-@settings(max_examples=30)
 @given(SIZES)
 def test_each_interval_is_the_one_of_the_score_alone(sizes: list[int]) -> None:
     asked = [series(n, seed) for seed, n in enumerate(sizes)]
@@ -28,7 +27,6 @@ def test_each_interval_is_the_one_of_the_score_alone(sizes: list[int]) -> None:
     assert found == [cluster_bootstrap_mean(*each, seed=3, resamples=300) for each in asked]
 
 
-@settings(max_examples=30)
 @given(SIZES)
 def test_each_comparison_is_the_one_of_the_pair_alone(sizes: list[int]) -> None:
     asked = [series(n, seed) for seed, n in enumerate(sizes)]

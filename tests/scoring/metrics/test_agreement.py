@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score, f1_score
@@ -51,7 +51,6 @@ def test_what_is_the_same_throughout_has_no_order(a: list[float], b: list[float]
     assert math.isnan(rank_correlation(b, a))
 
 
-@settings(max_examples=50)
 @given(RATINGS)
 def test_kappa_agrees_with_scikit_learn_and_is_the_same_both_ways(pairs: Pairs) -> None:
     a, b = columns(pairs)
@@ -81,7 +80,6 @@ def test_a_far_disagreement_counts_more_than_a_near_one() -> None:
     assert quadratic_weighted_kappa(truth, near) > quadratic_weighted_kappa(truth, far)
 
 
-@settings(max_examples=50)
 @given(RATINGS)
 def test_macro_f1_agrees_with_scikit_learn_and_labels_are_but_names(pairs: Pairs) -> None:
     truth, predicted = columns(pairs)

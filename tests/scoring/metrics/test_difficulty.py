@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
@@ -28,7 +28,6 @@ def by_dummies(scores: NDArray[np.float64], who: NDArray[np.int64], what: NDArra
     return adjusted
 
 
-@settings(max_examples=30)
 @given(SEEDS)
 def test_it_agrees_with_least_squares_on_a_column_for_everyone_and_everything(seed: int) -> None:
     assert difficulty_adjusted(*answers(seed)) == pytest.approx(by_dummies(*answers(seed)))
@@ -48,7 +47,6 @@ def test_of_too_many_on_both_sides_nobody_has_a_number_and_memory_stays_bounded(
     assert np.isnan(difficulty_adjusted(np.full(2 * n, 0.25), who, what)).all()
 
 
-@settings(max_examples=30)
 @given(SEEDS, st.integers(0, 11), st.floats(-3, 3))
 def test_a_harder_question_is_harder_for_all_and_changes_no_distance(seed: int, question: int, by: float) -> None:
     scores, who, what = answers(seed)
@@ -56,7 +54,6 @@ def test_a_harder_question_is_harder_for_all_and_changes_no_distance(seed: int, 
     assert after - after[0] == pytest.approx(before - before[0], abs=1e-9)
 
 
-@settings(max_examples=30)
 @given(SEEDS)
 def test_the_order_of_answers_and_the_names_of_questions_do_not_matter(seed: int) -> None:
     scores, who, what = answers(seed)

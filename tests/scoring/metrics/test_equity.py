@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring.metrics.conventions import CONVENTIONS
@@ -37,14 +37,12 @@ def test_a_curve_by_hand() -> None:
 
 
 @given(VALUES)
-@settings(max_examples=50)
 def test_missing_figures_are_none_and_never_nan(values: list[float]) -> None:
     score = equity_score(values, 365)
     assert json.loads(json.dumps(asdict(score), allow_nan=False)) == asdict(score)
 
 
 @given(VALUES)
-@settings(max_examples=50)
 def test_returns_compound_to_the_cumulative_return(values: list[float]) -> None:
     assert np.prod(1.0 + equity_returns(values)) - 1.0 == pytest.approx(cumulative_return(values), rel=1e-9, abs=1e-9)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import horizon_gains, quote_gains
@@ -49,7 +49,6 @@ def by_hand(
     return shares * worth - abs(usd)
 
 
-@settings(max_examples=100)
 @given(CASES)
 def test_every_bet_gains_what_its_shares_are_worth_less_what_they_cost(case: Case) -> None:
     usd, (bid, spread), later, settled, rate, exponent = case
@@ -58,7 +57,6 @@ def test_every_bet_gains_what_its_shares_are_worth_less_what_they_cost(case: Cas
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=100)
 @given(CASES)
 def test_a_bet_loses_at_most_itself_and_never_gains_more_than_at_the_mid(case: Case) -> None:
     usd, (bid, spread), later, settled, rate, exponent = case
@@ -68,7 +66,6 @@ def test_a_bet_loses_at_most_itself_and_never_gains_more_than_at_the_mid(case: C
     assert found <= at_the_mid + 1e-12
 
 
-@settings(max_examples=50)
 @given(CASES)
 def test_no_is_yes_of_the_turned_book(case: Case) -> None:
     usd, (bid, spread), later, settled, rate, exponent = case
@@ -77,7 +74,6 @@ def test_no_is_yes_of_the_turned_book(case: Case) -> None:
     assert gain(usd, bid, bid + spread, later, **asked) == pytest.approx(turned, abs=1e-9)
 
 
-@settings(max_examples=50)
 @given(CASES)
 def test_without_spread_and_fee_it_is_the_gain_at_the_mid(case: Case) -> None:
     usd, (price, _), later, settled, _, _ = case

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import trim_mean
@@ -82,7 +82,6 @@ def test_extremizing_never_moves_towards_one_half(method: PoolingMethod, chances
     assert (extreme - 0.5) * (plain - 0.5) >= 0.0
 
 
-@settings(max_examples=50)
 @given(
     METHODS,
     st.integers(1, 8).flatmap(

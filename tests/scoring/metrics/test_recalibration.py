@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -53,7 +53,6 @@ def test_isotonic_never_falls_keeps_the_mean_and_never_makes_brier_worse_where_i
     assert brier_score(fitted(p), y) <= brier_score(p, y) + 1e-12
 
 
-@settings(max_examples=50)
 @given(PAIRS)
 def test_logistic_is_the_likeliest(pairs: Pairs) -> None:
     assume(overlapping(pairs))
@@ -85,7 +84,6 @@ def test_what_is_learned_from_the_past_makes_later_forecasts_better(method: Reca
     assert log_score(fitted(later), happened) < log_score(later, happened)
 
 
-@settings(max_examples=50)
 @given(PAIRS, st.sampled_from(["isotonic", "logistic"]), st.lists(st.floats(0, 1), max_size=20))
 def test_a_probability_comes_out_for_every_one_that_goes_in(
     pairs: Pairs, method: RecalibrationMethod, later: list[float]

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from predibot.scoring.metrics.risk import (
@@ -187,7 +187,6 @@ def test_a_losing_run_ends_at_zero_and_counts_at_both_ends() -> None:
 
 
 @given(SOME_RETURNS, st.randoms(use_true_random=False))
-@settings(max_examples=30)
 def test_but_for_losing_runs_the_order_of_returns_does_not_matter(returns: list[float], shuffler: object) -> None:
     shuffled = list(returns)
     shuffler.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random of hypothesis

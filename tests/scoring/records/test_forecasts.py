@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import KNOWLEDGE, Forecasts, TrackRecord, settled_forecasts
@@ -14,7 +14,6 @@ from tests.scoring.made_records import Bet, Made, Paid, record_of
 from tests.scoring.tables import NAN, TABLES, table_of
 
 
-@settings(max_examples=50)
 @given(RECORDS)
 def test_what_is_settled_by_zero_or_one_is_scored_and_nothing_else(record: TrackRecord) -> None:
     expected = [
@@ -75,7 +74,6 @@ def test_confidence_category_price_and_cluster_come_along() -> None:
     np.testing.assert_array_equal(found.confidence, [8.0, NAN])
 
 
-@settings(max_examples=30)
 @given(TABLES, st.randoms(use_true_random=False))
 def test_some_of_the_forecasts_are_those_rows_in_that_order(table: Forecasts, random: Any) -> None:
     rows = np.array(random.sample(range(table.probability.size), k=table.probability.size // 2), dtype=np.int64)

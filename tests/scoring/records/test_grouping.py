@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import Forecasts
@@ -27,7 +27,6 @@ DECISIONS = st.lists(
 )
 
 
-@settings(max_examples=50)
 @given(DECISIONS, st.sampled_from(GROUPINGS))
 def test_every_decision_is_in_one_part_of_its_own_bot(made: list[Made], grouping: str) -> None:
     record = record_of(made, as_of=500)
@@ -80,7 +79,6 @@ def test_a_grouping_that_is_none_is_refused() -> None:
         record_by(record_of([Made(bets=(Bet(0),))], as_of=9), "colour")
 
 
-@settings(max_examples=50)
 @given(TABLES)
 def test_every_forecast_with_a_number_is_in_one_bin_of_its_own_forecaster(table: Forecasts) -> None:
     assert table.confidence is not None

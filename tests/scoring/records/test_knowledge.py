@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import (
@@ -82,7 +82,6 @@ def scores(card: Scorecard) -> Scorecard:
     return replace(card, **counts, cost_usd=0.0, cost_known_usd=0.0)  # type: ignore[arg-type]  # mypy takes ** for any.
 
 
-@settings(max_examples=50)
 @given(st.lists(KNOWING, max_size=8), SEEN, PAID, QUARTER_DAYS)
 def test_scores_are_those_of_a_record_of_clean_decisions_and_apart_those_of_the_unknown(
     made: list[Made], seen: list[Seen], paid: dict[int, Paid], as_of: float

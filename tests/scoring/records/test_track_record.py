@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from predibot.scoring import TrackRecord
@@ -82,7 +82,6 @@ def test_the_slot_of_a_decision_is_the_start_of_its_date_unless_stated() -> None
     assert record_of([Made(at=2.7, slot=2.5)], as_of=9).slots().tolist() == [2.5 * DAY]
 
 
-@settings(max_examples=50)
 @given(RECORDS, st.data())
 def test_the_record_of_some_decisions_is_that_of_the_others_never_made(
     record: TrackRecord, data: st.DataObject

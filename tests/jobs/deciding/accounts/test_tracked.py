@@ -14,6 +14,7 @@ from predibot.ledger.store import Store
 from tests.jobs.deciding.accounts.walks import broken, request_with, rows
 from tests.jobs.test_live import Live, live
 from tests.jobs.tiny import DAY, nobody
+from tests.soaks import ONE_DATABASE
 
 __all__ = ["live"]
 
@@ -37,6 +38,7 @@ def track_now(store: Store, live: Live) -> tuple[str, ...]:
         return track_accounts(store=store, opened=opened, clock=lambda: live.now)
 
 
+@ONE_DATABASE
 def test_what_is_held_is_settled_and_valued_as_it_is_tracked_and_once(store: Store, live: Live) -> None:
     decide_now(store, live)
     live.now += DAY

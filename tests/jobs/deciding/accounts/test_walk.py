@@ -78,6 +78,7 @@ def test_orders_wait_for_the_next_slot_and_are_filled_at_its_prices_after_the_va
     assert broken(store) == []
 
 
+@ONE_DATABASE
 def test_deciding_again_changes_nothing_and_an_account_is_brought_to_a_slot_once(store: Store, archive: Path) -> None:
     walk(store, archive, 0, 1)
     before = canonical(store)
@@ -86,6 +87,7 @@ def test_deciding_again_changes_nothing_and_an_account_is_brought_to_a_slot_once
     assert len(rows(store, "turns")) == 3 * 2
 
 
+@ONE_DATABASE
 def test_a_missed_slot_passes_the_orders_on(store: Store, archive: Path) -> None:
     walk(store, archive, 0, 2)
     at = {row["ended_at"] for row in rows(store, "orders", bot="buy_and_hold", status="filled")}
@@ -93,6 +95,7 @@ def test_a_missed_slot_passes_the_orders_on(store: Store, archive: Path) -> None
     assert [row["slot_at"][:10] for row in rows(store, "turns", bot="buy_and_hold")] == ["2026-02-13", "2026-02-15"]
 
 
+@ONE_DATABASE
 def test_resolutions_pay_once_a_revision_and_what_is_corrected_is_paid_anew(store: Store, tmp_path: Path) -> None:
     corrected = write_archive(tmp_path / "archive")
     paid_twice = {condition_of(1): [paid(3, 1.0), paid(3, 0.0, effective_days=9)], condition_of(2): paid(5, 0.5)}
@@ -112,6 +115,7 @@ def test_resolutions_pay_once_a_revision_and_what_is_corrected_is_paid_anew(stor
     assert broken(store) == []
 
 
+@ONE_DATABASE
 def test_tracking_a_past_leaves_its_accounts_as_they_are(store: Store, archive: Path) -> None:
     walk(store, archive, 0, 1)
     before = [rows(store, table) for table in ("journal", "valuations", "marks", "orders")]
@@ -119,6 +123,7 @@ def test_tracking_a_past_leaves_its_accounts_as_they_are(store: Store, archive: 
     assert [rows(store, table) for table in ("journal", "valuations", "marks", "orders")] == before
 
 
+@ONE_DATABASE
 def test_a_run_that_accounts_rest_on_is_not_voided(store: Store, archive: Path) -> None:
     walk(store, archive, 0, 1)
     first, last = (row["run"] for row in rows(store, "runs"))
@@ -159,6 +164,7 @@ def test_shares_of_a_market_that_costs_next_to_nothing_are_many(
         assert (list(foreign_rows(connection)) == []) is are_ours
 
 
+@ONE_DATABASE
 def test_what_was_decided_is_in_the_receipt_and_not_what_became_of_it(store: Store, archive: Path) -> None:
     first = decide_on(store, archive, REQUEST).receipt
     walk(store, archive, 1)
