@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,13 @@ from sqlalchemy import (
     select,
     type_coerce,
 )
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from predibot.domain.clock import format_instant
-from predibot.domain.price import Instrument
+from predibot.domain.price import highest_price
 from predibot.ledger.read.decided_rows import collation_of
 from predibot.ledger.schema import tables
-from predibot.ledger.schema.column_types import Instant, from_microseconds
+from predibot.ledger.schema.column_types import Instant, StoredText, from_microseconds
 from predibot.ledger.schema.natural_keys import NamedTable, make_named_table
 from predibot.ledger.schema.packed_points import SOURCES, unpack_points
 from predibot.ledger.write.claims import subjects
@@ -160,13 +161,30 @@ def export_batches(connection: Connection, table: str, names: Sequence[str]) -> 
 
 
 def _columns_of(connection: Connection, statement: Select[Any], rows: int) -> Iterator[list[Sequence[Any]]]:
-    """Yield the columns of so many rows at once, with instants as text."""
-    instants = [index for index, each in enumerate(statement.selected_columns) if isinstance(each.type, Instant)]
+    """Yield the columns of so many rows at once, with instants as text; raise `TypeError` for a text that is none."""
+    types = [each.type for each in statement.selected_columns]
+    # Values are checked and converted by column: one by one, they would take longer than reading them.
+    statement = statement.with_only_columns(
+        *(
+            type_coerce(each, each.type.impl_instance).label(each.key) if isinstance(each.type, TypeDecorator) else each
+            for each in statement.selected_columns
+        ),
+        maintain_column_froms=True,
+    )
     for part in connection.execute(statement.execution_options(yield_per=rows)).partitions():
         columns: list[Sequence[Any]] = [*zip(*part, strict=True)]
-        for index in instants:
-            columns[index] = [None if each is None else format_instant(each) for each in columns[index]]
+        for index, kind in enumerate(types):
+            if isinstance(kind, Instant):
+                columns[index] = _instant_texts(columns[index])
+            elif isinstance(kind, StoredText) and not {*map(type, columns[index])} <= {str, type(None)}:
+                raise TypeError("a text in the ledger is none")
         yield columns
+
+
+def _instant_texts(column: Sequence[int | None]) -> list[str | None]:
+    """Return microseconds since 1970 as text; many rows share an instant."""
+    texts = {each: None if each is None else format_instant(from_microseconds(each)) for each in {*column}}
+    return [texts[each] for each in column]
 
 
 def decision_rows(connection: Connection, run_key: str) -> Mapping[DecisionKey, Rows]:
@@ -248,8 +266,7 @@ def decision_columns() -> tuple[Label[Any], ...]:
 
 def _point_rows(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[tuple[Any, ...]]:
     for *named, blob in paths:
-        venue, kind, instrument_id, *_ = named
-        points, _ = unpack_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])
+        points, _ = unpack_points([blob], highest=highest_price(named[1]))
         if canonical:
             points = points[np.lexsort((points["source"], *reversed(_instant_sort_keys(points["at"]))))]
         for at, source, price in points.tolist():
@@ -259,10 +276,11 @@ def _point_rows(paths: Iterable[Sequence[Any]], *, canonical: bool) -> Iterator[
 def _point_columns(paths: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     """Return the columns of the points of some paths."""
     found = [
-        unpack_points([blob], highest=Instrument(venue, kind, instrument_id).price_bound[1])[0]
-        for venue, kind, instrument_id, *_, blob in paths
+        unpack_points([blob for *_, blob in of_kind], highest=highest_price(kind))
+        for kind, of_kind in groupby(paths, key=lambda each: each[1])
     ]
-    points, path = np.concatenate(found), np.repeat(np.arange(len(found)), [each.size for each in found])
+    points, sizes = (np.concatenate(each) for each in zip(*found, strict=True))
+    path = np.repeat(np.arange(len(paths)), sizes)
     # Most markets are observed at the same instants.
     instants, place = np.unique(points["at"], return_inverse=True)
     texts = np.array([format_instant(from_microseconds(at)) for at in instants.tolist()], dtype=object)
