@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from predibot.domain.clock import format_instant
 from predibot.domain.untrusted_text import one_line
@@ -59,13 +60,15 @@ class Templates:
 
         # Its context makes Jinja call it on every page; without one it computes a constant address once for all.
         self._environment.filters.update(line=line, lines=lines, outside=outside, at=format_instant, link=link)
-        self._environment.filters["lede"] = lede
+        self._environment.filters.update(lede=lede, across=across, down=down)
         # The pages of a site show one state of the ledger.
         keep: Callable[[Any], Any] = (lambda work: work) if live else lru_cache(maxsize=None)
         self._environment.filters["colour"] = keep(partial(frame.colour, cache))
         around = keep(self._render_around)
         self._environment.globals.update(
             figures=figures,
+            a=anchor,
+            instant=instant,
             live=live,
             known_bots=keep(cache.bots),
             menu=keep(partial(frame.menu, cache)),
@@ -99,6 +102,27 @@ def lines(text: object) -> str:
     left = len(whole) - _MOST_TEXT_CHARACTERS
     shown = "\n".join(one_line(each) for each in whole[:_MOST_TEXT_CHARACTERS].splitlines())
     return f"{shown}… ({left:,} more characters)" if left > 0 else shown
+
+
+def anchor(address: str, text: object) -> Markup:
+    """Return a text as a link; without an address as text."""
+    return Markup(f'<a href="{escape(address)}">{escape(text)}</a>') if address else escape(text)
+
+
+def instant(at: datetime) -> Markup:
+    """Return an instant as HTML, to the second."""
+    whole = at.replace(microsecond=0)
+    return Markup(f'<time datetime="{whole.isoformat()}">{format_instant(whole)}</time>')
+
+
+def across(x: float) -> str:
+    """Return a place on a chart of 960 by 320 as a share of its width."""
+    return f"{round(x / 9.6, 2)}%"
+
+
+def down(y: float) -> str:
+    """Return a place on a chart of 960 by 320 as a share of its height."""
+    return f"{round(y / 3.2, 2)}%"
 
 
 def lede(html: Markup) -> str:

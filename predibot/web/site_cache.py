@@ -12,6 +12,7 @@ from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.jobs.histories.pair import shared_questions
 from predibot.jobs.histories.snapshot import PartSnapshot, take_snapshot
+from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.event_facts import events_of_ids
@@ -27,7 +28,9 @@ from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.web.cache import LedgerCache, P, Value
 from predibot.web.pages.leaderboard import TABLES_ASK
+from predibot.web.pages.page import PAGE
 
+_LISTED_AT_ONCE = 20 * PAGE
 Row = TypeVar("Row", LedgerDecision, LedgerForecast)
 
 
@@ -73,6 +76,11 @@ class SiteCache(LedgerCache):
             # A key is an id, or a venue with it.
             found = self.of_ids[work].items()
             return cast(Value, {key: value for key, value in found if (key if isinstance(key, str) else key[1]) in ids})
+        if work is list_decisions and "skip" in more:
+            # The pages of a list are written one after the other.
+            first = cast(int, more["skip"]) % _LISTED_AT_ONCE
+            block = {**more, "skip": cast(int, more["skip"]) - first, "limit": _LISTED_AT_ONCE}
+            return cast(Value, cast(Any, super().read)(work, *asked, **block)[first : first + PAGE])
         return super().read(work, *asked, **more)
 
     def compute_on_part(
