@@ -54,17 +54,21 @@ def exposures(
     own = record.made_mask() & (record.decision_bot == record.bots.index(bot))
     rows = np.flatnonzero(own[record.bet_decision] & (record.bet_usd != 0.0))
     is_open = np.isnan(record.payouts())
-    by_event: dict[str, tuple[float, float, int]] = {}
-    for row in rows.tolist():
-        event, usd = event_of_market[record.bet_market[row]], abs(float(record.bet_usd[row]))
-        staked, open_usd, bets = by_event.get(event, (0.0, 0.0, 0))
-        by_event[event] = staked + usd, open_usd + usd * bool(is_open[record.bet_market[row]]), bets + 1
+    market = record.bet_market[rows]
+    by_event: dict[str, list[float]] = {}
+    for each, usd, unsettled in zip(
+        market.tolist(), np.abs(record.bet_usd[rows]).tolist(), is_open[market].tolist(), strict=True
+    ):
+        sums = by_event.setdefault(event_of_market[each], [0.0, 0.0, 0.0])
+        sums[0] += usd
+        sums[1] += usd * unsettled
+        sums[2] += 1.0
     total = sum(staked for staked, _, _ in by_event.values())
     by_group: dict[str, list[str]] = {}
     for event in sorted(by_event, key=lambda each: (-by_event[each][0], each)):
         by_group.setdefault(cluster_of.get(event, event), []).append(event)
     found = []
     for events in by_group.values():
-        sums = [sum(by_event[event][column] for event in events) for column in range(3)]
-        found.append(Exposure(tuple(events), sums[0], sums[0] / total, sums[1], int(sums[2])))
+        staked, open_usd, bets = map(sum, zip(*(by_event[event] for event in events), strict=True))
+        found.append(Exposure(tuple(events), staked, staked / total, open_usd, int(bets)))
     return Exposures(tuple(sorted(found, key=lambda each: (-each.staked_usd, each.events))), total)

@@ -189,7 +189,7 @@ def bot_history(
         )
         decisions = list_decision_results(connection, row_filter)
         gathered = evidence_of_bot(connection, bot)
-        positions = tuple(open_positions(connection, venue, row_filter))
+        positions = tuple(open_positions(connection, row_filter))
         best = with_reasons(connection, venue, largest_gains(record, most))
         worst = with_reasons(connection, venue, largest_losses(record, most))
         if related is None:

@@ -156,7 +156,7 @@ def total_gain_usd(positions: Sequence[OpenPosition]) -> float | None:
     return sum(known) if known else None
 
 
-def open_positions(connection: Connection, venue: str, row_filter: RowFilter) -> Sequence[OpenPosition]:
+def open_positions(connection: Connection, row_filter: RowFilter) -> Sequence[OpenPosition]:
     """Return the open positions of some decisions that are in scores, the largest stake first.
 
     A market that settled after the filter's `as_of` is open, and a later price is not read.
@@ -164,17 +164,21 @@ def open_positions(connection: Connection, venue: str, row_filter: RowFilter) ->
     as_of = row_filter.as_of
     known = true() if as_of is None else (resolutions.c.effective_at <= as_of) & (resolutions.c.settled_at <= as_of)
     is_settled = select(resolutions.c.market_row).where(resolutions.c.market_row == markets.c.id, known).exists()
-    cost = case((bets.c.sign > 0.0, bets.c.price_yes), else_=1.0 - bets.c.price_yes)
-    staked = func.abs(bets.c.booked_usd)
+    counted = (*row_filter.conditions(connection), subjects.c.kind == "event", ~is_late())
+    # Else the database would read all bets of the ledger.
+    own = cast(Select[tuple[object, ...]], bets.element).where(
+        orders.c.decision_id.in_(with_decisions(decisions.c.id).where(*counted))
+    )
+    booked = own.subquery("booked")
+    cost = case((booked.c.sign > 0.0, booked.c.price_yes), else_=1.0 - booked.c.price_yes)
+    staked = func.abs(booked.c.booked_usd)
+    of_side = (events.c.id, events.c.event_id, markets.c.id, markets.c.question, booked.c.sign)
     statement = (
-        with_decisions(events.c.id, events.c.event_id, markets.c.id, markets.c.question, bets.c.sign)
-        .add_columns(func.count(), func.sum(staked), func.sum(staked / func.nullif(cost, 0.0)))
-        .join(bets, bets.c.decision_id == decisions.c.id)
-        .join(markets, markets.c.id == bets.c.market_row)
+        select(*of_side, func.count(), func.sum(staked), func.sum(staked / func.nullif(cost, 0.0)))
+        .join(markets, markets.c.id == booked.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .where(*row_filter.conditions(connection), subjects.c.kind == "event", markets.c.venue == venue, ~is_settled)
-        .where(bets.c.booked_usd != 0.0, cost > 0.0, ~is_late())
-        .group_by(events.c.id, events.c.event_id, markets.c.id, markets.c.question, bets.c.sign)
+        .where(booked.c.booked_usd != 0.0, cost > 0.0, ~is_settled)
+        .group_by(*of_side)
     )
     rows = connection.execute(statement).all()
     prices = last_prices(connection, sorted({event for event, *_ in rows}), as_of)

@@ -74,7 +74,7 @@ class RowFilter(Part):
             None if self.status is None else decisions.c.status == self.status,
             None if self.outcome is None else OUTCOMES[self.outcome],
             None if self.venue is None else runs.c.venue == self.venue,
-            None if self.venue_name is None else subjects.c.venue == self.venue_name,
+            None if self.venue_name is None else runs.c.venue_name == self.venue_name,
             None if self.rows is None else decisions.c.id.in_(self.rows),
         ]
         return [each for each in chosen if each is not None]

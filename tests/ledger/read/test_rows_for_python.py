@@ -1,5 +1,7 @@
 """What the ledger tells a reader, on each kind of database."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import select
 
@@ -107,17 +109,17 @@ def test_what_decisions_came_to_is_listed_filtered_and_held_at_the_last_price(fi
         assert (two.settled, two.staked_usd, two.gain_usd) == (0, 1.0, None)
         counts = {each: sum(count_decisions(connection, RowFilter(outcome=each)).values()) for each in OUTCOMES}
         assert counts == {"open": 2, "settled": 0, "gained": 1, "lost": 0}
-        (held,) = open_positions(connection, "polymarket", RowFilter(bots=("a",)))
+        (held,) = open_positions(connection, RowFilter(bots=("a",)))
         assert (held.event_id, held.side, held.bets, held.staked_usd) == (TWO.id, "NO", 1, 1.0)
         assert (held.price_then, held.price_now) == pytest.approx((0.6, 0.9))
         assert held.gain_usd == pytest.approx(0.9 / 0.6 - 1.0)
         before = RowFilter(bots=("a",), as_of=NOW + 2 * DAY)
-        positions = open_positions(connection, "polymarket", before)
+        positions = open_positions(connection, before)
         assert [(each.event_id, each.side, each.price_now) for each in positions] == [
             (TWO.id, "NO", 0.5),
             (ONE.id, "YES", None),
         ]
-        assert not open_positions(connection, "manifold", before)
+        assert not open_positions(connection, replace(before, venue_name="manifold"))
         numbers = {each.event_id: each.number for each in select_events(connection)}
         listed = list_events(connection, list(numbers.values()))
         lead = listed[numbers[ONE.id]].markets[0]
