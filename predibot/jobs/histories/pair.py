@@ -1,16 +1,18 @@
 """A pair's history: the questions that two bots both answered, by how far they differ."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Row
 
 from predibot.jobs.histories.snapshot import PartSnapshot, record_of_bots
 from predibot.jobs.open_venue import Clock
 from predibot.ledger.store import Store
 from predibot.scoring.arguments import none_if_nan
-from predibot.scoring.evaluation.pairs import match_questions
+from predibot.scoring.evaluation.pairs import PairQuestions, match_questions
 from predibot.scoring.records.knowledge import Knowledge
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
@@ -37,9 +39,43 @@ class SharedQuestion:
     """The first bot's squared error minus the second's; None unless the market paid 0 or 1."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedQuestions(Sequence[SharedQuestion]):
+    """The questions on which two bots are compared; each is made when it is asked for."""
+
+    _found: Sequence[tuple[Knowledge, PairQuestions]]
+    _listed: Sequence[Row[Any]]
+    _order: Sequence[tuple[int, int]]
+    """A place in `_found` and a row of each question."""
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return len(self._order)
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return a question, or a tuple of them for a slice."""
+        if isinstance(at, slice):
+            return tuple(self._make(*each) for each in self._order[at])
+        return self._make(*self._order[at])
+
+    def _make(self, place: int, row: int) -> SharedQuestion:
+        knowledge, questions = self._found[place]
+        return SharedQuestion(
+            market=self._listed[questions.market[row]],
+            knowledge=knowledge,
+            one_at=datetime.fromtimestamp(questions.first_at[row], UTC),
+            other_at=datetime.fromtimestamp(questions.second_at[row], UTC),
+            one=float(questions.first[row]),
+            other=float(questions.second[row]),
+            price_yes=float(questions.price_yes[row]),
+            payout_yes=none_if_nan(questions.payout_yes[row]),
+            error_difference=none_if_nan(questions.error_difference[row]),
+        )
+
+
 def shared_questions(
     store: Store, one: str, other: str, part: Part = EVERYTHING, *, clock: Clock, whole: PartSnapshot | None = None
-) -> tuple[SharedQuestion, ...]:
+) -> SharedQuestions:
     """Return the questions on which two bots are compared, the largest difference first; no venue is asked.
 
     As in their pair scores, each ranking is compared by itself.
@@ -48,36 +84,13 @@ def shared_questions(
         whole: That of the part, if it is at hand.
     """
     record, listed = record_of_bots(store, (one, other), part, clock=clock, whole=whole)
-    found = []
     rankings: dict[Knowledge, TrackRecord | None] = {"clean": record.without_apart(), "unknown": record.apart()}
-    for knowledge, ranking in rankings.items():
-        if ranking is None or not {one, other} <= set(ranking.bots):
-            continue
-        questions = match_questions(ranking, one, other)
-        columns = (
-            questions.market,
-            questions.first_at,
-            questions.second_at,
-            questions.first,
-            questions.second,
-            questions.price_yes,
-            questions.payout_yes,
-            questions.error_difference,
-        )
-        for market, one_at, other_at, ours, theirs, price, payout, difference in zip(
-            *(each.tolist() for each in columns), strict=True
-        ):
-            found.append(
-                SharedQuestion(
-                    market=listed[market],
-                    knowledge=knowledge,
-                    one_at=datetime.fromtimestamp(one_at, UTC),
-                    other_at=datetime.fromtimestamp(other_at, UTC),
-                    one=ours,
-                    other=theirs,
-                    price_yes=price,
-                    payout_yes=none_if_nan(payout),
-                    error_difference=none_if_nan(difference),
-                )
-            )
-    return tuple(sorted(found, key=lambda each: -abs(each.one - each.other)))
+    found = [
+        (knowledge, match_questions(ranking, one, other))
+        for knowledge, ranking in rankings.items()
+        if ranking is not None and {one, other} <= set(ranking.bots)
+    ]
+    rows = [(place, row) for place, (_, each) in enumerate(found) for row in range(each.market.size)]
+    differences = np.concatenate([np.zeros(0), *(np.abs(each.first - each.second) for _, each in found)])
+    order = np.argsort(-differences, kind="stable").tolist()
+    return SharedQuestions(found, listed, [rows[each] for each in order])

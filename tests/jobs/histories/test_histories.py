@@ -105,7 +105,7 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     (both,) = shared_questions(filled, "b", "a", clock=_clock)
     assert both.error_difference == pytest.approx(0.81 - 0.09)
     # c abstained, so that there is nothing to compare.
-    assert shared_questions(filled, "a", "c", clock=_clock) == ()
+    assert not shared_questions(filled, "a", "c", clock=_clock)
     # What was computed of all bots together is what is computed of each alone.
     whole = take_snapshot(filled, ("evidence", "intervals"), clock=_clock)
     together, alone = bot_history(filled, "a", clock=_clock, whole=whole), bot_history(filled, "a", clock=_clock)
@@ -113,7 +113,7 @@ def test_two_bots_are_told_where_they_differ_most_first(filled: Store) -> None:
     assert replace(together, evaluation=alone.evaluation) == alone
     assert scored.running[EDGE] is sums.running[EDGE]["a"] and whole.evaluation != alone.evaluation
     assert edge_history(filled, clock=_clock, whole=whole) == edge_history(filled, clock=_clock)
-    assert shared_questions(filled, "b", "a", clock=_clock, whole=whole) == (both,)
+    assert [*shared_questions(filled, "b", "a", clock=_clock, whole=whole)] == [both]
     gains = gains_of_bot(filled, "a", clock=_clock).of("e1", NOW)
     assert gains_of_bot(filled, "a", clock=_clock, whole=whole).of("e1", NOW) == gains
     by_label = {each.label: each.mid for each in gains}
