@@ -52,7 +52,12 @@ def evidence_of_bot(connection: Connection, name: str) -> Mapping[tuple[str, dat
     chosen = (
         with_decisions(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at, func.count(sources.c.number))
         .outerjoin(sources, sources.c.decision_id == decisions.c.id)
-        .where(is_bot(bots.c.name, (name,)), subjects.c.kind == "event", runs.c.voided_at.is_(None))
+        .where(
+            # So that the index of bots is used.
+            decisions.c.bot_id.in_(select(bots.c.id).where(is_bot(bots.c.name, (name,)))),
+            subjects.c.kind == "event",
+            runs.c.voided_at.is_(None),
+        )
         .group_by(decisions.c.id, subjects.c.subject_id, decisions.c.decided_at)
     )
     found = dict[tuple[str, datetime], int | None]()
