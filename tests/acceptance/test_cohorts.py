@@ -15,8 +15,6 @@ every = "7d"
 [game]
 name = "weekly_cohort"
 [[bots]]
-strategy = "all_cash"
-[[bots]]
 strategy = "random_trade"
 [[bots]]
 name = "another"

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import Predibot, said_here
+from tests.acceptance.conftest import Predibot, done_here, said_here
 from tests.forked import Forked
 from tests.jobs.logs.collector import Collector, attributes_of, collecting
 from tests.jobs.program import Program
 from tests.operator import set_up
+from tests.worlds import Worlds
 
 KEY = "sk-acme-0123456789abcdef"
 RECIPE = """
@@ -50,12 +51,16 @@ class Own:
 '''
 
 
-@pytest.fixture
-def decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
-    """Return the program in a folder whose ledger has a run with an agent."""
-    monkeypatch.chdir(tmp_path)
+def run_of_sharp() -> None:
+    """Decide as the recipe says, which stays beside the ledger."""
     Path("r.toml").write_text(RECIPE)
-    assert said_here("decide", "r.toml").code == 0
+    done_here("decide", "r.toml")
+
+
+@pytest.fixture
+def decided(worlds: Worlds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predibot:
+    """Return the program in a folder whose ledger has a run with an agent."""
+    monkeypatch.chdir(worlds.copy(run_of_sharp, tmp_path))
     return said_here
 
 

@@ -61,7 +61,7 @@ def assert_sound(store: Store) -> None:
 @ONE_DATABASE
 def test_buy_and_hold_is_worth_what_a_split_and_a_dividend_leave(store: Store, tmp_path: Path) -> None:
     folder = write_stocks(tmp_path / "stocks")
-    play(store, folder, recipe_of())
+    play(store, folder, recipe_of("all_cash", "buy_and_hold"))
     # Decided on the 5th after its close, bought at the close of the 6th.
     aaa, bbb = 500.0 / 104.0, 500.0 / 52.0
     rows = journal_of(store, "buy_and_hold")
@@ -87,7 +87,7 @@ def test_buy_and_hold_is_worth_what_a_split_and_a_dividend_leave(store: Store, t
 
 
 def test_daily_decisions_are_made_on_trading_days_alone_with_one_valuation_each(ledger: Store, tmp_path: Path) -> None:
-    played = play(ledger, write_stocks(tmp_path / "stocks"), recipe_of())
+    played = play(ledger, write_stocks(tmp_path / "stocks"), recipe_of("equal_weights", "random_weights"))
     assert [each.at for each in played] == [at(int(day)) for day in DAYS]
     for bot in ("equal_weights", "random_weights"):
         assert list(values_of(ledger, bot)) == [at(int(day), minute=0) for day in DAYS]
@@ -97,7 +97,7 @@ def test_an_order_of_saturday_is_filled_at_the_close_of_monday_between_weekly_sl
     ledger: Store, tmp_path: Path
 ) -> None:
     folder = write_stocks(tmp_path / "stocks")
-    weekly = recipe_of(every="7d")
+    weekly = recipe_of("buy_and_hold", every="7d")
     play(ledger, folder, weekly, first=at(10, 0), last=at(11))
     assert [row.kind for row in journal_of(ledger, "buy_and_hold")] == ["deposit"]
     # The next slot is Saturday the 17th: by then the week has been gone through close by close.
@@ -121,12 +121,12 @@ def test_other_prices_from_a_close_on_change_nothing_before_it(tmp_path: Path) -
     }
     late = (ACTIONS[0], "2026-01-13,AAA,split,9", "2026-01-14,BBB,delisting,")
     folders = (write_stocks(tmp_path / "as_it_was"), write_stocks(tmp_path / "bent", bent, late))
-    hourly = recipe_of(every="5h")
+    daily, hourly = (recipe_of("equal_weights", "random_weights", every=every) for every in ("1d", "5h"))
     before: list[object] = []
     after: dict[int, list[object]] = {21: [], 23: []}
     for folder in folders:
         with Store.open(f"sqlite:///{folder}.db") as store:
-            play(store, folder, recipe_of(), last=at(12))
+            play(store, folder, daily, last=at(12))
             play(store, folder, hourly, first=at(13, 0, 0), last=at(13, 20, 0))
             before.append(canonical(store))
         for hour, seen in after.items():
@@ -182,26 +182,26 @@ def test_trades_cost_their_fee_and_half_of_the_spread(ledger: Store, tmp_path: P
 
 
 def test_a_folder_that_grows_day_by_day_comes_to_what_the_whole_one_does(tmp_path: Path) -> None:
-    folder, exports = tmp_path / "stocks", []
+    folder, exports, recipe = tmp_path / "stocks", [], recipe_of("buy_and_hold", "equal_weights")
     with Store.open(f"sqlite:///{tmp_path}/grown.db") as store:
         for days in (2, 6, 10):
             closes = {"AAA": AAA, "BBB": BBB}
             write_stocks(folder, {name: (*row[:days], *[None] * (10 - days)) for name, row in closes.items()})
-            play(store, folder, recipe_of())
+            play(store, folder, recipe)
         exports.append(canonical(store))
     with Store.open(f"sqlite:///{tmp_path}/whole.db") as store:
-        play(store, write_stocks(folder), recipe_of())
+        play(store, write_stocks(folder), recipe)
         exports.append(canonical(store))
     assert exports[0] == exports[1]
 
 
 def test_what_a_file_says_late_of_a_close_that_was_gone_through_changes_nothing(ledger: Store, tmp_path: Path) -> None:
     folder = write_stocks(tmp_path / "stocks")
-    play(ledger, folder, recipe_of(), last=at(12))
+    play(ledger, folder, recipe_of("buy_and_hold"), last=at(12))
     before = values_of(ledger, "buy_and_hold"), journal_of(ledger, "buy_and_hold")
     restated = (*AAA[:3], 999.0, *AAA[4:])
     write_stocks(folder, {"AAA": restated, "BBB": BBB}, (*ACTIONS, "2026-01-08,BBB,dividend,7"))
-    play(ledger, folder, recipe_of())
+    play(ledger, folder, recipe_of("buy_and_hold"))
     values, journal = values_of(ledger, "buy_and_hold"), journal_of(ledger, "buy_and_hold")
     assert {when: values[when] for when in before[0]} == before[0]
     assert journal[: len(before[1])] == before[1]

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import psutil
 import pytest
@@ -331,7 +332,7 @@ def test_another_machine_is_told_from_a_container_of_this_one() -> None:
 
 
 def test_without_the_extra_the_message_names_it(program: Program) -> None:
-    (program.folder / "distributed.py").write_text('raise ModuleNotFoundError("none here", name="distributed")')
+    without = "import sys; sys.modules['distributed'] = None; del sys.modules['predibot.jobs.workers.dask_pool']"
     command = ("decide", "--venue", "sandbox:events=20", "--events", "1", *LOCAL, "--json")
-    document = document_of(program.run("predibot", *command), code=1)
+    document = document_of(program.start(*command, first=partial(exec, without)), code=1)
     assert "[distributed]'" in document["error"]["message"]

@@ -148,7 +148,7 @@ def test_an_index_grows_as_its_members_together_do() -> None:
 
 
 def test_an_index_outlives_its_members() -> None:
-    market = StockMarket.from_seed(1, start=date(1900, 1, 1), days=30_000)
+    market = StockMarket.from_seed(1, start=date(1900, 1, 1), days=20_000)
     gone = [any(each.kind == "delisting" for each in market.history(name).actions) for name in INDICES["QQQ"].members]
     assert all(gone)
     assert np.all(np.isfinite(market.history("QQQ").company_value))
