@@ -339,7 +339,7 @@ def _value(point: ChartPoint, scale: Scale) -> str:
 
 def _words(name: str, point: ChartPoint, scale: Scale) -> str:
     at = datetime.fromtimestamp(point.at, UTC)
-    day = f"{at:%Y-%m-%d}" if (at.hour, at.minute) == (0, 0) else f"{at:%Y-%m-%d %H:%M}"
+    day = at.isoformat(" ", "minutes")[: 10 if (at.hour, at.minute) == (0, 0) else 16]
     return one_line(f"{name}{', ' if name else ''}{day}: {point.text or _value(point, scale)}")
 
 

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Concatenate, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -15,6 +16,7 @@ from predibot.jobs.histories.snapshot import PartSnapshot, take_snapshot
 from predibot.ledger.read.decision_lists import list_decisions
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
+from predibot.ledger.read.details.news import news_of_events
 from predibot.ledger.read.event_facts import events_of_ids
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
@@ -23,6 +25,7 @@ from predibot.ledger.read.rows_for_python import (
     select_decisions,
     select_forecasts,
     select_prices,
+    select_with_forecasts,
 )
 from predibot.scoring.evaluation.evaluation import Evaluation, Question
 from predibot.scoring.records.part import EVERYTHING, Part
@@ -52,13 +55,14 @@ class SiteCache(LedgerCache):
         self.first_version = self.first_version or super().version()
         return self.first_version
 
-    def load_events(self, ids: Sequence[str]) -> None:
-        """Read all that the pages of these events show, in place of what was read for others."""
+    def load_events(self, ids: Sequence[str], since: datetime | None = None) -> None:
+        """Read all that the pages of these events and of their decisions since a slot show, in place of others."""
         asked = RowFilter(events=ids)
         with self.store.read() as connection, self.store.blame_rows():
-            decisions, forecasts = select_decisions(connection, asked), select_forecasts(connection, asked)
-            self.of_ids = {work: work(connection, ids) for work in (select_prices, revisions_of, events_of_ids)}
-            self.kept_details = details_of(connection, asked)
+            decisions, forecasts = select_with_forecasts(connection, asked)
+            of_ids = (select_prices, revisions_of, events_of_ids, news_of_events)
+            self.of_ids = {work: work(connection, ids) for work in of_ids}
+            self.kept_details = details_of(connection, replace(asked, since=since))
         self.decisions = {**{id: [] for id in ids}, **rows_by_subject(decisions)}
         self.forecasts = rows_by_subject(forecasts)
 

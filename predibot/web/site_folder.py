@@ -191,9 +191,9 @@ class SiteFolder:
             raise _link_error(link)
 
     def _link_at(self, name: str) -> Path | None:
-        path = self.path / name
         # The folder itself may be a link: its user named it.
-        return next((each for each in (path.parent, path) if each != self.path and each.is_symlink()), None)
+        within = filter(None, (name.rpartition("/")[0], name))
+        return next((self.path / each for each in within if os.path.islink(f"{self.path}/{each}")), None)  # noqa: PTH114
 
     def _refuse_others(self, name: str, *, is_own: bool) -> None:
         path = self.path / name

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from operator import itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -176,6 +177,15 @@ def select_decisions(connection: Connection, row_filter: RowFilter) -> tuple[Led
     return tuple(_numbered_decisions(connection, row_filter).values())
 
 
+def select_with_forecasts(
+    connection: Connection, row_filter: RowFilter
+) -> tuple[tuple[LedgerDecision, ...], tuple[LedgerForecast, ...]]:
+    """Return decisions and their forecasts, as `select_decisions` and `select_forecasts` do."""
+    told = _numbered_decisions(connection, row_filter)
+    knowledge = {row: each.knowledge for row, each in told.items()}
+    return tuple(told.values()), _forecasts(connection, row_filter, knowledge)
+
+
 def _numbered_decisions(connection: Connection, row_filter: RowFilter) -> Mapping[int, LedgerDecision]:
     knowledge = _knowledge(connection, row_filter)
     statement = (
@@ -298,7 +308,12 @@ def select_events(connection: Connection) -> Sequence[Row[Any]]:
 
 def select_forecasts(connection: Connection, row_filter: RowFilter) -> tuple[LedgerForecast, ...]:
     """Return forecasts with their bets by slot, bot, event and market."""
-    knowledge = _knowledge(connection, row_filter)
+    return _forecasts(connection, row_filter, _knowledge(connection, row_filter))
+
+
+def _forecasts(
+    connection: Connection, row_filter: RowFilter, knowledge: Mapping[int, Knowledge]
+) -> tuple[LedgerForecast, ...]:
     about = with_decisions(subjects.c.event_row).where(*row_filter.conditions(connection))
     payouts = _payouts(connection, row_filter.as_of, about)
     # Else the database would read all bets of the ledger for one event.
@@ -315,17 +330,21 @@ def select_forecasts(connection: Connection, row_filter: RowFilter) -> tuple[Led
         .order_by(markets.c.market_id)
     )
     names = (*_KEY, *(name for names in _OF_FORECAST.values() for name in names), *_OF_BET)
+    known = statement.selected_columns.keys()
+    # A name for each value of each row would take longer than reading them.
+    values_of, rest_of = (itemgetter(*map(known.index, each)) for each in (names, ("id", "late", "market_row")))
     return tuple(
         LedgerForecast(
-            **{name: row[name] for name in names},
+            **dict(zip(names, values_of(row), strict=True)),
             payout_yes=payout,
             settled_at=None if payout is None else settled_at,
-            knowledge=knowledge[row["id"]],
-            late=bool(row["late"]),
+            knowledge=knowledge[id],
+            late=bool(late),
             refunded=payout is None and settled_at is not None,
         )
-        for row in connection.execute(statement).mappings()
-        for payout, settled_at in [payouts.get(row["market_row"], (None, None))]
+        for row in connection.execute(statement)
+        for id, late, market_row in [rest_of(row)]
+        for payout, settled_at in [payouts.get(market_row, (None, None))]
     )
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Row
 from predibot.domain.replicates import split_replicate
 from predibot.errors import UsageError
 from predibot.ledger.read.details.events import RelatedEvent, find_related_events, labels_of_events
-from predibot.ledger.read.details.news import news_of_event
+from predibot.ledger.read.details.news import news_of_events
 from predibot.ledger.read.event_facts import event_categories, events_of_ids
 from predibot.ledger.read.event_lists import list_events
 from predibot.ledger.read.row_filter import RowFilter
@@ -40,7 +40,6 @@ _DOTS = 180
 """The newest forecasts of all markets together are drawn, one a bot and day."""
 _POINTS = 500
 """Most prices that are drawn, of all markets together."""
-_NEWS = 200
 _MARKS = 60
 """The newest days with news that are drawn, in all charts together."""
 _REVISIONS = 50
@@ -104,7 +103,7 @@ def event_page(cache: LedgerCache, id: str) -> WebPage:
     by_market = sorted(said, key=lambda each: (each.market_id, each.slot_at))
     frozen = {market.ref.id: market for event in cache.read(events_of_ids, (id,)).values() for market in event.markets}
     players = {each.bot for each in own if each.strategy not in BASELINES} or {each.bot for each in own}
-    news, prices = cache.read(news_of_event, id, _NEWS), cache.prices(id)
+    news, prices = cache.read(news_of_events, (id,)).get(id, ()), cache.prices(id)
     labels, kin = events_sharing_labels(cache, id)
     listed = [(frozen.get(market), list(rows)) for market, rows in groupby(by_market, lambda each: each.market_id)]
     if len(listed) > _CHARTS:
@@ -192,19 +191,12 @@ def _chart(
 ) -> Chart | None:
     """Return prices over time with one dot a bot and day, hollow without a bet, and one mark a day with news."""
     of_day = {(each.bot, each.decided_at.date()): each for each in rows}
-    dots = {
-        bot: [
-            ChartPoint(
-                each.decided_at.timestamp(),
-                each.probability,
-                text=f"{figures.percent(each.probability)}, {figures.bet(each.booked_usd)}",
-                is_hollow=not each.booked_usd,
-            )
-            for (name, _), each in of_day.items()
-            if name == bot
-        ]
-        for bot in bots
-    }
+    dots: dict[str, list[ChartPoint]] = {bot: [] for bot in bots}
+    for (bot, _), each in of_day.items():
+        if bot in dots:
+            said = f"{figures.percent(each.probability)}, {figures.bet(each.booked_usd)}"
+            at = each.decided_at.timestamp()
+            dots[bot].append(ChartPoint(at, each.probability, text=said, is_hollow=not each.booked_usd))
     marks = [
         (days[0].published_at.timestamp(), f"{figures.things(len(days), 'page')}: {days[0].title}")
         for days in (list(group) for _, group in groupby(news, lambda each: each.published_at.date()))

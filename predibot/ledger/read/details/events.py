@@ -70,10 +70,11 @@ def find_related_events(
 ) -> tuple[RelatedEvent, ...]:
     """Return the events that share a label with one, first those of its series, then those that share most."""
     own = labels[event_id][2] if event_id in labels else ()
+    any_of = frozenset(own)
     found = [
-        RelatedEvent(each, title, shared, slot_at)
+        RelatedEvent(each, title, tuple(label for label in own if label in theirs), slot_at)
         for each, (title, slot_at, theirs) in labels.items()
-        if each != event_id and (shared := tuple(label for label in own if label in theirs))
+        if each != event_id and not any_of.isdisjoint(theirs)
     ]
     return tuple(sorted(found, key=lambda each: (not each.shared[0].startswith("series "), -len(each.shared))))
 

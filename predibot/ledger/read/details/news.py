@@ -1,6 +1,7 @@
 """News: pages that bots read and headlines they were shown, by event, and as a list of what was shown."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,7 @@ from predibot.ledger.write.events import events, markets
 from predibot.ledger.write.runs import runs, with_decisions
 
 _news = table_of(NewsRow)
+_MOST_OF_EVENT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +74,34 @@ def list_news(connection: Connection, venue: str, as_of: datetime) -> tuple[Date
     return tuple(DatedNews(*named, tuple(sorted(ids))) for named, ids in ordered)
 
 
-def news_of_event(connection: Connection, event_id: str, most: int) -> Sequence[Row[Any]]:
-    """Return `published_at` and `title` of the newest dated pages and headlines of an event, the oldest first."""
+def news_of_events(connection: Connection, event_ids: Sequence[str]) -> Mapping[str, Sequence[Row[Any]]]:
+    """Return `published_at` and `title` of the 200 newest dated pages and headlines of each event, the oldest first.
+
+    An event without any is absent.
+    """
     pages = (
-        with_decisions(sources.c.published_at, sources.c.title)
+        with_decisions(events.c.event_id, sources.c.published_at, sources.c.title)
         .join(sources, sources.c.decision_id == decisions.c.id)
         .join(events, events.c.id == subjects.c.event_row)
-        .where(events.c.event_id == event_id, runs.c.voided_at.is_(None))
+        .where(events.c.event_id.in_(event_ids), runs.c.voided_at.is_(None))
         .where(sources.c.kind == "page", sources.c.published_at.is_not(None))
     )
     headlines = (
-        select(_news.c.published_at, _news.c.title)
+        select(events.c.event_id, _news.c.published_at, _news.c.title)
         .join(runs, runs.c.id == _news.c.run_id)
         .join(markets, markets.c.id == _news.c.market_row)
         .join(events, events.c.id == markets.c.event_row)
-        .where(events.c.event_id == event_id, runs.c.voided_at.is_(None))
+        .where(events.c.event_id.in_(event_ids), runs.c.voided_at.is_(None))
         .where(_news.c.number > 0, _news.c.published_at.is_not(None))
     )
     both = pages.union(headlines).subquery()
-    newest = select(both).order_by(both.c.published_at.desc(), both.c.title).limit(most)
-    return connection.execute(newest).all()[::-1]
+    place = func.row_number().over(partition_by=both.c.event_id, order_by=(both.c.published_at.desc(), both.c.title))
+    placed = select(both, place.label("place")).subquery()
+    newest = select(placed).where(placed.c.place <= _MOST_OF_EVENT).order_by(placed.c.place.desc())
+    found = defaultdict[str, list[Row[Any]]](list)
+    for row in connection.execute(newest):
+        found[row.event_id].append(row)
+    return found
 
 
 def count_shown(
