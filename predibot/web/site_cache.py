@@ -46,6 +46,8 @@ class SiteCache(LedgerCache):
     first_version: str = ""
     decisions: Mapping[str, Sequence[LedgerDecision]] = field(default_factory=dict)
     forecasts: Mapping[str, Sequence[LedgerForecast]] = field(default_factory=dict)
+    of_runs: Mapping[Any, Mapping[tuple[str, str], Sequence[Any]]] = field(default_factory=dict)
+    """Decisions and forecasts, by subject and run."""
     of_ids: Mapping[Any, Mapping[Any, Any]] = field(default_factory=dict)
     """What functions return that read by the ids of events."""
     kept_details: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
@@ -65,6 +67,7 @@ class SiteCache(LedgerCache):
             self.kept_details = details_of(connection, replace(asked, since=since))
         self.decisions = {**{id: [] for id in ids}, **rows_by_subject(decisions)}
         self.forecasts = rows_by_subject(forecasts)
+        self.of_runs = {select_decisions: _rows_by_run(decisions), select_forecasts: _rows_by_run(forecasts)}
 
     def read(self, work: Callable[Concatenate[Connection, P], Value], *asked: P.args, **more: P.kwargs) -> Value:
         """Return what a function reads from the ledger, or what was read for these events."""
@@ -75,7 +78,9 @@ class SiteCache(LedgerCache):
         if work in loaded and isinstance(which := asked[0], RowFilter):
             id = which.event or which.subject or ""
             if id in self.decisions:
-                return cast(Value, tuple(_filter_rows(loaded[work].get(id, ()), which)))
+                one_run = which.run is not None
+                rows = self.of_runs[work].get((id, which.run or ""), ()) if one_run else loaded[work].get(id, ())
+                return cast(Value, tuple(each for each in rows if which.has_bot(each.bot)))
         if work in self.of_ids and isinstance(ids := asked[0], tuple) and self.decisions.keys() >= set(ids):
             # A key is an id, or a venue with it.
             found = self.of_ids[work].items()
@@ -116,5 +121,8 @@ def rows_by_subject(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _filter_rows(rows: Iterable[Row], asked: RowFilter) -> Iterable[Row]:
-    return (each for each in rows if asked.run in (None, each.run) and asked.has_bot(each.bot))
+def _rows_by_run(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for each in rows:
+        found[each.subject_id, each.run].append(each)
+    return found
