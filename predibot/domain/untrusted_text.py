@@ -25,6 +25,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2
 FORMULA = ("=", "+", "-", "@")
 """The first characters of cells that a spreadsheet would run, also in their full-width forms."""
 
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 def one_line(text: str) -> str:
     """Return text on one line that can only be read.
@@ -77,6 +79,11 @@ def shorten(text: str, characters: int) -> str:
     """Return a text without control characters, shortened to so many of them."""
     harmless = _CONTROL.sub(" ", text)
     return harmless if len(harmless) <= characters else f"{harmless[:characters]} … (shortened)"
+
+
+def xml_text(text: str) -> str:
+    """Return a text whose characters XML may hold; each other one is replaced."""
+    return _NO_XML.sub(_REPLACEMENT, text)
 
 
 def paragraph(text: str, characters: int) -> str:

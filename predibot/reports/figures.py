@@ -7,11 +7,13 @@ from contextvars import ContextVar
 
 from predibot.domain import price
 from predibot.domain.clock import short_instant
+from predibot.domain.spelling import count_noun
 
 instant = short_instant
 """Writes an instant, cut to the second."""
 
 MISSING = "–"
+things = count_noun
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -80,9 +82,9 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def things(n: int, noun: str) -> str:
-    """Return a number with its noun, such as `1 pair` or `1,200 pairs`."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def share_interval(low: float | None, high: float | None) -> str:
+    """Return the ends of an interval of shares, such as `12.0% to 50.0%`."""
+    return MISSING if low is None or high is None else f"{percent(low)} to {percent(high)}"
 
 
 def signed_percent(value: float | None) -> str:

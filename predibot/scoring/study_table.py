@@ -8,6 +8,11 @@ from typing import Self
 Cell = str | float | int | None
 
 
+def number_of(cell: Cell) -> float | None:
+    """Return a cell's number, None where it holds none."""
+    return None if cell is None or isinstance(cell, str) else float(cell)
+
+
 @dataclass(frozen=True, slots=True)
 class StudyTable:
     """A table: its number in the paper, what it shows, its columns and rows; a missing value is None."""

@@ -103,35 +103,40 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+def _respond(cache: LedgerCache, request: Request, document: Callable[[], Any]) -> Response:
+    # Taken before anything is read, so that a change meanwhile gets another tag next time.
+    tag = f'"{cache.version()}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return JSONResponse(json_value(jsonable_encoder(document())), headers=headers)
+
+
+def _slice(name: str, rows: Sequence[Any], cursor: int, limit: int) -> dict[str, object]:
+    following = cursor + limit
+    return {
+        name: [asdict(each) for each in rows[cursor:following]],
+        "total": len(rows),
+        "next_cursor": following if following < len(rows) else None,
+    }
+
+
 def api_routes(cache: LedgerCache) -> APIRouter:
     """Return the routes of `/api/v1` over a ledger."""
     router = APIRouter(prefix="/api/v1", responses=_RESPONSES)
+    _add_row_routes(router, cache)
+    _add_score_routes(router, cache)
+    return router
 
-    def respond(request: Request, document: Callable[[], Any]) -> Response:
-        # Taken before anything is read, so that a change meanwhile gets another tag next time.
-        tag = f'"{cache.version()}"'
-        headers = {"ETag": tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers=headers)
-        return JSONResponse(json_value(jsonable_encoder(document())), headers=headers)
 
-    def respond_with_part(
-        request: Request, name: str, read: Callable[[], Sequence[Any]], cursor: int, limit: int
-    ) -> Response:
-        def document() -> Any:
-            rows, following = read(), cursor + limit
-            return {
-                name: [asdict(each) for each in rows[cursor:following]],
-                "total": len(rows),
-                "next_cursor": following if following < len(rows) else None,
-            }
-
-        return respond(request, document)
+def _add_row_routes(router: APIRouter, cache: LedgerCache) -> None:
+    """Add the routes of what is stored: runs, decisions, forecasts."""
+    respond = partial(_respond, cache)
 
     @router.get("/runs", responses={200: {"model": _list_model("Run", LedgerRun)}})
     def runs(request: Request, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return runs, void ones too, newest slot first."""
-        return respond_with_part(request, "runs", cache.runs, cursor, limit)
+        return respond(request, lambda: _slice("runs", cache.runs(), cursor, limit))
 
     @router.get("/decisions", responses={200: {"model": _list_model("Decision", LedgerDecision)}})
     def decisions(
@@ -167,23 +172,29 @@ def api_routes(cache: LedgerCache) -> APIRouter:
     @router.get("/forecasts", responses={200: {"model": _list_model("Forecast", LedgerForecast)}})
     def forecasts(request: Request, run: _Text, cursor: _Cursor = 0, limit: _Limit = 100) -> Response:
         """Return the forecasts and bets of a run, by bot, event and market."""
-        return respond_with_part(
-            request, "forecasts", lambda: cache.read(select_forecasts, RowFilter(run=run)), cursor, limit
+        return respond(
+            request, lambda: _slice("forecasts", cache.read(select_forecasts, RowFilter(run=run)), cursor, limit)
         )
 
-    def read_part(
-        recipe: _Text = "",
-        venue: _Text = "",
-        since: _Text = "",
-        until: _Text = "",
-        category: _Text = "",
-        mode: _Text = "",
-        bots: _Text = "",
-    ) -> PartTexts:
-        return PartTexts(recipe, venue, since, until, category, mode, bots)
+
+def _read_part(
+    recipe: _Text = "",
+    venue: _Text = "",
+    since: _Text = "",
+    until: _Text = "",
+    category: _Text = "",
+    mode: _Text = "",
+    bots: _Text = "",
+) -> PartTexts:
+    return PartTexts(recipe, venue, since, until, category, mode, bots)
+
+
+def _add_score_routes(router: APIRouter, cache: LedgerCache) -> None:
+    """Add the routes of what follows from the rows: scores, traces, and how schedules stand."""
+    respond = partial(_respond, cache)
 
     @router.get("/leaderboard", responses={200: {"model": Rankings}})
-    def board(request: Request, part: Annotated[PartTexts, Depends(read_part)]) -> Response:
+    def board(request: Request, part: Annotated[PartTexts, Depends(_read_part)]) -> Response:
         """Return the leaderboard of the part that is asked for, its rows as `predibot report --json` has them.
 
         Those of models without a known cutoff are apart.
@@ -202,7 +213,7 @@ def api_routes(cache: LedgerCache) -> APIRouter:
         return respond(request, document)
 
     @router.get("/evaluation", responses={200: {"model": Document}})
-    def evaluation(request: Request, part: Annotated[PartTexts, Depends(read_part)]) -> Response:
+    def evaluation(request: Request, part: Annotated[PartTexts, Depends(_read_part)]) -> Response:
         """Return every score of the part that is asked for, as `predibot evaluate --json` has them."""
         return respond(request, lambda: evaluation_document(part.evaluation(cache, Question())))
 
@@ -216,8 +227,6 @@ def api_routes(cache: LedgerCache) -> APIRouter:
         """Return how schedules stand, as `predibot status --json` has it."""
         # It depends on the time, so it has no tag.
         return JSONResponse(json_value(jsonable_encoder(status_document(status_of(cache.store, cache.clock)))))
-
-    return router
 
 
 PAGES: dict[str, Callable[..., WebPage]] = {
@@ -254,44 +263,34 @@ def all_pages() -> dict[str, Callable[..., WebPage]]:
     return {f"/{each.data_set}": partial(records.study_page, each) for each in studies().values()} | PAGES
 
 
-def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.0.0.1", token: str = "") -> FastAPI:
-    """Return the app of a ledger, which it only reads.
+def _html(
+    templates: Templates, cache: LedgerCache, request: Request, template: str, code: int = 200, **shown: Any
+) -> Response:
+    asked, ledger = dict(request.query_params), cache.store.address
+    with figures.in_currency(cache.currency(asked)):
+        text = templates.render(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
+    return HTMLResponse(text, code)
 
-    Args:
-        host: Address that the app listens at.
-        token: What every request must carry; empty for none.
-    """
-    app = FastAPI(
-        title="predibot", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
-    )
-    cache = LedgerCache(store, clock)
-    templates = Templates(query_address, cache)
-    app.include_router(api_routes(cache))
-    app.mount("/static", StaticFiles(packages=[("predibot.web", "static")]), name="static")
 
-    def html(request: Request, template: str, code: int = 200, **shown: Any) -> Response:
-        asked, ledger = dict(request.query_params), cache.store.address
-        with figures.in_currency(cache.currency(asked)):
-            text = templates.render(template, shown, path=request.scope["path"], asked=asked, ledger=ledger)
-        return HTMLResponse(text, code)
+def _with_currency(of: Callable[..., WebPage]) -> Callable[..., WebPage]:
+    @wraps(of)
+    def page(cache: LedgerCache, **asked: Any) -> WebPage:
+        part = asked.get("part")
+        with figures.in_currency(cache.currency(asked if part is None else part.parameters())):
+            return of(cache, **asked)
 
-    def with_currency(of: Callable[..., WebPage]) -> Callable[..., WebPage]:
-        @wraps(of)
-        def page(cache: LedgerCache, **asked: Any) -> WebPage:
-            part = asked.get("part")
-            with figures.in_currency(cache.currency(asked if part is None else part.parameters())):
-                return of(cache, **asked)
+    found = signature(of)
+    # Pages do not know FastAPI: here it learns to read `part` from several parameters of an address.
+    parameters = [
+        each.replace(annotation=Annotated[PartTexts, Depends()], default=each.empty) if each.name == "part" else each
+        for each in found.parameters.values()
+    ]
+    page.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return page
 
-        found = signature(of)
-        # Pages do not know FastAPI: here it learns to read `part` from several parameters of an address.
-        parameters = [
-            each.replace(annotation=Annotated[PartTexts, Depends()], default=each.empty)
-            if each.name == "part"
-            else each
-            for each in found.parameters.values()
-        ]
-        page.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return page
+
+def _add_pages(app: FastAPI, cache: LedgerCache, html: Callable[..., Response]) -> None:
+    """Add each page with its table as CSV, and the traces that pages lead to."""
 
     def endpoint(of: Callable[..., WebPage]) -> Callable[..., Response]:
         def answer(request: Request, page: Annotated[WebPage, Depends(partial(of, cache))]) -> Response:
@@ -312,7 +311,7 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
 
         return answer
 
-    for path, of in ((path, with_currency(of)) for path, of in all_pages().items()):
+    for path, of in ((path, _with_currency(of)) for path, of in all_pages().items()):
         # Before the pages, as `/tables/{name}` would match it too.
         app.add_api_route(f"{path if path != '/' else '/leaderboard'}.csv", download(of), include_in_schema=False)
         app.add_api_route(path, endpoint(of), include_in_schema=False)
@@ -326,6 +325,10 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         trace = cache.trace_lines(found.trace_sha256)
         return StreamingResponse(trace.blocks(), media_type="application/x-ndjson", headers=headers)
+
+
+def _add_errors(app: FastAPI, html: Callable[..., Response]) -> None:
+    """Show errors as pages, and those of the API as JSON."""
 
     def error_response(request: Request, code: int, said: str) -> Response:
         if request.scope["path"].startswith("/api/"):
@@ -347,6 +350,24 @@ def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.
     @app.exception_handler(404)
     def not_found(request: Request, _error: Exception) -> Response:
         return error_response(request, 404, "There is no such page.")
+
+
+def create_app(store: Store, clock: Callable[[], datetime], *, host: str = "127.0.0.1", token: str = "") -> FastAPI:
+    """Return the app of a ledger, which it only reads.
+
+    Args:
+        host: Address that the app listens at.
+        token: What every request must carry; empty for none.
+    """
+    app = FastAPI(
+        title="predibot", version=__version__, docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json"
+    )
+    cache = LedgerCache(store, clock)
+    html = partial(_html, Templates(query_address, cache), cache)
+    app.include_router(api_routes(cache))
+    app.mount("/static", StaticFiles(packages=[("predibot.web", "static")]), name="static")
+    _add_pages(app, cache, html)
+    _add_errors(app, html)
 
     @app.get("/login", include_in_schema=False)
     def login(request: Request, wrong: int = 0) -> Response:

@@ -1,12 +1,12 @@
 """The feed of a site as RSS: an item a run, with what its bots forecast."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from email.utils import format_datetime
 from xml.sax.saxutils import escape
 
+from predibot.domain.untrusted_text import xml_text
 from predibot.ledger.read.rows_for_python import LedgerForecast, LedgerRun
 from predibot.reports import figures
 from predibot.web.rendering import line
@@ -15,7 +15,6 @@ FEED = "feed.xml"
 _MOST_ITEMS = 50
 _MOST_LINES = 20
 _MOST_BOTS = 12
-_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOWHERE = "about:blank"
 """A channel of RSS has a link; this one leads nowhere, as nobody has said where the site will be found."""
 
@@ -79,4 +78,4 @@ def _paragraphs(texts: Iterable[str]) -> str:
 
 
 def _xml(text: str) -> str:
-    return escape(_NO_XML.sub("\ufffd", text), {'"': "&quot;", "'": "&apos;"})
+    return escape(xml_text(text), {'"': "&quot;", "'": "&apos;"})

@@ -82,7 +82,7 @@ def test_evaluate_opens_with_the_board_and_fits_eighty_columns(played: Predibot)
     world, verdict, head, header, *rows = filter(None, shown.splitlines())
     assert world == "A simulated world: its prices and outcomes are invented."
     assert verdict == "No bot is proven to do better than every baseline."
-    assert head.startswith("portfolio_weights of year, replay: $500.00 at the start, 34 dates to")
+    assert head.startswith("portfolio_weights of year, replay: $500.00 at the start, 34 returns to")
     assert header.split()[:4] == ["#", "bot", "value", "return"]
     assert max(map(len, [header, *rows[:4]])) <= 80 and "all_cash*" in shown
     assert header.split()[-1] == "curve"

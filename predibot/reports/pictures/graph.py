@@ -1,6 +1,5 @@
 """The graph of related events as a picture: its layout, and an SVG file without any script."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from predibot.domain.untrusted_text import one_line
+from predibot.domain.untrusted_text import one_line, xml_text
 from predibot.related.graph import BeliefGraph
 from predibot.reports import figures
 from predibot.scoring.arguments import Floats
@@ -28,7 +27,6 @@ _LABEL = 26
 _LABEL_WIDTH, _LABEL_HEIGHT = 182.0, 58.0
 _MARGIN = 100.0
 _ROUNDS = 80
-_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TITLE_CHARACTERS = 240
 _STYLE = (
     "svg{color-scheme:light dark;font:12px system-ui,sans-serif;background:#fff}"
@@ -233,7 +231,7 @@ def _kind(is_marked: bool) -> EdgeKind:
 
 
 def _xml_line(text: str) -> str:
-    return _NO_XML.sub("\ufffd", one_line(text[: 4 * _TITLE_CHARACTERS]))[:_TITLE_CHARACTERS]
+    return xml_text(one_line(text[: 4 * _TITLE_CHARACTERS]))[:_TITLE_CHARACTERS]
 
 
 def _layout(events: Sequence[str], ends: Sequence[tuple[str, str]]) -> Floats:

@@ -122,10 +122,6 @@ def short_more_events(found: Verdict) -> str:
 _n_quote, _n_drift = partial(value_of, path="score.n_quote"), partial(value_of, path="score.n_drift")
 
 
-def _share_interval(low: float | None, high: float | None) -> str:
-    return figures.MISSING if low is None or high is None else f"{figures.percent(low)} to {figures.percent(high)}"
-
-
 def _amount(value: float) -> str:
     return f"{value:,.1f}"
 
@@ -385,7 +381,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("difference", "difference.estimate", figures.score, 0, "mean absolute difference of the probabilities"),
         Column("95% of it", "difference", ends(figures.interval), 3),
         Column("same side", "same_side.estimate", figures.percent, 0, "bet alike, or both bet nothing"),
-        Column("95% of same", "same_side", ends(_share_interval), 2),
+        Column("95% of same", "same_side", ends(figures.share_interval), 2),
         Column("sd of bets", "bet_deviation_usd", figures.usd, 4, "of one bet"),
         Column("pairs", "n", figures.count, 5),
         Column("events", "clusters", figures.count, 6),

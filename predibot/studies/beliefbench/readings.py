@@ -15,7 +15,7 @@ from predibot.related.graph import Edge
 from predibot.reports.cells import CellPicture, Panel
 from predibot.reports.pictures.graph import EdgeKind, GraphPicture
 from predibot.reports.study import StudyPicture, StudyTables
-from predibot.scoring.study_table import Cell, StudyTable
+from predibot.scoring.study_table import Cell, StudyTable, number_of
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.beliefbench.pairs import LABELS, REASONINGS, PairItem
 from predibot.studies.beliefbench.people import read_ratings, read_votes
@@ -209,12 +209,8 @@ def _by(records: Iterable[_Record], column: str) -> Iterable[tuple[str, list[_Re
 
 
 def _panel(name: str, records: Sequence[_Record], row: str, columns: Sequence[str]) -> Panel:
-    values = tuple(tuple(_number(each[column]) for column in columns) for each in records)
+    values = tuple(tuple(number_of(each[column]) for column in columns) for each in records)
     return Panel(name, tuple(str(each[row]) for each in records), tuple(columns), values)
-
-
-def _number(cell: Cell) -> float | None:
-    return None if cell is None or isinstance(cell, str) else float(cell)
 
 
 def _normalised(records: Sequence[_Record]) -> Iterable[Panel]:

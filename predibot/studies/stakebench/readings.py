@@ -19,7 +19,7 @@ from predibot.plain_file import plain_text
 from predibot.reports.cells import CellPicture, Panel
 from predibot.reports.pictures.series import Scatter, ScatterPanel
 from predibot.reports.study import StudyItem, StudyTables
-from predibot.scoring.study_table import Cell, StudyTable
+from predibot.scoring.study_table import Cell, StudyTable, number_of
 from predibot.studies.answers import add_strict, find_run, read_answers
 from predibot.studies.stakebench.cleaning import MONEY_SIGNS
 from predibot.studies.stakebench.positions import ACTION_HOURS
@@ -220,14 +220,14 @@ def _matrix(chain: StudyTable) -> Panel:
     """Return the correlations as a triangle: each score below those of the tasks before it."""
     places = {pair: row for pair, row in zip(combinations(range(len(LINKS)), 2), chain.rows, strict=True)}
     size = range(len(LINKS) - 1)
-    values = tuple(tuple(_number(places[c, r + 1][1]) if c <= r else None for c in size) for r in size)
+    values = tuple(tuple(number_of(places[c, r + 1][1]) if c <= r else None for c in size) for r in size)
     marked = frozenset((r - 1, c) for (c, r), row in places.items() if _is_significant(row[2]))
     return Panel("rank correlation", LINKS[1:], LINKS[:-1], values, marked)
 
 
 def _columns(name: str, rows: _Rows, columns: tuple[str, ...]) -> Iterator[Panel]:
     if rows:
-        values = tuple(tuple(_number(cell) for cell in row[1 : len(columns) + 1]) for row in rows)
+        values = tuple(tuple(number_of(cell) for cell in row[1 : len(columns) + 1]) for row in rows)
         yield Panel(name, tuple(str(row[0]) for row in rows), columns, values)
 
 
@@ -235,16 +235,12 @@ def _ranks(name: str, rows: _Rows) -> Iterator[Panel]:
     """Yield the correlations of all scores side by side."""
     if rows:
         marked = frozenset((0, place) for place, row in enumerate(rows) if _is_significant(row[2]))
-        values = (tuple(_number(row[1]) for row in rows),)
+        values = (tuple(number_of(row[1]) for row in rows),)
         yield Panel("rank correlation", (name,), tuple(str(row[0]) for row in rows), values, marked)
 
 
 def _is_significant(p: Cell) -> bool:
     return isinstance(p, float) and p < _SIGNIFICANT
-
-
-def _number(cell: Cell) -> float | None:
-    return None if cell is None or isinstance(cell, str) else float(cell)
 
 
 def scatter_pictures(main: StudyTable, families: Mapping[str, Family]) -> Iterator[tuple[str, Scatter]]:

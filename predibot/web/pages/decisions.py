@@ -1,7 +1,7 @@
 """The pages of decisions: a list of them, one with its trace, and one of its sources."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -109,15 +109,6 @@ def decisions_page(
             found = cache.read(sort_decisions, wanted, limit=_AT_ONCE, skip=first, by=by, rising=rising)
             yield from records(found)()
 
-    known = {
-        "recipe": sorted({each.recipe for each in cache.runs()}),
-        "bot": cache.bots(),
-        "status": get_args(Status),
-        "outcome": tuple(OUTCOMES),
-        "category": sorted(set(kinds.values())),
-        "venue": cache.venues(),
-        "mode": MODES,
-    }
     return WebPage(
         "decisions",
         {
@@ -125,11 +116,24 @@ def decisions_page(
             "rows": cache.read(list_decisions, wanted, limit=PAGE, skip=skip, by=by, rising=rising),
             "asked": asked,
             "sort": sort,
-            # A name that cannot be shown as it is cannot be chosen.
-            "known": {name: [each for each in values if each == line(each)] for name, values in known.items()},
+            "known": _choices(cache, kinds.values()),
         },
         {"decisions": whole},
     )
+
+
+def _choices(cache: LedgerCache, categories: Iterable[str]) -> Mapping[str, list[str]]:
+    """Return the values of each filter; a name that cannot be shown as it is cannot be chosen."""
+    known = {
+        "recipe": sorted({each.recipe for each in cache.runs()}),
+        "bot": cache.bots(),
+        "status": get_args(Status),
+        "outcome": tuple(OUTCOMES),
+        "category": sorted(set(categories)),
+        "venue": cache.venues(),
+        "mode": MODES,
+    }
+    return {name: [each for each in values if each == line(each)] for name, values in known.items()}
 
 
 def decision_page(

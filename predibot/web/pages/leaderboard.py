@@ -254,8 +254,8 @@ def _facts_of_accounts(found: Evaluation) -> Iterator[tuple[str, str]]:
         ", ".join(map(line, names)) or "nobody yet",
         f"{'do' if len(names) > 1 else 'does'} better than all baselines",
     )
-    if dates := max((score.dates for board in found.accounts for score in board.scores), default=0):
-        yield figures.things(dates, "date"), "with values of accounts"
+    if returns := max((score.dates for board in found.accounts for score in board.scores), default=0):
+        yield figures.things(returns, "return"), "of an account at most"
     if cohorts := sum(board.cohorts for board in found.cohorts):
         yield figures.things(cohorts, "cohort"), "of weekly games"
 

@@ -54,10 +54,10 @@ def agreement_lines(agreements: Sequence[RankAgreement]) -> Iterator[str]:
 def _title(board: AccountBoard) -> str:
     starts = {score.start_usd for score in board.scores}
     began = f"{figures.usd(starts.pop())} at the start" if len(starts) == 1 else "starts differ"
-    dates = max((score.dates for score in board.scores), default=0)
+    returns = max((score.dates for score in board.scores), default=0)
     until = max((figures.instant(score.last_at) for score in board.scores), default=figures.MISSING)
     of = f"{plain(board.game)} of {plain(board.recipe)}, {board.mode}"
-    return f"{of}: {began}, {figures.things(dates, 'date')} to {until}"
+    return f"{of}: {began}, {figures.things(returns, 'return')} to {until}"
 
 
 def _bounded_percent(value: float | None) -> str:
@@ -79,10 +79,6 @@ def _account_footnotes(board: AccountBoard) -> Iterator[str]:
 def _bot_with_marks(score: AccountScore) -> str:
     mark = "*" * score.baseline + "=" * bool(score.repeats) + "?" * (score.knowledge == "unknown")
     return plain(score.bot) + mark
-
-
-def _share_interval(low: float | None, high: float | None) -> str:
-    return figures.MISSING if low is None or high is None else f"{figures.percent(low)} to {figures.percent(high)}"
 
 
 def _share(value: float | None) -> str:
@@ -200,7 +196,7 @@ _CONSISTENCY = (
     ),
     Column("95% of it", "difference", ends(figures.interval), 3),
     Column("in common", "in_common.estimate", figures.percent, 0, "of what either puts money into, what both do"),
-    Column("95% of common", "in_common", ends(_share_interval), 2),
+    Column("95% of common", "in_common", ends(figures.share_interval), 2),
     Column("sd of weights", "weight_deviation", figures.score, 4, "of one weight"),
     Column("pairs", "n", figures.count, 5),
     Column("dates", "clusters", figures.count, 6),
