@@ -552,9 +552,10 @@ def _drop_duplicates(
         if found is None:
             kept.append(event)
             continue
+        of, cosine = found
         by = "tfidf" if embed is None else f"{rules.duplicate_port} of {rules.duplicate_model}"
         reason = (
-            f"its text is that of event {found.of} ({titles[found.of]}): cosine {found.similarity:.3f} by {by}; "
+            f"its text is that of event {of} ({titles[of]}): cosine {cosine:.3f} by {by}; "
             f"drop_duplicates is {rules.drop_duplicates:g}"
         )
         dropped.append(Rejection(event.id, event.title, "drop_duplicates", reason))

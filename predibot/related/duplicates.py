@@ -10,16 +10,6 @@ from predibot.related.wording import QuestionWording, differences, parse_wording
 from predibot.scoring.arguments import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
-    """The kept text that another one repeats."""
-
-    of: str
-    """The name of the kept text."""
-    similarity: float
-    """The cosine of both, in [0, 1]."""
-
-
 @dataclass(slots=True)
 class TextIndex:
     """The texts so far, by rank; later texts change no earlier verdict.
@@ -37,8 +27,11 @@ class TextIndex:
     _kept: dict[frozenset[tuple[str, int]], list[tuple[str, str, QuestionWording]]] = field(default_factory=dict)
     """Name, text and wording of each kept text, by its facts. Duplicates have the same facts."""
 
-    def find_or_keep(self, name: str, text: str) -> Duplicate | None:
-        """Return the highest ranked kept text that a text repeats; keep the text and return None if there is none."""
+    def find_or_keep(self, name: str, text: str) -> tuple[str, float] | None:
+        """Return the name of the highest ranked kept text that a text repeats, and the cosine of both, in [0, 1].
+
+        If there is none, keep the text and return None.
+        """
         wording = parse_wording(text)
         self._seen.append(wording)
         self._known.update(set(wording.words))
@@ -48,7 +41,7 @@ class TextIndex:
                 continue
             like = self._by_words(kept, *differing) if self.embed is None else self._embedded(kept_text, text)
             if like >= self.at_least:
-                return Duplicate(kept_name, like)
+                return kept_name, like
         self._kept.setdefault(wording.facts, []).append((name, text, wording))
         return None
 

@@ -36,13 +36,6 @@ class Pruning:
     done: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _OldTrace:
-    bot: str
-    at: datetime
-    stored: StoredArtefact
-
-
 def prunable_traces(store: Store, *, before: datetime) -> Pruning:
     """Return what pruning would remove: traces that no decision of that instant or later names."""
     with store.read() as connection:
@@ -57,14 +50,15 @@ def prune_traces(store: Store, *, before: datetime, now: datetime) -> Pruning:
     with store.write(durable=True) as connection:
         require_nobody_at_work(connection, store, now)
         found = _old_traces(connection, store, before)
-        mark_pruned(connection, sorted({each.stored.sha256 for each in found}), at=now)
-    for each in found:
-        if each.stored.file is not None:
-            each.stored.file.unlink(missing_ok=True)
+        mark_pruned(connection, sorted({stored.sha256 for _, _, stored in found}), at=now)
+    for _, _, stored in found:
+        if stored.file is not None:
+            stored.file.unlink(missing_ok=True)
     return _summarize(found, before, done=True)
 
 
-def _old_traces(connection: Connection, store: Store, before: datetime) -> list[_OldTrace]:
+def _old_traces(connection: Connection, store: Store, before: datetime) -> list[tuple[str, datetime, StoredArtefact]]:
+    """Return each old trace with a bot that names it, and when."""
     # By the machine's clock: the decision's own instant is long ago in a replay.
     made_at = func.max(func.coalesce(attempts.c.ended_at, attempts.c.started_at))
     rows = connection.execute(
@@ -76,22 +70,16 @@ def _old_traces(connection: Connection, store: Store, before: datetime) -> list[
     ).all()
     young = {sha256 for sha256, _, at in rows if at >= before}
     there = find_artefacts(connection, store)
-    return [_OldTrace(bot, at, there[sha256]) for sha256, bot, at in rows if sha256 in there and sha256 not in young]
+    return [(bot, at, there[sha256]) for sha256, bot, at in rows if sha256 in there and sha256 not in young]
 
 
-def _summarize(found: Sequence[_OldTrace], before: datetime, *, done: bool) -> Pruning:
-    each_once = {each.stored.sha256: each.stored.n_bytes for each in found}
-    by_bot: dict[str, list[_OldTrace]] = {}
-    for each in found:
-        by_bot.setdefault(each.bot, []).append(each)
+def _summarize(found: Sequence[tuple[str, datetime, StoredArtefact]], before: datetime, *, done: bool) -> Pruning:
+    each_once = {stored.sha256: stored.n_bytes for _, _, stored in found}
+    by_bot: dict[str, list[tuple[datetime, int]]] = {}
+    for bot, at, stored in found:
+        by_bot.setdefault(bot, []).append((at, stored.n_bytes))
     of_bots = (
-        OldTraces(
-            bot,
-            len(own),
-            sum(each.stored.n_bytes for each in own),
-            min(each.at for each in own),
-            max(each.at for each in own),
-        )
+        OldTraces(bot, len(own), sum(size for _, size in own), min(own)[0], max(own)[0])
         for bot, own in sorted(by_bot.items())
     )
     return Pruning(before, tuple(of_bots), len(each_once), sum(each_once.values()), done)

@@ -224,8 +224,8 @@ def scorecards(
     for name, given, kind in (("uncertainty", uncertainty, Uncertainty), ("book", book, Book), ("found", found, Edges)):
         if given is not None:
             instance_of(name, given, kind)
-    counts = _count_decisions(record, record.made_mask())
-    forecast_counts = _count_forecasts(record, max_gap_seconds)
+    of_kind, cost_usd, cost_known_usd = _count_decisions(record, record.made_mask())
+    forecasts, void, brier_open = _count_forecasts(record, max_gap_seconds)
     beside_edge = uncertainty if intervals else None
     scores = forecast_scores(settled_forecasts(record), uncertainty=beside_edge, adjust=adjust)
     if returns is None:
@@ -242,19 +242,19 @@ def scorecards(
     return tuple(
         Scorecard(
             bot=bot,
-            decisions=sum(counts.of_kind[name][row] for name in STATUSES),
-            forecasts=forecast_counts.forecasts[row],
-            void=forecast_counts.void[row],
+            decisions=sum(of_kind[name][row] for name in STATUSES),
+            forecasts=forecasts[row],
+            void=void[row],
             forecast=scores[row],
-            brier_open=forecast_counts.brier_open[row].mean,
-            n_brier_open=forecast_counts.brier_open[row].n,
+            brier_open=brier_open[row].mean,
+            n_brier_open=brier_open[row].n,
             horizons={label: of_bots[row] for label, of_bots in horizons},
-            cost_usd=counts.cost_usd[row],
-            cost_known_usd=counts.cost_known_usd[row],
+            cost_usd=cost_usd[row],
+            cost_known_usd=cost_known_usd[row],
             edge=ahead_of_price[row],
             baseline=bot in record.baselines,
             replicates=spreads.get(bot),
-            **{name: of_bots[row] for name, of_bots in counts.of_kind.items() if name != "recorded"},
+            **{name: of_bots[row] for name, of_bots in of_kind.items() if name != "recorded"},
         )
         for row, bot in enumerate(record.bots)
     )
@@ -268,41 +268,28 @@ class _Mean:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Decisions of each bot; lists have one entry a bot."""
-
-    of_kind: Mapping[str, list[int]]
-    """By status, and by what the models can have known."""
-    cost_usd: list[float | None]
-    cost_known_usd: list[float]
-
-
-@dataclass(frozen=True, slots=True)
-class _ForecastCounts:
-    forecasts: list[int]
-    void: list[int]
-    brier_open: list[_Mean]
-
-
-def _count_decisions(record: TrackRecord, made: NDArray[np.bool_]) -> _Counts:
+def _count_decisions(
+    record: TrackRecord, made: NDArray[np.bool_]
+) -> tuple[Mapping[str, list[int]], list[float | None], list[float]]:
+    """Return the decisions of each bot by status and by what the models can have known, their costs, and the known part
+    of these.
+    """
     bots, bot, status = len(record.bots), record.decision_bot[made], record.decision_status[made]
     cost = record.decision_cost_usd[made]
     unknown = np.bincount(bot[np.isnan(cost)], minlength=bots)
     total = np.bincount(bot, np.nan_to_num(cost), bots)
     knowledge = record.knowledge()[made]
-    return _Counts(
-        of_kind={
-            name: np.bincount(bot[kinds == index], minlength=bots).tolist()
-            for kinds, named in ((status, STATUSES), (knowledge, KNOWLEDGE))
-            for index, name in enumerate(named)
-        },
-        cost_usd=[None if unknown[row] else float(total[row]) for row in range(bots)],
-        cost_known_usd=np.bincount(bot, record.decision_cost_known_usd[made], bots).tolist(),
-    )
+    of_kind: dict[str, list[int]] = {
+        name: np.bincount(bot[kinds == index], minlength=bots).tolist()
+        for kinds, named in ((status, STATUSES), (knowledge, KNOWLEDGE))
+        for index, name in enumerate(named)
+    }
+    cost_usd = [None if unknown[row] else float(total[row]) for row in range(bots)]
+    return of_kind, cost_usd, np.bincount(bot, record.decision_cost_known_usd[made], bots).tolist()
 
 
-def _count_forecasts(record: TrackRecord, gap: float) -> _ForecastCounts:
+def _count_forecasts(record: TrackRecord, gap: float) -> tuple[list[int], list[int], list[_Mean]]:
+    """Return the forecasts of each bot, those on refunded markets, and the Brier score of the open ones."""
     rows = record.forecast_rows()
     bots, bot = len(record.bots), record.decision_bot[record.bet_decision[rows]]
     market = record.bet_market[rows]
@@ -312,11 +299,9 @@ def _count_forecasts(record: TrackRecord, gap: float) -> _ForecastCounts:
     at = np.full(int(is_open.sum()), record.as_of)
     after = record.decided_at[record.bet_decision[rows[is_open]]]
     latest[is_open] = observed_prices(record, market[is_open], at, after, gap)
-    return _ForecastCounts(
-        forecasts=np.bincount(bot, minlength=bots).tolist(),
-        void=np.bincount(bot[(payout > 0.0) & (payout < 1.0)], minlength=bots).tolist(),
-        brier_open=_means(bot, (record.bet_probability[rows] - latest) ** 2, bots),
-    )
+    void = np.bincount(bot[(payout > 0.0) & (payout < 1.0)], minlength=bots).tolist()
+    brier_open = _means(bot, (record.bet_probability[rows] - latest) ** 2, bots)
+    return np.bincount(bot, minlength=bots).tolist(), void, brier_open
 
 
 def _score_edges(bots: int, found: Edges, uncertainty: Uncertainty | None, book: Book | None) -> list[EdgeScore]:

@@ -201,18 +201,18 @@ def write_pairs(
     funnel["volume not stated"] = passed.volume_unknown
     beliefs = found.known.beliefs.only(passed.kept)
     funnel["markets compared"] = beliefs.n
-    compared = _compare(beliefs, form, model, seed=seed, most=most, listener=listener)
-    if not compared.pairs:
-        counts = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
+    kept, counts, without_score = _compare(beliefs, form, model, seed=seed, most=most, listener=listener)
+    if not kept:
+        stages = ", ".join(f"{stage.removeprefix('- ')} {n:,}" for stage, n in funnel.items())
         raise UsageError(
-            f"no two markets can be compared ({counts}); record more, or for longer, or weigh features that they have"
+            f"no two markets can be compared ({stages}); record more, or for longer, or weigh features that they have"
         )
-    pairs = sum(sum(each.values()) for each in compared.counts.values())
+    pairs = sum(sum(each.values()) for each in counts.values())
     funnel["pairs of markets"] = beliefs.n * (beliefs.n - 1) // 2
-    funnel["- without a score"] = compared.without_score
-    funnel["- never open together"] = funnel["pairs of markets"] - pairs - compared.without_score
-    funnel["pairs labelled"], funnel["pairs kept"] = pairs, len(compared.pairs)
-    used = {name for pair in compared.pairs for name in (pair.first, pair.second)}
+    funnel["- without a score"] = without_score
+    funnel["- never open together"] = funnel["pairs of markets"] - pairs - without_score
+    funnel["pairs labelled"], funnel["pairs kept"] = pairs, len(kept)
+    used = {name for pair in kept for name in (pair.first, pair.second)}
     about = About(
         as_of=format_instant(found.known.as_of),
         venue=found.known.venue_name,
@@ -224,7 +224,7 @@ def write_pairs(
             "text_by": model or ("subject words" if form.by_subject else "tfidf"),
         },
         funnel={stage: n for stage, n in funnel.items() if n or stage[0] != "-"},
-        pairs=compared.counts,
+        pairs=counts,
     )
     markets = [market for market in _markets(found, beliefs) if market.id in used]
     try:
@@ -232,7 +232,7 @@ def write_pairs(
         # Written last, as it proves that the other files belong together.
         (folder / "about.jsonl").unlink(missing_ok=True)
         files: dict[str, Sequence[About | PairedMarket | LabelledPair]]
-        files = {"markets": markets, "pairs": compared.pairs, "about": [about]}
+        files = {"markets": markets, "pairs": kept, "about": [about]}
         for name, rows in files.items():
             with whole_file(folder / f"{name}.jsonl") as file:
                 for row in rows:
@@ -264,18 +264,12 @@ def _date(day: int) -> str:
     return (EPOCH + timedelta(days=day)).date().isoformat()
 
 
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    pairs: list[LabelledPair]
-    counts: Mapping[str, Mapping[str, int]]
-    without_score: int
-    """Pairs that were open together, but have no feature with a weight."""
-
-
 def _compare(
     beliefs: Beliefs, form: ScoreForm, model: str | None, *, seed: int, most: int, listener: ProgressListener
-) -> _Comparison:
-    """Return the kept pairs: those of the lowest rank, by seed and ids, in each domain and label."""
+) -> tuple[list[LabelledPair], Mapping[str, Mapping[str, int]], int]:
+    """Return the kept pairs, those of the lowest rank, by seed and ids, in each domain and label; how many there are of
+    each; and how many more were open together, but have no feature with a weight.
+    """
     names = sorted(set(beliefs.domains))
     domain = np.array([names.index(each) for each in beliefs.domains], dtype=np.int64)
     keys = np.array([_key(seed, name) for name in beliefs.market_ids], dtype=np.uint64)
@@ -322,7 +316,7 @@ def _compare(
     counts_by_domain = {
         name: dict(zip(LABELS, row, strict=True)) for name, row in zip([*names, ACROSS], table, strict=True) if any(row)
     }
-    return _Comparison(pairs, counts_by_domain, without_score)
+    return pairs, counts_by_domain, without_score
 
 
 def _pair(row: list[float], beliefs: Beliefs, domain: str, label: str) -> LabelledPair:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,16 +29,8 @@ def bet_fills(bet: Mapping[str, Any]) -> Iterator[tuple[datetime, float, float]]
         yield instant_of(fill.get("timestamp"), per_second=1000), number_of(fill, "amount"), number_of(fill, "shares")
 
 
-@dataclass(frozen=True, slots=True)
-class PricedBet:
-    """The price of YES after a bet."""
-
-    at: datetime
-    yes: float
-
-
-def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
-    """Return the price after a bet, at the instant it was made; None where it moved nothing.
+def manifold_price(bet: Mapping[str, Any]) -> tuple[datetime, float] | None:
+    """Return when a bet was made and the price of YES after it, in [0, 1]; None where it moved nothing.
 
     This holds for a filled limit order too: the venue later adds fills to it, keeps its price, and lists the bets that
     filled it with prices of their own. A redemption moves nothing, with one exception: where answers add up to one, a
@@ -52,7 +43,7 @@ def manifold_price(bet: Mapping[str, Any]) -> PricedBet | None:
     yes = number_of(bet, "probAfter")
     if not 0.0 <= yes <= 1.0:
         raise UnreadableRow(f"probAfter is {yes}; it is in [0, 1]")
-    return PricedBet(instant_of(bet.get("createdTime"), per_second=1000), yes)
+    return instant_of(bet.get("createdTime"), per_second=1000), yes
 
 
 def instant_of(value: object, *, per_second: int) -> datetime:

@@ -305,7 +305,7 @@ def _parse_bet(bet: Mapping[str, Any], contract: str) -> tuple[datetime, str | N
         raise VenueChanged(f"asked for bets of {contract}, got one of {fields.short_repr(bet.get('contractId'))}")
     try:
         moved, stated = manifold_price(bet), bet.get("answerId")
-        return None if moved is None else (moved.at, None if stated is None else contract_of(stated)[0], moved.yes)
+        return None if moved is None else (moved[0], None if stated is None else contract_of(stated)[0], moved[1])
     except (ValueError, AttributeError) as error:
         raise VenueChanged(f"bet {fields.short_repr(bet.get('id'))} of {contract} cannot be read: {error}") from error
 

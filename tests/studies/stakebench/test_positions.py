@@ -101,7 +101,7 @@ def test_a_limit_order_counts_at_each_of_its_fills_and_not_before() -> None:
     priced = manifold_price(bet("NO", 50, 100, fills=fills))
     assert priced is not None
     # Its later fills are told by the prices of the bets that filled it.
-    assert priced.at == DAY
+    assert priced[0] == DAY
 
 
 def test_cancelled_orders_and_redemptions_hold_nothing() -> None:

@@ -345,8 +345,8 @@ class ManifoldComments:
                 point = manifold_price(bet)
             except UnreadableRow:
                 continue
-            if point is not None and point.at < market.closed_at:
-                points.append((point.at, point.yes))
+            if point is not None and point[0] < market.closed_at:
+                points.append(point)
         points.sort(key=lambda each: each[0])
         return StepPath.of(points, market.closed_at)
 
