@@ -295,6 +295,8 @@ def row_of(step: Step, number: int, untrusted_mark: str = "") -> Mapping[str, ob
 
 def as_json(value: object) -> Any:
     """Return a value made of dataclasses, mappings and lists as JSON types."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         held = {each: getattr(value, each.name) for each in fields(value)}
         return {each.name: as_json(held[each]) for each in held if not _is_left_out(each, held[each])}

@@ -36,10 +36,10 @@ def two_days() -> None:
 
 
 def one_bot() -> None:
-    """Replay a bot that bets on two events into `ledger.db`: the fewest panels that each kind of picture has."""
+    """Replay a bot that bets on an event twice into `ledger.db`: the fewest panels that each kind of picture has."""
     span = ("--from", "2026-01-11T12:00Z", "--to", "2026-01-12T12:00Z", "--bots", "random_bet")
     where = ("--ledger", "sqlite:///ledger.db", "--venue", WORLD)
-    assert said_here("replay", "sandbox", *span, *where, "--events", "2").code == 0
+    assert said_here("replay", "sandbox", *span, *where, "--events", "1").code == 0
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,8 @@ RECIPE = """
 game = "dollar_per_event"
 venue = "sandbox:events=4"
 every = "1d"
+[selection]
+events = 1
 [limits.run]
 usd = 5.0
 [[bots]]

@@ -171,10 +171,11 @@ def _find_word(word: str, text: str) -> list[tuple[int, int]]:
     """Return where a text spells a word in look-alikes, with anything but letters and digits in between. The bits of
     one number have all states of the matcher, so its time grows linearly with the text.
     """
-    ahead = {character: _steps(character, word) for character in set(text)}
-    seen = text.translate({ord(character): _summary(steps) for character, steps in ahead.items()})
-    if all(part.count("*") < len(word) for part in seen.split("x")):
+    characters = set(text)
+    seen = text.translate({ord(character): _summary(character, word) for character in characters})
+    if not re.search(rf"(?:\* *){{{len(word)}}}", seen):
         return []
+    ahead = {character: _steps(character, word) for character in characters}
     back = {character: _steps(character, word[::-1])[::-1] for character in ahead}
     spans, begin = [], 0
     while (last := _match_end(text, range(begin, len(text)), ahead, len(word))) is not None:
@@ -219,7 +220,9 @@ def _places(word: str) -> Mapping[str, int]:
     return places
 
 
-def _summary(steps: list[tuple[int, int]]) -> str:
+@lru_cache(maxsize=65_536)
+def _summary(character: str, word: str) -> str:
+    steps = _steps(character, word)
     if matching := sum(bits != 0 for bits, _ in steps):
         return "*" * matching
     return " " if all(kept for _, kept in steps) else "x"

@@ -72,6 +72,8 @@ class Trace:
             text = self.without_secrets(value)
             is_long = len(text) > MAX_TEXT_CHARACTERS
             return f"{text[:MAX_TEXT_CHARACTERS]} … ({len(text):,} characters)" if is_long else text
+        if value is None or isinstance(value, int | float):
+            return value
         if is_dataclass(value) and not isinstance(value, type):
             held = {each.name: getattr(value, each.name) for each in fields(value)}
             return replace(value, **{name: self._clean(name, held[name], depth) for name in held})
@@ -84,7 +86,7 @@ class Trace:
         if isinstance(value, list | tuple):
             return tuple(self._clean("", each, depth - 1) for each in value)
         # What is no JSON is written as text.
-        return value if isinstance(value, int | float | None) else self.without_secrets(str(value))
+        return self.without_secrets(str(value))
 
 
 @dataclass(frozen=True, slots=True)

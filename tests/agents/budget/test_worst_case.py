@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from predibot.agents.budget.price import TokenPrice
@@ -28,6 +28,7 @@ def test_the_bound_is_not_below_the_worst_tokenizer(messages: tuple[Message, ...
     assert input_tokens_bound(ChatRequest(messages)) >= bytes_of(*messages)
 
 
+@settings(max_examples=30)
 @given(MESSAGES, MESSAGES, st.integers(1, 4))
 def test_a_counted_request_makes_the_bound_closer_and_still_a_bound(
     old: tuple[Message, ...], new: tuple[Message, ...], bytes_a_token: int

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.agents.prompts.render import (
@@ -229,6 +229,7 @@ def test_what_the_venue_says_stays_inside_the_fence(name: str, title: str) -> No
     assert prompt.encode()
 
 
+@settings(max_examples=30)
 @given(st.text(max_size=200))
 def test_no_title_changes_what_is_said_around_it(title: str) -> None:
     assert outside_the_fence(prompts(titled(title))["decide"]) == outside_the_fence(prompts(titled("Rain?"))["decide"])

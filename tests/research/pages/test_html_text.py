@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from predibot.tools.visit_webpage import make_visit_webpage
 
@@ -165,6 +165,7 @@ def test_invisible_and_control_characters_are_taken_out() -> None:
     assert clean_text(f"a\u202eb\x1b[31m\u200bc{hidden}\r\n\n \u00a0 d\ufeff") == "ab[31mc\nd"
 
 
+@settings(max_examples=30)
 @given(st.text(max_size=200))
 def test_cleaning_twice_changes_nothing(text: str) -> None:
     assert clean_text(clean_text(text)) == clean_text(text)

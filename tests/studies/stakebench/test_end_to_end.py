@@ -180,9 +180,6 @@ def test_tables_say_what_each_bot_read_as_screen_json_files_and_page(whole: Whol
             assert "Means of families of models (Figure 2b)" in page and "G4 PLA by G2 DA" in page
             assert shown == {f"Table {name}. {title}" if name.isdigit() else title for name, title in titles}
         assert browser.get("/comments?run=none").status_code == 404
-    done_here("publish", "site", "--ledger", whole.ledger)
-    pages = [path.read_text() for path in (player.folder / "site").rglob("*.html")]
-    assert sum(f"What comments reveal: Run {key}" in page for page in pages) >= 2
 
 
 def test_labels_texts_and_tables_are_frames(whole: Whole) -> None:
@@ -213,6 +210,7 @@ def test_each_text_has_a_page_with_all_bots_or_none_has(whole: Whole, player: Pr
     of_texts = {name: page for name, page in pages.items() if name.startswith("item/")}
     assert len(of_texts) == len(texts)
     assert not [name for name in pages if name.startswith("decision/")]
+    assert sum(f"What comments reveal: Run {run}" in page for page in pages.values()) >= 2
     with Store.open_to_read(whole.ledger) as store:
         browser = TestClient(create_app(store, lambda: datetime.now(UTC)), base_url="http://127.0.0.1")
         name = min(each for each in texts if each.startswith("G2/"))

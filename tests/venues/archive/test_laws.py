@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.venues.archive.layout import snapshot_name
@@ -80,6 +80,7 @@ futures = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=30)
 @given(world=worlds, future=futures)
 def test_nothing_recorded_after_an_instant_changes_an_answer_as_of_it(
     world: dict[str, Any], future: dict[str, Any]

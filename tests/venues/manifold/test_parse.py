@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predibot.domain.resolution import Resolution
@@ -239,6 +239,7 @@ ANYTHING = st.recursive(
 FIELDS = sorted({*resolved(multi(), "a"), "resolutions", "resolutionProbability", "answers", "min"})
 
 
+@settings(max_examples=30)
 @given(changes=st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=4), several=st.booleans())
 def test_no_payload_crashes_or_settles_an_open_market(changes: dict[str, object], several: bool) -> None:
     payload = (multi() if several else binary()) | changes
