@@ -30,7 +30,7 @@ def test_a_day_in_disorder_plays_and_settles_the_same_with_a_note_on_each_oddity
     for name, venue in (("orderly", PAGES), ("odd", f"{PAGES},fault=disorder")):
         ledger = ("--ledger", f"sqlite:///{name}.db")
         Path(f"{name}.toml").write_text(DAILY.format(venue=venue))
-        decided = predibot("decide", f"{name}.toml", "--events", "30", "--json", *ledger)
+        decided = predibot("decide", f"{name}.toml", "--events", "10", "--json", *ledger)
         assert decided.code == 0, decided.err
         chosen.append(sorted({each["event_id"] for each in decided.document["decisions"]}))
         evaluated = predibot("evaluate", "--as-of", LATER, "--venue", venue, "--json", *ledger)
@@ -59,7 +59,7 @@ def test_a_cohort_in_disorder_decides_and_is_tracked(predibot: Predibot) -> None
     assert tracked.document["new_resolutions"] > 20
 
 
-@pytest.mark.parametrize("events", few([600, 6_500], 600))
+@pytest.mark.parametrize("events", few([300, 6_500], 300))
 def test_a_disordered_list_at_a_second_a_page_is_read_within_its_time(events: int) -> None:
     clock, world = Clock(), World.from_seed(7, events=events)
     sandbox = SandboxServer(world, now=SANDBOX_OPENS_AT, options=SandboxOptions(fault=Fault("disorder")))

@@ -69,7 +69,7 @@ def test_a_key_that_a_plug_in_quotes_as_it_loads_is_not_shown(program: Program) 
     tools.mkdir(exist_ok=True)
     (tools / "torn_tool.py").write_text(body)
     torn = Program(program.folder, {**program.settings, "PREDIBOT_TOOLS": str(tools)})
-    for arguments in (["bots"], ["bots", "--json"], ["doctor"], ["doctor", "--json"]):
+    for arguments in (["bots"], ["doctor", "--json"]):
         out, err = torn.start(*arguments).communicate(timeout=120)
         assert "***" in out
         assert leaks(out) == leaks(err) == []

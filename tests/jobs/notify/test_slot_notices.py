@@ -167,14 +167,6 @@ def test_a_service_that_ends_says_what_it_could_not_tell(
     ]
 
 
-def test_a_good_slot_pings_and_tells_nothing(service: Service) -> None:
-    service.recipe(SCHEDULE + BASELINES)
-    assert service.look() == []
-    assert service.look(5 * MINUTE) == []
-    assert service.look(DAY) == []
-    assert service.pings() == ["", ""]
-
-
 def test_a_failure_is_told_once_over_many_processes_and_so_is_its_end_and_nothing_of_what_failed(
     service: Service,
 ) -> None:
@@ -289,12 +281,12 @@ def test_a_list_that_lacks_something_is_a_change_of_a_live_venue_only(
         assert service.look(5 * MINUTE) == told, service.chat.texts
 
 
-def test_each_day_is_summed_up_once_with_the_first_lines_of_the_leaderboard(service: Service) -> None:
+def test_a_good_slot_pings_and_each_day_is_summed_up_once_with_the_leaderboard(
+    service: Service,
+) -> None:
     service.recipe(SCHEDULE + BASELINES)
-    service.look()
-    service.look(5 * MINUTE)
-    service.look(HOUR)
-    service.look(DAY)
+    assert [service.look(later) for later in (0 * MINUTE, 5 * MINUTE, HOUR, DAY)] == [[]] * 4
+    assert service.pings() == ["", ""]
     assert [text.splitlines()[0] for text in service.chat.texts] == [
         "*predibot: daily until 2026-11-22T12:05Z, 1 of 1 runs done*",
         "*predibot: daily until 2026-11-23T13:05Z, 1 of 1 runs done*",

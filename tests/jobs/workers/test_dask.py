@@ -114,7 +114,7 @@ def test_a_cluster_to_which_no_worker_comes_is_waited_for_so_long_and_the_next_c
     program = cluster.program
     program.settings = {**program.settings, "PREDIBOT_WORKER_WAIT_SECONDS": "3"}
     worker = cluster.worker()
-    process = program.decide(many_bots(program, 20), *cluster.executor)
+    process = program.decide(many_bots(program, 8), *cluster.executor)
     wait_until(lambda: program.count("decisions") >= 4)
     worker.kill()
     document = document_of(process, code=1)
@@ -122,7 +122,7 @@ def test_a_cluster_to_which_no_worker_comes_is_waited_for_so_long_and_the_next_c
     cluster.worker()
     document = document_of(program.decide("many.toml", *cluster.executor))
     assert document["totals"]["skipped"] >= 4
-    assert program.count("decisions WHERE status = 'recorded'") == 20 * EVENTS
+    assert program.count("decisions WHERE status = 'recorded'") == 8 * EVENTS
 
 
 def stops_once(program: Program, stops: str) -> None:

@@ -121,8 +121,10 @@ def test_a_process_that_hangs_as_a_whole_is_booked_for_when_it_is_killed(endless
     assert "$0.191000 booked for them, their worst case" in err
 
 
-@pytest.mark.parametrize("executor", [("--executor", "threads:2"), ("--executor", "processes:2")])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("executor", "number"),
+    [(("--executor", "threads:2"), signal.SIGINT), (("--executor", "processes:2"), signal.SIGTERM)],
+)
 def test_who_is_interrupted_books_what_was_under_way(
     endless: Program, executor: tuple[str, ...], number: signal.Signals
 ) -> None:

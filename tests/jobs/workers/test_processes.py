@@ -66,7 +66,6 @@ def test_a_process_that_dies_twice_of_a_decision_fails_it_and_nothing_else(one_t
 @pytest.mark.parametrize(
     ("executor", "number", "code"),
     [
-        ("processes:2", signal.SIGINT, 130),
         ("processes:2", signal.SIGTERM, 143),
         pytest.param("dask:local:2", signal.SIGINT, 130, marks=NO_DASK),
     ],
