@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Case, Connection, and_, case, or_, select
+from sqlalchemy import Case, ColumnElement, Connection, and_, case, or_, select
 
 from predibot.domain.clock import parse_instant
 from predibot.ledger.write.decisions import bots
@@ -43,11 +43,15 @@ def knowledge_of_decisions(connection: Connection, made: Deciders, pooled: tuple
     In an invented world a model without a cutoff has read nothing later. `pooled` is of `pooled_decisions`.
     """
     present, index = np.unique(made.bot_row, return_inverse=True)
+    # No others are read: a page of decisions is of few bots among those of all runs.
+    near = bots.c.id.between(*(int(each) for each in (present[[0, -1]] if present.size else (0, 0))))
     # A cutoff counts from the start of its UTC day.
-    statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None))
+    statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None), near)
     days = {row: day for row, day in connection.execute(statement)}
     starts = {day: parse_instant(day).timestamp() for day in set(days.values())}
-    cutoffs = dict.fromkeys(_invented_world_bots(connection), -np.inf) | {row: starts[day] for row, day in days.items()}
+    cutoffs = dict.fromkeys(_invented_world_bots(connection, near), -np.inf) | {
+        row: starts[day] for row, day in days.items()
+    }
     cutoff_at = np.array([cutoffs.get(int(row), np.nan) for row in present], dtype=np.float64)
     own = knowledge_of(
         made.opened_model,
@@ -69,10 +73,11 @@ def add_pooled_costs(costs_usd: Floats, pooled: tuple[Ints, Ints]) -> None:
     np.add.at(costs_usd, pooling, costs_usd[members])
 
 
-def _invented_world_bots(connection: Connection) -> list[int]:
+def _invented_world_bots(connection: Connection, near: ColumnElement[bool]) -> list[int]:
     names = connection.execute(select(runs.c.venue_name).distinct()).scalars()
     invented = runs.c.venue_name.in_([name for name in names if venue_or_defaults(name).invented])
-    return list(connection.execute(select(bots.c.id).join(runs, runs.c.id == bots.c.run_id).where(invented)).scalars())
+    statement = select(bots.c.id).join(runs, runs.c.id == bots.c.run_id).where(invented, near)
+    return list(connection.execute(statement).scalars())
 
 
 def pooled_decisions(connection: Connection, made: Deciders) -> tuple[Ints, Ints]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import cache
 from operator import itemgetter
 from typing import Any, cast
 
@@ -445,9 +446,11 @@ def select_prices(
         .order_by(price_paths.c.instrument_row)
     )
     found = dict[str, dict[str, tuple[tuple[datetime, float], ...]]]()
+    # Most markets are observed at the same instants.
+    instant_of = cache(from_microseconds)
     for event_id, market_id, kind, blob in connection.execute(chosen):
         points, _ = unpack_points([blob], highest=highest_price(kind))
         prices = dict(zip(points["at"].tolist(), points["price"].tolist(), strict=True))
-        of_market = tuple((from_microseconds(at), price) for at, price in sorted(prices.items()))
+        of_market = tuple((instant_of(at), price) for at, price in sorted(prices.items()))
         found.setdefault(event_id, {})[market_id] = of_market
     return found
