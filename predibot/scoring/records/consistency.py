@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predibot.scoring.arguments import Floats, Ints
-from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate, cluster_bootstrap_mean
-from predibot.scoring.inference.uncertainty import Uncertainty
+from predibot.scoring.inference.bootstrap import FEWEST_FOR_AN_INTERVAL, Estimate
+from predibot.scoring.inference.uncertainty import Uncertainty, estimates, mean_of
 from predibot.scoring.records.track_record import TrackRecord
 
 UNCHANGED_PRICE = 0.01
@@ -155,11 +155,11 @@ def _between_days(rows: _Answers) -> Iterator[_Pairs]:
 
 
 def estimate_share(values: Floats, clusters: Ints, uncertainty: Uncertainty) -> Estimate:
-    """Return the mean of shares in [0, 1], (n,), with its interval over clusters, (n,); none on few clusters."""
-    found = cluster_bootstrap_mean(
-        values, clusters, seed=uncertainty.seed, resamples=uncertainty.resamples, confidence=uncertainty.confidence
-    )
-    if found.interval is None or found.clusters < FEWEST_FOR_AN_INTERVAL:
-        return replace(found, low=None, high=None)
-    low, high = found.interval
-    return replace(found, low=max(low, 0.0), high=min(high, 1.0))
+    """Return the mean of shares in [0, 1], (n,), with its interval over clusters, (n,); none on few clusters.
+
+    Raises `ValueError` if there are none.
+    """
+    (found,) = estimates([mean_of(values, clusters, (0.0, 1.0))], uncertainty)
+    if found is None:
+        raise ValueError("there are no shares")
+    return found if found.clusters >= FEWEST_FOR_AN_INTERVAL else replace(found, low=None, high=None)
