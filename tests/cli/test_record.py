@@ -46,7 +46,7 @@ _VENUES = [(WORLD, "sandbox.db"), ("archive:archive", "archive.db")]
 
 def _played(predibot: Predibot, venue: str, ledger: str) -> tuple[Any, Any]:
     at = ("--as-of", DAYS[0], "--venue", venue, "--ledger", ledger, "--json")
-    decided = predibot("decide", "--bots", "market_price", *at).document
+    decided = predibot("decide", "--bots", "market_price", "--events", "4", *at).document
     # Tracked when it was recorded: of a settled market a venue tells no more than twelve-hourly prices.
     predibot("track", "--as-of", DAYS[1], *at[2:])
     card = predibot("evaluate", "--as-of", LAST, *at[2:]).document["bots"][0]

@@ -83,7 +83,7 @@ def test_a_path_leaves_out_its_start_and_all_that_is_later(name: str) -> None:
 
 
 def test_an_altered_future_changes_nothing_that_is_told(name: str) -> None:
-    past = open_past(f"{name}:events=5", SETTINGS, lambda: datetime.now(UTC))
+    past = open_past(f"{name}:events=2", SETTINGS, lambda: datetime.now(UTC))
 
     def all_told(whole: OpenVenue) -> list[object]:
         with whole as found:
@@ -149,17 +149,17 @@ def test_a_recording_tells_what_the_venue_told(name: str, tmp_path: Path) -> Non
         progress=lambda: nullcontext(nobody),
     )
     for at in (SANDBOX_OPENS_AT, later):
-        report = record(folder, caller, venue=f"{name}:events=6", as_of=at, events=0, days=5.0)
+        report = record(folder, caller, venue=f"{name}:events=3", as_of=at, events=0, days=5.0)
         assert report.notes == ()
     archive = Archive(folder)
     assert archive.name == name
-    with opened(name, later, "events=6") as found:
+    with opened(name, later, "events=3") as found:
         venue = found.venue
         assert venue.is_recordable
         assert archive.events(later).events == venue.events(later).events
         refs = [market.ref for at in archive.instants for each in archive.events(at).events for market in each.markets]
         assert archive.resolutions(refs, as_of=later) == venue.resolutions(refs, as_of=later)
-    with opened(name, SANDBOX_OPENS_AT, "events=6") as found:
+    with opened(name, SANDBOX_OPENS_AT, "events=3") as found:
         for market in (market for event in archive.events(SANDBOX_OPENS_AT).events for market in event.markets):
             for instrument in market.instruments(name):
                 start, until = SANDBOX_OPENS_AT - timedelta(days=4), SANDBOX_OPENS_AT
