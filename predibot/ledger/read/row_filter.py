@@ -46,7 +46,7 @@ class RowFilter(Part):
     void: bool = False
     """Whether void runs are read too."""
     venue_name: str | None = None
-    """That of the subjects, by which runs of one world belong together, whatever `venue` they state."""
+    """The name of the venue itself, by which runs of one world belong together, whatever `venue` they state."""
     event: str | None = None
     events: Sequence[str] | None = None
     subject: str | None = None
