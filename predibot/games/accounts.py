@@ -48,20 +48,14 @@ def value_usd(account: Account, prices: Mapping[Instrument, Price]) -> float:
     return math.fsum((account.cash_usd, *worth))
 
 
-@dataclass(frozen=True, slots=True)
-class _PositionEnd:
-    shares: float
-    cash_usd: float
-    cost_usd: float
-
-
 class _Fold:
     """An account while its journal is read; each row takes constant time."""
 
     def __init__(self) -> None:
         self._cash_usd = self._paid_in_usd = self._realised_usd = self._dividends_usd = self._fees_usd = 0.0
         self._positions: dict[Instrument, Position] = {}
-        self._ended: defaultdict[Instrument, list[_PositionEnd]] = defaultdict(list)
+        self._ended: defaultdict[Instrument, list[tuple[float, float, float]]] = defaultdict(list)
+        """Shares, cash and cost of each settlement, in order."""
 
     def copy(self) -> "_Fold":
         other = _Fold()
@@ -122,21 +116,21 @@ class _Fold:
         cost_usd = held.cost_usd if shares == held.shares else held.cost_usd * (shares / held.shares)
         self._realised_usd += row.cash_usd - cost_usd
         if row.kind in SETTLING:
-            self._ended[instrument].append(_PositionEnd(shares, row.cash_usd, cost_usd))
+            self._ended[instrument].append((shares, row.cash_usd, cost_usd))
         return Position(held.shares - shares, held.cost_usd - cost_usd)
 
     def _reverse(self, row: JournalRow, instrument: Instrument, held: Position) -> Position:
         """Return the position with the shares of its last settlement back at their cost, beside any bought since."""
         if not self._ended[instrument]:
             raise ValueError(f"a reversal of nothing: {instrument.id} was not settled")
-        undone = self._ended[instrument].pop()
-        if (row.shares, row.cash_usd) != (undone.shares, -undone.cash_usd):
+        shares, cash_usd, cost_usd = self._ended[instrument].pop()
+        if (row.shares, row.cash_usd) != (shares, -cash_usd):
             raise ValueError(
                 f"a reversal of {row.shares:g} shares for ${row.cash_usd:g}, and the settlement of {instrument.id} "
-                f"was of {undone.shares:g} for ${undone.cash_usd:g}"
+                f"was of {shares:g} for ${cash_usd:g}"
             )
-        self._realised_usd -= undone.cash_usd - undone.cost_usd
-        return Position(held.shares + undone.shares, held.cost_usd + undone.cost_usd)
+        self._realised_usd -= cash_usd - cost_usd
+        return Position(held.shares + shares, held.cost_usd + cost_usd)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -36,12 +35,8 @@ class CheckReport:
     failed: int
 
 
-class _SourceFacts(NamedTuple):
-    """A search or a page, as trace and row both state it."""
-
-    kind: str
-    sha256: str | None
-    results: int | None
+_Source = tuple[str, str | None, int | None]
+"""Kind, SHA-256 and number of results of a search or a page, as trace and row both state them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +102,16 @@ class _DecisionFacts:
     cost_usd: float | None
     cost_known_usd: float
     tries: int
-    sources: tuple[_SourceFacts, ...]
+    sources: tuple[_Source, ...]
 
 
 def _collect_decisions(connection: Connection, kept: list[_DecisionFacts]) -> Iterator[Violation]:
-    found: dict[int, list[_SourceFacts]] = defaultdict(list)
+    found: dict[int, list[_Source]] = defaultdict(list)
     columns = (sources.c.decision_id, sources.c.kind, sources.c.sha256, sources.c.results)
-    for decision_id, *seen in connection.execute(select(*columns).order_by(sources.c.decision_id, sources.c.number)):
-        found[decision_id].append(_SourceFacts(*seen))
+    for decision_id, kind, sha256, results in connection.execute(
+        select(*columns).order_by(sources.c.decision_id, sources.c.number)
+    ):
+        found[decision_id].append((kind, sha256, results))
     tries = select(func.max(attempts.c.number)).where(attempts.c.task_id == decisions.c.task_id).scalar_subquery()
     costs = (decisions.c.trace_sha256, decisions.c.cost_usd, decisions.c.cost_known_usd, tries)
     statement = with_decisions(decisions.c.id, runs.c.key, bots.c.name, subjects.c.subject_id, *costs)
@@ -132,7 +129,7 @@ def _check_artefacts(store: Store, kept: list[_DecisionFacts], checked: Checked)
     for each in kept:
         if each.trace_sha256 is not None:
             yield from _check_trace(each, traces, checked)
-        for sha256 in (page.sha256 for page in each.sources if page.kind == "page" and page.sha256 is not None):
+        for sha256 in (sha256 for kind, sha256, _ in each.sources if kind == "page" and sha256 is not None):
             checked["pages present"] += 1
             try:
                 pages.text(sha256)
@@ -166,6 +163,6 @@ def _trace_differences(kept: _DecisionFacts, steps: Sequence[Step]) -> Iterator[
         yield f"it cost ${kept.cost_usd!r}, and its trace does not know all of it"
     if kept.cost_usd is None and cost_usd is not None and is_whole and not is_given_up:
         yield f"what it cost is unknown, its trace says ${cost_usd!r}"
-    seen = tuple(_SourceFacts(each.kind, each.sha256, each.results) for each in sources_of(steps))
+    seen = tuple((each.kind, each.sha256, each.results) for each in sources_of(steps))
     if seen != kept.sources:
         yield "what it searched and read is not what its trace says"

@@ -42,7 +42,7 @@ def instance_of(name: str, value: object, wanted: type) -> None:
 
 
 def instants_of(name: str, instants: object) -> list[datetime]:
-    """Return a list of datetimes, all with a time zone or none, else raise `ValueError`."""
+    """Return a list of datetimes, all with a time zone or none; raise `ValueError` otherwise."""
     if not isinstance(instants, list | tuple):
         raise ValueError(f"{name} is {reprlib.repr(instants)}; give a list of datetimes")
     for row, each in enumerate(instants):
@@ -118,14 +118,14 @@ def floats(name: str, values: ArrayLike) -> Floats:
 
 
 def numbers(name: str, values: ArrayLike) -> Floats:
-    """Return finite numbers, shape (n,), else raise `ValueError`."""
+    """Return finite numbers, shape (n,); raise `ValueError` otherwise."""
     array = one_dimensional(name, floats(name, values))
     refuse(name, array, ~np.isfinite(array), "each must be a finite number")
     return array
 
 
 def shares(name: str, values: ArrayLike, *, allow_nan: bool = False) -> Floats:
-    """Return numbers in [0, 1], such as probabilities and prices, shape (n,), else raise `ValueError`."""
+    """Return numbers in [0, 1], such as probabilities and prices, shape (n,); raise `ValueError` otherwise."""
     array = one_dimensional(name, floats(name, values))
     inside = (array >= 0.0) & (array <= 1.0)
     if allow_nan:
@@ -135,14 +135,14 @@ def shares(name: str, values: ArrayLike, *, allow_nan: bool = False) -> Floats:
 
 
 def outcomes_of(name: str, values: ArrayLike) -> Floats:
-    """Return outcomes, shape (n,), 1 for YES and 0 for NO, else raise `ValueError`; a void market has none."""
+    """Return outcomes, shape (n,), 1 for YES, 0 for NO, none of a void market; raise `ValueError` otherwise."""
     array = one_dimensional(name, floats(name, values))
     refuse(name, array, (array != 0.0) & (array != 1.0), "each must be 0 or 1")
     return array
 
 
 def forecasts_and_outcomes(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Floats, Floats]:
-    """Return forecasts in [0, 1] and outcomes, 1 or 0, shape (n,) each, n above zero, else raise `ValueError`."""
+    """Return forecasts in [0, 1] and outcomes, 1 or 0, shape (n,) each, n above zero; raise `ValueError` otherwise."""
     forecasts = shares("probabilities", probabilities)
     happened = outcomes_of("outcomes", outcomes)
     same_length(probabilities=forecasts, outcomes=happened)
@@ -151,13 +151,13 @@ def forecasts_and_outcomes(probabilities: ArrayLike, outcomes: ArrayLike) -> tup
 
 
 def booleans(name: str, values: ArrayLike) -> NDArray[np.bool_]:
-    """Return truth values, shape (n,), from truth values or 1 and 0, else raise `ValueError`."""
+    """Return truth values, shape (n,), from truth values or 1 and 0; raise `ValueError` otherwise."""
     so: NDArray[np.bool_] = outcomes_of(name, values) == 1.0
     return so
 
 
 def indices(name: str, values: ArrayLike) -> Ints:
-    """Return whole numbers, shape (n,), else raise `ValueError`."""
+    """Return whole numbers, shape (n,); raise `ValueError` otherwise."""
     array = array_of(name, values)
     if array.dtype.kind == "u":
         refuse(name, array, array > np.iinfo(np.int64).max, "each must fit into 64 bits with a sign")
@@ -188,7 +188,7 @@ def not_empty(name: str, array: NDArray[Any]) -> None:
 
 
 def one_dimensional(name: str, array: NDArray[_Number]) -> NDArray[_Number]:
-    """Return the array if it has one dimension, else raise `ValueError`."""
+    """Return the array if it has one dimension; raise `ValueError` otherwise."""
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; give one dimension, (n,)")
     return array

@@ -151,7 +151,7 @@ class LabelGame(Game):
         quotes: Mapping[Instrument, Price],
         fills: FillModel,
     ) -> Booking:
-        """Return a booking without bets, if the answer is one allowed label of the item, else raise `AnswerError`."""
+        """Return a booking without bets; raise `AnswerError` if the answer is not one allowed label of the item."""
         allowed = self.allowed(view)
         if answer.forecasts or answer.orders or answer.unallocated_usd is not None:
             raise AnswerComplaint("it has forecasts or orders, and only a label is asked for; leave them out")

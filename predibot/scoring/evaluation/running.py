@@ -95,7 +95,7 @@ def running_value(
 
     Args:
         at: Increasing instants in seconds since 1970, (n,).
-        values: The account's values in dollars, (n,), else a ValueError.
+        values: The account's values in dollars, (n,) (otherwise `ValueError`).
         most: The most points, at least 2.
         implied: The standard deviation of log growth up to a row that prices imply.
     """

@@ -37,7 +37,7 @@ def resample_sums(tables: Sequence[Floats], resamples: int, rng: np.random.Gener
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Return the random generator of a seed, a whole number of zero or more, else raise `ValueError`."""
+    """Return the random generator of a seed, a whole number of zero or more; raise `ValueError` otherwise."""
     at_least("seed", seed, 0)
     return np.random.default_rng(seed)
 
@@ -60,7 +60,7 @@ def at_most(name: str, number: int, most: int) -> None:
 
 
 def between_0_and_1(name: str, number: float) -> float:
-    """Return a number strictly between 0 and 1, else raise `ValueError`."""
+    """Return a number strictly between 0 and 1; raise `ValueError` otherwise."""
     share = scalar(name, number)
     if not 0.0 < share < 1.0:
         raise ValueError(f"{name} is {number!r}; it must be above 0 and below 1")

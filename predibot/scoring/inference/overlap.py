@@ -48,7 +48,7 @@ class OverlapInterval:
 def longest_overlap(spans: Sequence[tuple[datetime, datetime]]) -> int:
     """Return the longest overlap in cohorts: j - i + 1 of the two farthest cohorts i < j that overlap, else 1.
 
-    `spans` are starts and ends, in order of starts, else a ValueError; cohorts that only touch do not overlap.
+    `spans` are starts and ends, in order of starts (otherwise `ValueError`); cohorts that only touch do not overlap.
     """
     if not spans:
         raise ValueError("spans are empty; give when each cohort started and ended")

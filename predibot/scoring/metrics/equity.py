@@ -220,7 +220,7 @@ def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:
     These are its return on its first value and its deepest fall; figures of returns do not exist from zero and less.
 
     Args:
-        values: In the order of time, shape (n,), finite, the first above zero, else a ValueError.
+        values: In the order of time, shape (n,), finite, the first above zero (otherwise `ValueError`).
         convention: How figures would be made.
     """
     account = numbers("values", values)

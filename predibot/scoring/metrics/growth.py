@@ -124,7 +124,7 @@ def calmar_ratio(values: ArrayLike, periods_per_year: float) -> float:
 
 
 def account_values(values: ArrayLike) -> Floats:
-    """Return an account's values, shape (n,), else raise `ValueError`: each 0 or more, the first above 0."""
+    """Return an account's values, shape (n,), each 0 or more, the first above 0; raise `ValueError` otherwise."""
     account = numbers("values", values)
     not_empty("values", account)
     refuse("values", account, account < 0.0, "an account is worth zero or more")

@@ -30,7 +30,7 @@ class Periods:
 
 
 def check_periods_per_year(periods_per_year: float) -> float:
-    """Return the number if it is above zero and finite, else raise `ValueError`."""
+    """Return the number if it is above zero and finite; raise `ValueError` otherwise."""
     periods = scalar("periods_per_year", periods_per_year)
     if not 0.0 < periods < float("inf"):
         raise ValueError(f"periods_per_year is {periods_per_year!r}; it must be above zero")
@@ -68,7 +68,7 @@ def infer_periods(instants: Sequence[datetime]) -> Periods:
     whether or not they skip nights and weekends: there, give the number.
 
     Args:
-        instants: At least two, each later than the one before, else a ValueError; their own weekdays count: use UTC.
+        instants: At least two, each later than the one before (otherwise `ValueError`). Their own weekdays count.
 
     Examples:
         >>> infer_periods([datetime(2026, 3, day) for day in (1, 2, 3, 4)])

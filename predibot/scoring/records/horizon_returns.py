@@ -48,7 +48,7 @@ def horizon_returns(
     `settled` covers only those that came to an end early.
 
     Args:
-        horizons_days: Times after the decision in units of 24 hours, distinct and above zero, else a ValueError.
+        horizons_days: Times after the decision in units of 24 hours, distinct and above zero (otherwise `ValueError`).
         max_gap_seconds: The greatest age of a horizon's price.
     """
     instance_of("record", record, TrackRecord)

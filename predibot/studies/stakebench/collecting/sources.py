@@ -433,7 +433,7 @@ def _texts(node: object, depth: int) -> Iterator[str]:
 
 
 def _word(value: object) -> str:
-    """Return an id, a word or a whole number, else raise `TypeError`."""
+    """Return an id, a word or a whole number; raise `TypeError` otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise TypeError(f"an id is {value!r:.40}; it is a word")
     return _text(str(value))
