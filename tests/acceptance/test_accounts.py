@@ -3,20 +3,19 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
+import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
 from sqlalchemy import text
 
 from predibot.ledger.store import Store
 from tests.acceptance.conftest import said_here
+from tests.forked import Forked
 from tests.jobs.program import wait_until
 
-ROOT = Path(__file__).parents[2]
 SLOTS = ("2026-02-01T12:00:00Z", "2026-02-02T12:00:00Z", "2026-02-03T12:00:00Z")
 RECIPE = """game = "buy_or_hold"
 venue = "sandbox"
@@ -35,13 +34,17 @@ usd = 1000.0
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of installed packages that has acme-fund."""
-    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
-    shutil.copytree(Path(__file__).parent / "acme_fund", source / "acme_fund")
-    (source / "acme_fund/pyproject.toml").rename(source / "pyproject.toml")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
-    subprocess.run(command, cwd=source, check=True, capture_output=True)
-    (wheel,) = (source / "dist").glob("*.whl")
-    ZipFile(wheel).extractall(folder)
+    folder, source = tmp_path_factory.mktemp("site"), Path(__file__).parent / "acme_fund"
+    shutil.copytree(source, folder / "acme_fund")
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    about = folder / "acme_fund-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    points = project["entry-points"].items()
+    lines = (
+        line for group, each in points for line in (f"[{group}]", *(f"{name} = {at}" for name, at in each.items()))
+    )
+    (about / "entry_points.txt").write_text("\n".join(lines))
     return folder
 
 
@@ -116,8 +119,8 @@ def test_a_slot_that_was_killed_in_the_middle_buys_once(folder: Path, site: Path
     said(*asked, SLOTS[0])
     told = folder / "told.txt"
     told.write_text("hang", encoding="utf-8")
-    command = [sys.executable, "-m", "predibot", *asked, SLOTS[1]]
-    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"})
+    installed = partial(exec, f"import sys; sys.path.append({str(site)!r})")
+    process = Forked(*asked, SLOTS[1], folder=folder, environment=os.environ, first=installed)
     wait_until(lambda: told.read_text(encoding="utf-8") == "hanging")
     process.kill()
     process.wait()
