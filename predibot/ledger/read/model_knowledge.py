@@ -44,7 +44,8 @@ def knowledge_of_decisions(connection: Connection, made: Deciders, pooled: tuple
     """
     present, index = np.unique(made.bot_row, return_inverse=True)
     # No others are read: a page of decisions is of few bots among those of all runs.
-    near = bots.c.id.between(*(int(each) for each in (present[[0, -1]] if present.size else (0, 0))))
+    first, last = (int(present[0]), int(present[-1])) if present.size else (0, 0)
+    near = bots.c.id.between(first, last)
     # A cutoff counts from the start of its UTC day.
     statement = select(bots.c.id, bots.c.knowledge_cutoff).where(bots.c.knowledge_cutoff.is_not(None), near)
     days = {row: day for row, day in connection.execute(statement)}
