@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.packaging.conftest import REPOSITORY
-from tests.worlds import Worlds, one_agent
+from tests.worlds import Worlds, two_events
 
 
 @pytest.fixture(scope="module")
 def pages(worlds: Worlds, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the pages, with a gallery of a small ledger, beside a configuration for them."""
-    folder = worlds.copy(one_agent, tmp_path_factory.mktemp("docs"))
+    folder = worlds.copy(two_events, tmp_path_factory.mktemp("docs"))
     ledger = f"sqlite:///{folder}/ledger.db"
-    command = [sys.executable, REPOSITORY / ".ci" / "docs_pages", folder / "pages", ledger, "script_sharp"]
+    command = [sys.executable, REPOSITORY / ".ci" / "docs_pages", folder / "pages", ledger, "market_price"]
     subprocess.run(command, check=True, capture_output=True)
     inherited = f"INHERIT: {REPOSITORY / 'mkdocs.yml'}\ndocs_dir: pages\nsite_dir: site\n"
     (folder / "mkdocs.yml").write_text(inherited, encoding="utf-8")
