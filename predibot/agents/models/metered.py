@@ -116,7 +116,7 @@ class MeteredModel:
         """Return the reply with our own price if the provider states none, or next to nothing."""
         cost_usd, usage = reply.cost.usd, reply.usage
         if None in (usage.input_tokens, usage.output_tokens):
-            usage = least_usage(reply, request)
+            usage = Usage(_least_input(request), _least_output(reply))
         is_too_little = cost_usd is None or cost_usd < LEAST_SHARE * stated_usd
         if cost_usd is not None and not is_too_little and not next_to_nothing(cost_usd, usage, self.price):
             return reply
@@ -266,11 +266,6 @@ def provider_usage(reply: ChatReply, request: ChatRequest) -> Usage:
         return usage
     cached = sum(parse_count(usage.raw.get(name)) or 0 for name in _CACHED)
     return replace(usage, input_tokens=usage.input_tokens + cached)
-
-
-def least_usage(reply: ChatReply, request: ChatRequest) -> Usage:
-    """Return the fewest possible tokens of the texts of a request and its reply."""
-    return Usage(_least_input(request), _least_output(reply))
 
 
 def _least_input(request: ChatRequest, counted: int | None = None) -> int:

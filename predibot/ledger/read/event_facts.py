@@ -70,7 +70,7 @@ def read_run_markets(connection: Connection, venue: str, part: Part = EVERYTHING
     row_of = market_rows(connection, venue)
     rows, groups = list[tuple[float, ...]](), dict[int, tuple[int, str]]()
     for run_id, event_row, event in connection.execute(statement):
-        found = [row_of[_unquote(name)] for name in _MARKET.findall(event)]
+        found = [row_of[(str(json.loads(name)) if "\\" in name else name[1:-1])] for name in _MARKET.findall(event)]
         # Older runs froze no groups, or no fees.
         named = zip(found, _GROUP.findall(event), strict=False)
         groups |= {row: (event_row, name) for row, name in named if name != '""'}
@@ -90,11 +90,6 @@ def of_category(connection: Connection, venue: str, as_of: datetime, part: Part)
     rows = [row for row, each in played.items() if (each.category or NO_CATEGORY) == part.category]
     about = select(subjects.c.id).where(subjects.c.event_row.in_(bind_list(rows)))
     return [decisions.c.subject_row.in_(about)]
-
-
-def _unquote(text: str) -> str:
-    """Return the text of a JSON string; parsing hundreds of thousands would be slow, and few need it."""
-    return str(json.loads(text)) if "\\" in text else text[1:-1]
 
 
 def find_played_events(

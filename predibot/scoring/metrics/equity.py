@@ -203,15 +203,10 @@ def _without_rounding(account: Floats, returns: Floats) -> Floats:
         return returns
     rate = math.log(account[-1] / account[0]) / returns.size
     steady = account[0] * np.exp(rate * np.arange(account.size))
-    digits = max(-min(_exponent(value), 0) for value in account.tolist())
+    digits = max(-min(int(Decimal(repr(value)).normalize().as_tuple().exponent), 0) for value in account.tolist())
     # Computed numbers have the last digit of a float, once for each step.
     last_digit = np.maximum(10.0**-digits, account * _FLOAT_ROUNDING * account.size)
     return np.full(returns.shape, math.expm1(rate)) if (np.abs(account - steady) <= last_digit).all() else returns
-
-
-def _exponent(value: float) -> int:
-    """Return the power of ten of the last digit that a number is written with."""
-    return int(Decimal(repr(value)).normalize().as_tuple().exponent)
 
 
 def owing_score(values: ArrayLike, convention: Convention) -> EquityScore:

@@ -270,7 +270,7 @@ def open_provider(name: str, settings: VenueSettings, clock: Callable[[], dateti
         return Yahoo()
     kind = _WITH_KEY[name]
     url = settings.urls.get(f"{name}_url", kind.own_url)
-    key = _key_of(name, url, settings)
+    key = ApiKeys(api_keys(), settings.key_hosts, {}, secrets_present()).find(key_names(name), url)
     if key is None:
         raise UsageError(f"{name} wants a key: set {' or '.join(key_names(name))} in the environment")
     return kind(key, url=url, now=clock, deadline_seconds=settings.call_deadline_seconds)
@@ -288,7 +288,3 @@ def choose_provider() -> str:
             "`pip install 'predibot[stocks]'` for yfinance"
         )
     return found[0]
-
-
-def _key_of(name: str, url: str, settings: VenueSettings) -> Key | None:
-    return ApiKeys(api_keys(), settings.key_hosts, {}, secrets_present()).find(key_names(name), url)

@@ -111,11 +111,6 @@ class MemberAccount:
         return self.known.account
 
     @property
-    def booked_at(self) -> datetime:
-        """Return when it last traded or was paid."""
-        return self.known.rows[-1].at
-
-    @property
     def stake_usd(self) -> float:
         """Return the cash it began with."""
         return self.account.paid_in_usd
@@ -245,7 +240,7 @@ def cohorts_as_of(
             known = each.to_cohort(held, unpaid)
             ended_at = None
             if rules.is_complete(known, every, as_of):
-                booked = [one.booked_at for one in own[each.row].values()]
+                booked = [one.known.rows[-1].at for one in own[each.row].values()]
                 window = paid_at if by_markets else rules.window_end(known, every)
                 ended_at = max(at for at in (each.started_at, *booked, window) if at is not None)
             decides = ended_at is None and rules.decides(known, every, as_of)

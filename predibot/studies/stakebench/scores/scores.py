@@ -120,14 +120,9 @@ class RecallProfile:
     n: int
 
     @property
-    def classes_recalled(self) -> int:
-        """Return the number of classes that are found at least now and then."""
-        return sum(each >= FOUND_AT_TIMES for each in self.recall)
-
-    @property
     def is_degenerate(self) -> bool:
         """Return whether it finds only one or two of the classes, though more occur."""
-        return 0 < self.classes_recalled <= 2 < sum(share > 0.0 for share in self.true)
+        return 0 < sum(each >= FOUND_AT_TIMES for each in self.recall) <= 2 < sum(share > 0.0 for share in self.true)
 
 
 def recall_profile(predicted: ArrayLike, true: ArrayLike, *, classes: int) -> RecallProfile:
