@@ -9,6 +9,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import environment_secrets
+from predibot.reports.table import Column, Table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +44,6 @@ def bots(
             {"strategies": [asdict(info) for info in found], "tools": [asdict(info) for info in tools]}
         )
         return
-    from predibot.reports.table import Column, Table
     from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.text import plain
 
@@ -58,7 +58,6 @@ def bots(
 
 
 def _print_tools(console: "Console", tools: "Sequence[ToolInfo]") -> None:
-    from predibot.reports.table import Column, Table
     from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.text import plain
 
@@ -69,7 +68,6 @@ def _print_tools(console: "Console", tools: "Sequence[ToolInfo]") -> None:
 
 def _print_arguments(console: "Console", info: "StrategyInfo") -> None:
     """Print what a strategy takes, below an empty line; nothing if it takes nothing."""
-    from predibot.reports.table import Column, Table
     from predibot.reports.terminal.grid import print_grid
     from predibot.reports.terminal.text import plain
 

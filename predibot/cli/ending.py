@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from predibot.errors import NotTrusted, PredibotError
+from predibot.reports.terminal.hints import runnable
 
 DONE, FAILED, MISUSE, PARTLY, NOTHING, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 4, 130, 143
 EXIT_CODES: Mapping[int, str] = {
@@ -114,7 +115,6 @@ def run_command(command: Callable[[], int], arguments: Sequence[str]) -> int:
         # A question that is not answered, by Ctrl-C or by the end of what is typed, is an `Abort`.
         terminated = Termination in map(type, (error, error.__context__))
         code = TERMINATED if terminated else INTERRUPTED
-        from predibot.reports.terminal.hints import runnable
 
         said = runnable(resume_advice(arguments, "terminated" if terminated else "interrupted"))
         typer.echo(said, err=True)
@@ -220,7 +220,6 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
 
 def _report_error(kind: str, message: str, code: int, *, as_json: bool) -> int:
     # Imported here: rich costs a hundredth of a second.
-    from predibot.reports.terminal.hints import runnable
     from predibot.reports.terminal.text import plain, sentence
 
     message = sentence(runnable(environment_secrets().mask(mask_passwords(message)).rstrip()))

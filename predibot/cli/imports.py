@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,7 +46,6 @@ def predibench(
     verbose: options.Verbose = False,
 ) -> None:
     """Store the decisions of a folder, and say what was left out."""
-    from dataclasses import asdict
 
     from predibot.jobs.imports.predibench import PREDIBENCH, import_days
     from predibot.jobs.imports.predibench_files import read_days
@@ -70,7 +70,6 @@ def forecastbench(
     verbose: options.Verbose = False,
 ) -> None:
     """Store the forecasts of sets, and how their markets were settled."""
-    from dataclasses import asdict
 
     from predibot.jobs.imports.forecastbench import import_forecastbench
     from predibot.jobs.score_files.forecastbench import read_sets
@@ -98,7 +97,6 @@ def ledger(
     verbose: options.Verbose = False,
 ) -> None:
     """Store the rows of an export that are not there yet."""
-    from dataclasses import asdict
 
     from predibot.jobs.imports.ledger import import_ledger
 

@@ -10,6 +10,8 @@ import typer
 from predibot.cli import options, output
 from predibot.cli.command import Command, CommandGroup, Commands
 from predibot.domain.clock import parse_length, short_instant
+from predibot.reports.figures import count, things
+from predibot.reports.table import Column, Table, table_of
 
 if TYPE_CHECKING:
     from predibot.api.ledger_copies import CopyReport
@@ -99,10 +101,7 @@ def restore(
 
 
 def _print_copy(report: "CopyReport", *, json: bool) -> None:
-    from dataclasses import asdict
 
-    from predibot.reports.figures import count, things
-    from predibot.reports.table import Column, Table
     from predibot.reports.terminal.grid import print_grid
 
     copied = report.copied
@@ -175,7 +174,6 @@ def prune(
 def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json = False) -> None:
     """Remove traces and pages that no row names, and rewrite the database without unused room."""
     from predibot.ledger.care.compaction import compact as compact_ledger
-    from predibot.reports.figures import things
 
     caller = output.caller()
     with caller.writing(ledger) as store:
@@ -192,8 +190,6 @@ def compact(ledger: options.Ledger = options.DEFAULT_LEDGER, json: options.Json 
 
 
 def _print_stats(found: "LedgerStats") -> None:
-    from predibot.reports.figures import count, things
-    from predibot.reports.table import Column, table_of
     from predibot.reports.terminal.grid import print_grid
 
     columns = (
@@ -214,8 +210,6 @@ def _print_stats(found: "LedgerStats") -> None:
 
 
 def _print_pruning(found: "Pruning") -> None:
-    from predibot.reports.figures import count, things
-    from predibot.reports.table import Column, table_of
     from predibot.reports.terminal.grid import print_grid
 
     console = output.report_console()

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,6 @@ def print_coverage(*, json: bool) -> None:
 
 def question_for(question: "Question", shown: "ScreenOptions", how: "options.Output") -> "Question":
     """Return the question reduced to what a screen shows; a document and CSV get everything."""
-    from dataclasses import replace
 
     from predibot.reports.terminal.evaluation_screen import required_parts
 
@@ -163,7 +163,6 @@ def print_reports(
     scores: "OutsideScores | None" = None,
 ) -> None:
     """Print evaluations on stdout, several of them side by side, and how far they and scores from outside agree."""
-    from dataclasses import replace
 
     from predibot.domain.spelling import first_of
     from predibot.reports.table import words

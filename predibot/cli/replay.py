@@ -10,7 +10,7 @@ import typer
 
 from predibot.cli import options, output
 from predibot.cli.ending import FAILED, code_of_decisions
-from predibot.domain.clock import parse_length
+from predibot.domain.clock import format_instant, parse_length
 
 if TYPE_CHECKING:
     from predibot.jobs.replay.look_ahead_check import LookAhead
@@ -126,7 +126,6 @@ def _progress_reporter(of: int) -> "Callable[[ReplayInstant], None]":
 
 def _show(view: "ReplayView", evaluation: "Evaluation", found: "LookAhead | None", *, code: int | None) -> None:
     """Print the result of a replay: for a person, or as a document if there is an exit code."""
-    from predibot.domain.clock import format_instant
     from predibot.plugins.venues import venue_or_defaults
     from predibot.reports.terminal.evaluation_screen import ScreenOptions
     from predibot.reports.terminal.replay import look_ahead_document, print_look_ahead, print_replay
