@@ -55,6 +55,7 @@ bench: .venv/.dev  ## measure and print, without judging
 
 soak: .venv/.dev  ## try for hours what a year, or hundreds of kills, would show; the tests try a tenth
 	@$(python) -m pytest -m "benchmark or soak" -k soak -s tests $(PYTEST_ARGS)
+	@$(python) -m pytest -m hypothesis --hypothesis-profile soak -q tests $(PYTEST_ARGS)
 
 pins: .venv/.dev  ## write the requirements files again (UPGRADE=1 takes newer versions)
 	@.ci/pins $(if $(UPGRADE),--upgrade)

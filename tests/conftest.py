@@ -86,10 +86,11 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-# A slow machine is no failure, so laws have no deadline; what 25 draws miss, the next run draws anew.
-settings.register_profile(
-    "predibot", settings(), max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+# A slow machine is no failure, so laws have no deadline; what 25 draws miss, the next run or `make soak` draws.
+for _profile, _draws in (("predibot", 25), ("soak", 400)):
+    settings.register_profile(
+        _profile, settings(), max_examples=_draws, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("predibot")
 
 
