@@ -4,7 +4,6 @@ Unchanged pages are not made again.
 """
 
 import json
-import pickle
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -12,7 +11,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from importlib.resources import files
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +22,6 @@ from predibot.ledger.read.details.news import count_shown, list_shown_markets
 from predibot.ledger.read.row_filter import RowFilter
 from predibot.ledger.read.rows_for_python import (
     LedgerDecision,
-    LedgerForecast,
     select_decisions,
     select_events,
 )
@@ -69,7 +66,6 @@ from predibot.web.site_folder import SiteFolder, SiteSummary, digest_of
 _SCORES_CSV, _SCORES_JSON = "data/scores.csv", "data/scores.json"
 _ASSETS = ("style.css", "icon.svg", "page.js", "search.js")
 _EVENTS_AT_ONCE = 50
-_DECISION, _FORECAST = (attrgetter(*each.__slots__) for each in (LedgerDecision, LedgerForecast))
 _NOTHING = frozenset[tuple[str, str]]()
 _DAYS = timedelta(days=30)
 _NO_SLUG = re.compile(r"[^A-Za-z0-9]+")
@@ -370,11 +366,9 @@ class _Site:
         made_of = [
             code,
             names,
-            # Rows are many, and their bytes are made in a third of the time that their text takes.
-            digest_of(
-                pickle.dumps([*map(_DECISION, cache.decisions[id]), *map(_FORECAST, cache.forecasts.get(id, ()))])
-            ),
-            digest_of(pickle.dumps(cache.prices(id))),
+            cache.decisions[id],
+            cache.forecasts.get(id),
+            cache.prices(id),
             cache.revisions(id),
             events_sharing_labels(cache, id),
         ]
