@@ -28,8 +28,9 @@ class Worlds:
 
     def __call__(self, make: Maker) -> Path:
         """Return the folder of a world that nobody may change."""
-        place = self.folder / make.__name__
-        with self.folder.joinpath(f"{make.__name__}.made").open("a") as made:
+        # Worlds of two files may have one name.
+        place = self.folder / f"{make.__module__}.{make.__name__}"
+        with place.with_name(f"{place.name}.made").open("a") as made:
             fcntl.flock(made, fcntl.LOCK_EX)
             # What others made while this one waited has been written since it was opened.
             if not os.fstat(made.fileno()).st_size:

@@ -177,7 +177,7 @@ def _columns_of(connection: Connection, statement: Select[Any], rows: int) -> It
             if isinstance(kind, Instant):
                 columns[index] = _instant_texts(columns[index])
             elif isinstance(kind, StoredText) and not {*map(type, columns[index])} <= {str, type(None)}:
-                raise TypeError("a text in the ledger is none")
+                raise TypeError("a column of texts in the ledger holds something else")
         yield columns
 
 

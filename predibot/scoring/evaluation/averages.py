@@ -52,11 +52,14 @@ class Later:
 
     @cached_property
     def ends(self) -> Ints:
-        """Return, for each bet, the first later bet of the same bot and market that does not overlap with it."""
-        book = self.book
-        if self.held_seconds is None:
-            return book.ends_of_runs
-        return first_after(book.start, book.start + self.held_seconds, book.ends_of_runs)
+        """Return the ends of all bets, (n_b,), as `ends_among`."""
+        return self.ends_among(slice(None))
+
+    def ends_among(self, rows: slice | Ints) -> Ints:
+        """Return, for each of some bets, the first later one of the same bot and market that does not overlap."""
+        record, start = self.book.record, self.book.start[rows]
+        runs = run_ends(record.bet_market[rows], record.decision_bot[record.bet_decision[rows]])
+        return runs if self.held_seconds is None else first_after(start, start + self.held_seconds, runs)
 
     def daily_gains(self, rows: slice | Ints, shares: Floats) -> Floats:
         """Return the gains of so many shares of some bets in each cluster and day, (cells,)."""
@@ -103,6 +106,8 @@ class Average:
     """Bounds of the mean; None takes the worst and best that the shares could bring."""
     beside: tuple[Floats, Floats] | None = None
     """The least and the most that each unit's value has besides its shares, (n_u,) each."""
+    made: Ints | None = None
+    """The bets that count, as if no others had been made; None for all."""
 
     def of_each(self, confidence: float, dependences: Sequence[float] | None = None) -> list[Estimate | None]:
         """Return each bot's mean with its interval; None without a value, or above the limit of bots.
@@ -140,18 +145,22 @@ class Average:
     def _spreads(self, cells: int, counts: Floats, dependences: Sequence[float] | None = None) -> list[Spread]:
         """Return the spread of each bot's mean; units without a value count as nothing held."""
         record, book = self.book.record, self.book
-        known = ~np.isnan(self.units.value)
+        known, shares = ~np.isnan(self.units.value), self.counted_shares()
+        made = slice(None) if self.made is None else self.made
         counted = known[self.held.unit]
         held = ShareLots(
-            cell=book.cell[record.bet_decision],
-            market=record.bet_market,
-            shares=self.counted_shares(),
-            price_yes=record.bet_price_yes,
-            later_yes=self.later.price_yes,
-            paid=self.later.paid,
+            cell=book.cell[record.bet_decision[made]],
+            market=record.bet_market[made],
+            shares=shares[made],
+            price_yes=record.bet_price_yes[made],
+            later_yes=self.later.price_yes[made],
+            paid=self.later.paid[made],
         )
-        exclusion = None if self.later.held_seconds is not None else book.exclusion(slice(None))
-        variance = _sums_between(variances(held, cells, ends=self.later.ends, exclusion=exclusion), book.ends_of_cells)
+        # A market that excludes others counts from its first bet on, whatever is held of it.
+        exclusion = None if self.later.held_seconds is not None else book.exclusion(made)
+        ends = self.later.ends if self.made is None else self.later.ends_among(self.made)
+        variance = variances(held, cells, ends=ends, exclusion=exclusion)
+        variance = _sums_between(variance, book.ends_of_cells)
         starts = self.later.starts_of_one_end
         if_no, if_yes = (
             _sums_between(np.where(counted, each, 0.0), starts) for each in (self.held.if_no, self.held.if_yes)
@@ -171,7 +180,7 @@ class Average:
                 variance.tolist(),
                 lowest.tolist(),
                 highest.tolist(),
-                self._dependences(held.shares, counts) if dependences is None else dependences,
+                self._dependences(shares, counts) if dependences is None else dependences,
                 strict=True,
             )
         ]

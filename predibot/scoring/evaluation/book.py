@@ -120,10 +120,8 @@ class Book:
     """The place of each bet by market and time over all bots, (n_b,)."""
     ends_of_bots: Ints
     """The end of each bot's bets, (bots + 1,), from 0."""
-    ends_of_runs: Ints
-    """The end of the run of the same bot and market, for each bet, (n_b,)."""
     starts_of_runs: Ints
-    """The start of each such run, and the end of the last, (runs + 1,)."""
+    """The start of each run of bets of one bot and market, and the end of the last, (runs + 1,)."""
     start: Floats
     subject: Ints
     """The event and slot of each decision, (n_d,)."""
@@ -155,14 +153,12 @@ class Book:
         cells, cell = np.unique(record.decision_bot * max(clusters.size, 1) + cluster, return_inverse=True)
         everyone = np.arange(len(record.bots) + 1)
         sorted_record = record.with_bets(order)
-        market = sorted_record.bet_market
-        runs = run_ends(market, bot[rank])
+        runs = run_ends(sorted_record.bet_market, bot[rank])
         return cls(
             record=sorted_record,
             order=order.astype(np.int64),
             rank=rank,
             ends_of_bots=np.searchsorted(bot[rank], everyone).astype(np.int64),
-            ends_of_runs=runs,
             starts_of_runs=np.concatenate([[0], distinct(runs)]),
             start=start[order],
             subject=subjects(record.decision_event, record.slots()),

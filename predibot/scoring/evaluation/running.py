@@ -70,7 +70,8 @@ def running_sums(
         slot, value = slots[average.units.decision], average.units.value
         for slot_at, dependences in zip(points.tolist(), _dependences(average, slots, points), strict=True):
             # A decision has the same value in every sum.
-            until = replace(average, units=replace(average.units, value=np.where(slot <= slot_at, value, np.nan)))
+            units = replace(average.units, value=np.where(slot <= slot_at, value, np.nan))
+            until = replace(average, units=units, made=np.flatnonzero(slots[book.record.bet_decision] <= slot_at))
             for before, estimate in zip(of_bots, until.of_each(confidence, dependences), strict=True):
                 if estimate is None or (before and before[-1].n == estimate.n):
                     continue

@@ -100,7 +100,7 @@ def bot_page(cache: LedgerCache, name: str, venue: str = "", items: bool = True)
             "lines": [
                 each for ranking in ranked.rankings.values() for each in lines_of(ranking) if each.row.bot == name
             ],
-            "counts": history.statuses,
+            "counts": history.statuses or counts,
             "reasons": alike(
                 sorted(silent, key=lambda each: each.slot_at, reverse=True)[:PAGE],
                 lambda each: (each.status, each.message),

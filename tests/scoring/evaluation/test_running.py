@@ -1,5 +1,7 @@
 """Running sums: each point stands for what was decided by its slot."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from predibot.scoring.inference.blocks import draw_curves, growth_estimate
 from predibot.scoring.inference.uncertainty import Uncertainty
 from predibot.scoring.records.edge import edge_curves, edges
 from predibot.scoring.records.track_record import TrackRecord
-from tests.scoring.made_records import DAY, Bet, Made, Paid, record_of
+from tests.scoring.made_records import DAY, Bet, Made, Paid, Seen, record_of
 
 
 def _record(events: int = 12) -> TrackRecord:
@@ -48,6 +50,24 @@ def test_of_many_slots_some_are_taken_and_the_last_among_them() -> None:
     record = _record(60)
     points = running_sums(record, most=7)[EDGE]["a"]
     assert len(points) == 7 and points[-1].n == 60 and points[-1].slot_at == record.slots().max()
+
+
+def test_what_is_decided_later_changes_no_earlier_interval() -> None:
+    # Both markets of an event exclude each other, and the second is bet on a day later.
+    made = [
+        Made("a", at=day + 0.5, slot=float(day), event=event, bets=(Bet(2 * event + day, 1.0, 0.6 - day / 10.0, 0.8),))
+        for event in range(12)
+        for day in (0, 1)
+    ]
+    seen = [Seen(market, 4.0, 0.65) for market in range(24)]
+    whole, first = (
+        replace(record_of(some, seen=seen, as_of=5.0), market_exclusive=np.arange(24) // 2)
+        for some in (made, made[::2])
+    )
+    for name in (EDGE, GAIN):
+        point, alone = running_sums(whole)[name]["a"][0], running_sums(first)[name]["a"][0]
+        assert point.low is not None
+        assert (point.low, point.high) == pytest.approx((alone.low, alone.high))
 
 
 def test_what_is_not_scored_moves_nothing() -> None:
