@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Concatenate, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -13,7 +14,7 @@ from predibot.jobs.histories.gains import gains_of_bot
 from predibot.jobs.histories.ledger import edge_history, ledger_history
 from predibot.jobs.histories.pair import shared_questions
 from predibot.jobs.histories.snapshot import PartSnapshot, take_snapshot
-from predibot.ledger.read.decision_lists import list_decisions
+from predibot.ledger.read.decision_lists import ListedDecision, list_decisions
 from predibot.ledger.read.details.decisions import DecisionDetails, details_of
 from predibot.ledger.read.details.events import revisions_of
 from predibot.ledger.read.details.news import news_of_events
@@ -51,6 +52,8 @@ class SiteCache(LedgerCache):
     of_ids: Mapping[Any, Mapping[Any, Any]] = field(default_factory=dict)
     """What functions return that read by the ids of events."""
     kept_details: Mapping[tuple[str, str, str], DecisionDetails] = field(default_factory=dict)
+    block: tuple[Any, Sequence[ListedDecision]] = (None, ())
+    """A part of a list of decisions, with the list and the place that it is of."""
 
     def version(self) -> str:
         """Return the version that was seen first."""
@@ -86,11 +89,17 @@ class SiteCache(LedgerCache):
             found = self.of_ids[work].items()
             return cast(Value, {key: value for key, value in found if (key if isinstance(key, str) else key[1]) in ids})
         if work is list_decisions and "skip" in more:
-            # The pages of a list are written one after the other.
-            first = cast(int, more["skip"]) % _LISTED_AT_ONCE
-            block = {**more, "skip": cast(int, more["skip"]) - first, "limit": _LISTED_AT_ONCE}
-            return cast(Value, cast(Any, super().read)(work, *asked, **block)[first : first + PAGE])
+            return cast(Value, cast(Any, self._read_list)(*asked, **more))
         return super().read(work, *asked, **more)
+
+    def _read_list(self, asked: RowFilter, *, skip: int, limit: int, **more: Any) -> Sequence[ListedDecision]:
+        """Return a part of a list of decisions; as its parts are shown one after the other, many are read at once."""
+        first = skip % _LISTED_AT_ONCE
+        key = asked, skip - first, more
+        if self.block[0] != key:
+            work = partial(list_decisions, skip=skip - first, limit=_LISTED_AT_ONCE + limit, **more)
+            self.block = key, self.store.run_read(lambda connection: work(connection, asked))
+        return self.block[1][first : first + limit]
 
     def compute_on_part(
         self, work: Callable[..., Value], *asked: Hashable, part: Part = EVERYTHING, **more: object

@@ -49,7 +49,7 @@ from predibot.scoring.records.losses import DayGain, daily_gains, largest_gains,
 from predibot.scoring.records.part import EVERYTHING, Part
 from predibot.scoring.records.track_record import TrackRecord
 
-_WANTED = ("evidence", "intervals")
+_WANTED = ("evidence", "intervals", "by_category", "by_lead_time", "by_confidence")
 _NORMAL_95 = 1.959963984540054
 _MARKETS = 4
 PARTS = ("category", "days before the settlement", "stated confidence, of 10", "searches and pages it rests on")

@@ -123,12 +123,13 @@ def _dependences(average: Average, slots: Floats, points: Floats) -> list[list[f
     point[rows] = np.searchsorted(points, slots[book.record.bet_decision[rows]])
     found = np.ones((points.size, len(book.record.bots)))
     for bot, (start, end) in enumerate(pairwise(book.ends_of_bots.tolist())):
-        gained = np.zeros(book.daily.day_of_cell.size)
+        gained, last = np.zeros(book.daily.day_of_cell.size), 1.0
         for number in range(points.size):
             bought = start + np.flatnonzero(point[start:end] == number)
             if bought.size:
                 gained += average.later.daily_gains(bought, shares[bought])
-            found[number, bot] = book.daily.dependence(gained)
+                last = book.daily.dependence(gained)
+            found[number, bot] = last
     return found.tolist()
 
 
