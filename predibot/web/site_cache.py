@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import Any, Concatenate, TypeVar, cast
 
 from sqlalchemy import Connection
@@ -97,8 +96,11 @@ class SiteCache(LedgerCache):
         first = skip % _LISTED_AT_ONCE
         key = asked, skip - first, more
         if self.block[0] != key:
-            work = partial(list_decisions, skip=skip - first, limit=_LISTED_AT_ONCE + limit, **more)
-            self.block = key, self.store.run_read(lambda connection: work(connection, asked))
+            most = _LISTED_AT_ONCE + limit
+            self.block = (
+                key,
+                self.store.run_read(lambda each: list_decisions(each, asked, skip=skip - first, limit=most, **more)),
+            )
         return self.block[1][first : first + limit]
 
     def compute_on_part(
