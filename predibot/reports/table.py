@@ -55,7 +55,7 @@ class Column:
     Columns without any value go first. The first column never goes.
     """
     meaning: str = ""
-    """What the header means, a sentence without its stop; it stands below a table that shows the column."""
+    """What the header means, see `means`; it stands below a table that shows the column."""
     only_with: Callable[[Any], Any] | None = None
     """The column is there only if some row has this value; a count of 0 is none."""
     kind: Kind = "number"
@@ -64,6 +64,10 @@ class Column:
         """Return the cell of a row: a dash without a value."""
         value = value_of(row, self.of)
         return figures.MISSING if value is None else self.write(value)
+
+    def means(self, meaning: str) -> "Column":
+        """Return the column with what its header means, a sentence without its stop."""
+        return replace(self, meaning=meaning)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def _members_grid(found: CohortStatement) -> Table:
         }
         for member in found.cohort.members
     ]
-    return table_of("Members", (*_MEMBERS, Column("can", "", _standing_word, 0, can, kind="key")), rows)
+    return table_of("Members", (*_MEMBERS, Column("can", "", _standing_word, 0, kind="key").means(can)), rows)
 
 
 def _standing_word(row: Mapping[str, Any]) -> str:
@@ -242,15 +242,15 @@ _QUESTION = Column("question", "question", within(_QUESTION_CELLS), 1, kind="tex
 _MEMBERS = (
     Column("bot", "member.bot_id", drop=0, kind="name"),
     Column("name", "member", _display_name, 1, kind="text"),
-    Column("value", "own.value_usd", figures.usd, 0, "cash and positions at their last prices"),
+    Column("value", "own.value_usd", figures.usd, 0).means("cash and positions at their last prices"),
     Column("P/L", "own.profit_usd", figures.whole_gain_usd, 0),
     Column("cash", "own.cash_usd", figures.usd),
-    Column("open", "own", _in_state("open", "PENDING"), meaning="positions held, PENDING ones included"),
+    Column("open", "own", _in_state("open", "PENDING")).means("positions held, PENDING ones included"),
     Column("won", "own", _in_state("WON")),
     Column("lost", "own", _in_state("LOST")),
     Column("sold", "own", _in_state("EXITED"), 4),
     Column("void", "own", _in_state("CANCELLED"), 3),
-    Column("failed", "decided", _failed_share, meaning="decisions refused or failed, HOLDs of the system among them"),
+    Column("failed", "decided", _failed_share).means("decisions refused or failed, HOLDs of the system among them"),
     Column("cost", "decided", lambda decided: figures.short_cost_usd(_cost_usd(decided)), 2),
 )
 _POSITIONS = (
@@ -259,26 +259,17 @@ _POSITIONS = (
     Column("market", "market_id", drop=0, kind="key"),
     Column("side", "side", within(20), 0, kind="key"),
     _QUESTION,
-    Column(
-        "state",
-        "position.state",
-        drop=0,
-        meaning="PENDING is closed and not settled; CANCELLED paid anything but 0 or 1; EXITED was sold",
-        kind="key",
+    Column("state", "position.state", drop=0, kind="key").means(
+        "PENDING is closed and not settled; CANCELLED paid anything but 0 or 1; EXITED was sold"
     ),
     Column("shares", "position.shares", lambda shares: f"{shares:,.2f}" if shares else figures.MISSING),
-    Column("avg", "position.average_price", figures.short_score, 4, "what a share cost on average"),
+    Column("avg", "position.average_price", figures.short_score, 4).means("what a share cost on average"),
     Column("price", "price", figures.short_score),
     Column("value", "value_usd", figures.usd),
-    Column("P/L", "", _profit, meaning="of what is held against its cost, with what was realised before"),
+    Column("P/L", "", _profit).means("of what is held against its cost, with what was realised before"),
     Column("priced", "priced_at", figures.instant, 3, kind="key"),
-    Column(
-        "source",
-        "",
-        lambda line: (line.source or figures.MISSING) + "~" * line.is_stale,
-        2,
-        "what the price is; ~ where the market had none and its last one is used",
-        kind="key",
+    Column("source", "", lambda line: (line.source or figures.MISSING) + "~" * line.is_stale, 2, kind="key").means(
+        "what the price is; ~ where the market had none and its last one is used"
     ),
 )
 

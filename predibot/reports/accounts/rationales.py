@@ -48,10 +48,10 @@ _BOT = (
     Column("recipe", "recipe", plain, drop=2, kind="name"),
     Column("venue", "venue", plain, drop=1, kind="key"),
 )
-_N = Column("n", "factors.n", figures.count, meaning="rationales")
+_N = Column("n", "factors.n", figures.count).means("rationales")
 _RULES = _columns("by_rules", "the share of rationales that refer to what is held; likewise past prices and news")
 _MODEL = (
-    Column("read", "factors.judged", figures.count, meaning="rationales that the model read"),
+    Column("read", "factors.judged", figures.count).means("rationales that the model read"),
     *_columns("by_judge", "the share of these that refer to what is held; likewise past prices and news"),
     *_columns("kappa", "Cohen's kappa of rules and model; a dash where both always say the same", before="κ "),
 )

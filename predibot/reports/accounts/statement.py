@@ -185,7 +185,7 @@ def _pending_grid(statement: AccountStatement) -> Table:
     columns = (
         replace(_ASSET, of="0.asset"),
         replace(_QUESTION, of="0.question"),
-        Column("asked for", "0", _amount, meaning=asked_for),
+        Column("asked for", "0", _amount).means(asked_for),
         Column("decided", "1", figures.instant, kind="key"),
     )
     return table_of("Pending orders", columns, rows)
@@ -305,16 +305,11 @@ _CASH = Column("cash", "cash_usd", _signed_usd)
 _POSITIONS = (
     _QUESTION,
     Column("shares", "shares", _shares, 0),
-    Column("cost", "cost_usd", figures.usd, meaning="what the shares were bought for"),
+    Column("cost", "cost_usd", figures.usd).means("what the shares were bought for"),
     Column("price", "price", figures.short_score),
     Column("value", "value_usd", figures.usd, 0),
-    Column(
-        "state",
-        "state",
-        lambda state: state or figures.MISSING,
-        0,
-        "quoted: priced now; stale: no price, the last one is used; closed: trades no more; settled: paid",
-        kind="key",
+    Column("state", "state", lambda state: state or figures.MISSING, 0, kind="key").means(
+        "quoted: priced now; stale: no price, the last one is used; closed: trades no more; settled: paid"
     ),
 )
 _SETTLEMENTS = (
@@ -322,17 +317,17 @@ _SETTLEMENTS = (
     _KIND,
     _ASSET,
     _QUESTION,
-    Column("paid", "payout", figures.probability, meaning="what a share of the asset paid"),
-    Column("shares", "shares", _shares, meaning="below zero: given for the payout"),
+    Column("paid", "payout", figures.probability).means("what a share of the asset paid"),
+    Column("shares", "shares", _shares).means("below zero: given for the payout"),
     _CASH,
 )
 _SNAPSHOTS = (
     _AT,
     Column("cash", "cash_usd", figures.usd),
-    Column("exposure", "exposure_usd", figures.usd, 0, "worth of positions"),
+    Column("exposure", "exposure_usd", figures.usd, 0).means("worth of positions"),
     Column("value", "value_usd", figures.usd, 0),
-    Column("resolved", "resolved_bets", figures.count, 1, "bets that had won or lost by then"),
-    Column("by size", "brier.score", figures.score, 1, "Brier score of the confidence that their sizes imply"),
+    Column("resolved", "resolved_bets", figures.count, 1).means("bets that had won or lost by then"),
+    Column("by size", "brier.score", figures.score, 1).means("Brier score of the confidence that their sizes imply"),
 )
 _JOURNAL = (
     Column("#", "number", figures.count),

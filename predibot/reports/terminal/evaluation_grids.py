@@ -204,23 +204,15 @@ def _pairs_grid(pairs: Sequence[Pair], title: str, *, lower_is_better: bool) -> 
         Column("second", "second", drop=0, kind="name"),
         Column("difference", "difference", scaled, 6),
         Column("95% interval", "", ends(figures.interval if lower_is_better else figures.thousandths_interval), 0),
-        Column("p", "p_adjusted", figures.p_value, 3, f"how easily luck gives as much{corrected}"),
-        Column("better", "", _better, 0, _BETTER, kind="key"),
-        Column(
-            "more events",
-            "",
-            lambda pair: short_more_events(pair_verdict(pair)),
-            2,
-            "about how many more it takes to tell them apart, if the difference stays as it is",
+        Column("p", "p_adjusted", figures.p_value, 3).means(f"how easily luck gives as much{corrected}"),
+        Column("better", "", _better, 0, kind="key").means(_BETTER),
+        Column("more events", "", lambda pair: short_more_events(pair_verdict(pair)), 2).means(
+            "about how many more it takes to tell them apart, if the difference stays as it is"
         ),
         Column("n", "n", figures.count, 4),
         Column("events", "clusters", figures.count, 5),
-        Column(
-            "detects",
-            "detectable",
-            lambda found: scaled(found).lstrip("+"),
-            1,
-            "the smallest true difference that so many events show four times in five",
+        Column("detects", "detectable", lambda found: scaled(found).lstrip("+"), 1).means(
+            "the smallest true difference that so many events show four times in five"
         ),
     )
     found = table_of(title, columns, likely, tuple(_apart_lines(pairs, "market" if lower_is_better else "event")))

@@ -27,9 +27,11 @@ COLUMNS = (
     Column("against price", "difference", figures.thousandths, 0),
     Column("low", "low", figures.thousandths, 6),
     Column("high", "high", figures.thousandths, 6),
-    Column("less 1%", "without_best_1", figures.thousandths, 3, "without the best 1 % of rows"),
-    Column("less 2%", "without_best_2", figures.thousandths, 2, "without the best 2 %"),
-    Column("shows", "detectable", figures.thousandths, 1, "a true difference that so many events show 4 times in 5"),
+    Column("less 1%", "without_best_1", figures.thousandths, 3).means("without the best 1 % of rows"),
+    Column("less 2%", "without_best_2", figures.thousandths, 2).means("without the best 2 %"),
+    Column("shows", "detectable", figures.thousandths, 1).means(
+        "a true difference that so many events show 4 times in 5"
+    ),
 )
 
 

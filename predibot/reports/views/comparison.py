@@ -114,8 +114,8 @@ _AGREEMENT = (
     Column("of", "one", drop=6, kind="name"),
     Column("and", "other", drop=5, kind="name"),
     Column("bots", "found.n", figures.count),
-    Column("Spearman", "found.spearman.value", figures.ratio, meaning="how far both rank the bots alike"),
-    Column("95% of ranks", "found.spearman", _END, meaning=_RANGE),
-    Column("Pearson", "found.pearson.value", figures.ratio, 3, "how far the values lie on one line"),
+    Column("Spearman", "found.spearman.value", figures.ratio).means("how far both rank the bots alike"),
+    Column("95% of ranks", "found.spearman", _END).means(_RANGE),
+    Column("Pearson", "found.pearson.value", figures.ratio, 3).means("how far the values lie on one line"),
     Column("95% of values", "found.pearson", _END, 2),
 )

@@ -97,51 +97,36 @@ def _replicates(found: AccountReplicates | CohortReplicates) -> str:
 
 _REPLICATES = "how many were asked independently, and their lowest and highest return; all else is of the mean of them"
 _BOARD = (
-    Column(
-        "#",
-        "place",
-        meaning="the place among those better than every baseline, else worse than cash, few dates, or – not proven",
+    Column("#", "place").means(
+        "the place among those better than every baseline, else worse than cash, few dates, or – not proven"
     ),
     Column("bot", "score", _bot_with_marks, 0, kind="name"),
-    Column(
-        "value",
-        "score",
-        lambda score: figures.usd(score.last_usd) + " owing" * bool(score.owing_usd),
-        0,
-        "cash and positions at the last prices",
+    Column("value", "score", lambda score: figures.usd(score.last_usd) + " owing" * bool(score.owing_usd), 0).means(
+        "cash and positions at the last prices"
     ),
-    Column("return", "score.cumulative_return", _bounded_percent, 0, "last value beside the cash at the start"),
+    Column("return", "score.cumulative_return", _bounded_percent, 0).means("last value beside the cash at the start"),
     Column(
-        "replicates", "score.replicates", _replicates, 6, _REPLICATES, lambda row: row["score"].replicates is not None
-    ),
-    Column(
-        "low",
-        "score.intervals.cumulative_return.low",
-        _bounded_percent,
-        0,
-        "with high the 95 % interval of the return, had other dates or outcomes come, by their prices",
+        "replicates", "score.replicates", _replicates, 6, only_with=lambda row: row["score"].replicates is not None
+    ).means(_REPLICATES),
+    Column("low", "score.intervals.cumulative_return.low", _bounded_percent, 0).means(
+        "with high the 95 % interval of the return, had other dates or outcomes come, by their prices"
     ),
     Column("high", "score.intervals.cumulative_return.high", _bounded_percent),
-    Column("Sharpe", "score.equity.sharpe", figures.ratio, 2, "mean return over its deviation, a year"),
-    Column(
-        "fell", "score.equity.max_drawdown", figures.percent, 4, "the deepest fall below the highest value until then"
+    Column("Sharpe", "score.equity.sharpe", figures.ratio, 2).means("mean return over its deviation, a year"),
+    Column("fell", "score.equity.max_drawdown", figures.percent, 4).means(
+        "the deepest fall below the highest value until then"
     ),
-    Column(
-        "fail",
-        "score.failed_share",
-        figures.percent,
-        5,
-        "decisions refused or failed, which keep the shares as they were",
+    Column("fail", "score.failed_share", figures.percent, 5).means(
+        "decisions refused or failed, which keep the shares as they were"
     ),
-    Column("cost", "score.cost_usd", figures.cost_usd, 3, "what models and searches cost"),
+    Column("cost", "score.cost_usd", figures.cost_usd, 3).means("what models and searches cost"),
     Column(
         "curve",
         "score",
         lambda score: figures.sparkline([value - score.start_usd for value in score.values], _CURVE_CELLS),
         1,
-        "the value beside the cash at the start",
         kind="key",
-    ),
+    ).means("the value beside the cash at the start"),
 )
 _RISK = (
     _BOT,
@@ -179,25 +164,17 @@ _PAIRS = (
 )
 _CONSISTENCY = (
     _BOT,
-    Column(
-        "again",
-        "between",
-        drop=0,
-        meaning="by replicates at one time, in a cohort when it starts, or on days between which the prices of what "
-        "was asked for hardly moved",
-        kind="key",
+    Column("again", "between", drop=0, kind="key").means(
+        "by replicates at one time, in a cohort when it starts, or on days between which the prices of what "
+        "was asked for hardly moved"
     ),
-    Column(
-        "difference",
-        "difference.estimate",
-        figures.score,
-        0,
-        "half the sum of the differences of weights, cash too: 0 the same, 1 nothing in common",
+    Column("difference", "difference.estimate", figures.score, 0).means(
+        "half the sum of the differences of weights, cash too: 0 the same, 1 nothing in common"
     ),
     Column("95% of it", "difference", ends(figures.interval), 3),
-    Column("in common", "in_common.estimate", figures.percent, 0, "of what either puts money into, what both do"),
+    Column("in common", "in_common.estimate", figures.percent, 0).means("of what either puts money into, what both do"),
     Column("95% of common", "in_common", ends(figures.share_interval), 2),
-    Column("sd of weights", "weight_deviation", figures.score, 4, "of one weight"),
+    Column("sd of weights", "weight_deviation", figures.score, 4).means("of one weight"),
     Column("pairs", "n", figures.count, 5),
     Column("dates", "clusters", figures.count, 6),
 )
@@ -257,16 +234,18 @@ def cohort_grid(board: CohortBoard) -> Table:
     columns = (
         Column("#", "", lambda each: figures.count(ranks.get((each.bot, each.knowledge)))),
         Column("bot", "", _cohort_bot_with_marks, 0, kind="name"),
-        Column("return", "score.returns.mean", figures.short_percent, 0, stakes),
-        Column("replicates", "replicates", _replicates, 3, _REPLICATES, lambda each: each.replicates is not None),
-        Column("low", "score.returns.low", figures.short_percent, 0, ends_of_it),
+        Column("return", "score.returns.mean", figures.short_percent, 0).means(stakes),
+        Column("replicates", "replicates", _replicates, 3, only_with=lambda each: each.replicates is not None).means(
+            _REPLICATES
+        ),
+        Column("low", "score.returns.low", figures.short_percent, 0).means(ends_of_it),
         Column("high", "score.returns.high", figures.short_percent, 0),
-        Column("P/L", "score.profit_usd", figures.whole_gain_usd, meaning="over all cohorts"),
-        Column(
-            "wins", "score.win_rate", figures.percent, meaning="share of positions that won, of those that won or lost"
+        Column("P/L", "score.profit_usd", figures.whole_gain_usd).means("over all cohorts"),
+        Column("wins", "score.win_rate", figures.percent).means(
+            "share of positions that won, of those that won or lost"
         ),
         Column("cohorts", "score.cohorts", figures.count, 0),
-        Column("resolved", "score.resolved", figures.count, 2, "positions that won, lost or were cancelled"),
+        Column("resolved", "score.resolved", figures.count, 2).means("positions that won, lost or were cancelled"),
         Column("cost", "cost_usd", figures.cost_usd, 1),
     )
     title = f"{of}: {figures.things(board.cohorts, 'cohort')}, {board.complete} complete"
@@ -316,18 +295,12 @@ _FORECASTS = (
         3,
         kind="text",
     ),
-    Column(
-        "stated",
-        "stated.score",
-        figures.score,
-        meaning="Brier score of the probabilities that bots stated, over n of them; 0.25 is no knowledge",
+    Column("stated", "stated.score", figures.score).means(
+        "Brier score of the probabilities that bots stated, over n of them; 0.25 is no knowledge"
     ),
     Column("n", "", lambda each: figures.count(value_of(each, "stated.n") or 0)),
-    Column(
-        "by size",
-        "implied.score",
-        figures.score,
-        meaning="of min(1, bet / 25 % of the cash before it) against whether the bet won, over so many bets",
+    Column("by size", "implied.score", figures.score).means(
+        "of min(1, bet / 25 % of the cash before it) against whether the bet won, over so many bets"
     ),
     Column("bets", "", lambda each: figures.count(value_of(each, "implied.n") or 0)),
     Column("decided", "decisions", lambda decisions: figures.count(sum(decisions.values())), 2),

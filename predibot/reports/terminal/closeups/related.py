@@ -109,9 +109,9 @@ def _date(day: int) -> str:
     return (EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")
 
 
-_SCORE = Column(
-    "S", "score", lambda score: f"{score:.2f}", 0, "how related the two most alike markets of both are, from 0 to 1"
+_SCORE = Column("S", "score", lambda score: f"{score:.2f}", 0).means(
+    "how related the two most alike markets of both are, from 0 to 1"
 )
-_JUMPS = Column(
-    "jumps", "", _dates, 0, "days on which both moved as they rarely do, less than two days apart", kind="text"
+_JUMPS = Column("jumps", "", _dates, 0, kind="text").means(
+    "days on which both moved as they rarely do, less than two days apart"
 )

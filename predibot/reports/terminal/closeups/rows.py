@@ -353,11 +353,8 @@ _RETURNS = (
     Column("95% of it", "score.intervals.quote_mean_return", ends(figures.percent_interval)),
     Column("at mid", "score.mean_return", figures.signed_percent),
     Column("95% of that", "score.intervals.mean_return", ends(figures.percent_interval)),
-    Column(
-        "favourite",
-        "score.market_mean_return",
-        figures.signed_percent,
-        meaning="a dollar on the side the price favours, of the same decisions, at the mid",
+    Column("favourite", "score.market_mean_return", figures.signed_percent).means(
+        "a dollar on the side the price favours, of the same decisions, at the mid"
     ),
     Column("n", "score.n", figures.count),
 )
